@@ -1,0 +1,140 @@
+"""Give cross entropy the logits: it applies `log_softmax` itself.
+
+`nn.CrossEntropyLoss` and `F.cross_entropy` expect raw scores. If they are given probabilities, softmax is applied twice. Nothing
+fails: the loss goes down, but it cannot come near zero (for five classes it stops at 0.905), gradients are small where the model
+is sure, and training ends with a worse model after a longer time. Take the softmax out, and apply it only where probabilities are
+read: for a metric, a plot, a prediction.
+
+```python bad
+loss = F.cross_entropy(F.softmax(logits, dim=1), target)  # TL101
+```
+```python fixed
+loss = F.cross_entropy(logits, target)
+```
+```python bad
+def step(model, x, y):
+    scores = model(x)
+    scores = scores.softmax(-1)
+    picked = scores
+    return nn.CrossEntropyLoss()(picked, y)  # TL101
+```
+
+The softmax can be far from the loss: in a layer, at the end of a `Sequential`, in the model's `forward`, in another file.
+
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        self.out = nn.Softmax(dim=1)
+
+    def forward(self, x):
+        return self.out(self.fc(x))
+
+class Trainer:
+    def __init__(self):
+        self.net = Net().to("cpu")
+        self.criterion = nn.CrossEntropyLoss()
+
+    def step(self, x, y):
+        output = self.net(x)
+        return self.criterion(output, y)  # TL101
+```
+```python bad
+head = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=1))
+loss = F.cross_entropy(head(x), y)  # TL101
+```
+```python bad
+import lightning as L
+
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return torch.softmax(self.fc(x), dim=-1)
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        return F.cross_entropy(self(x), y)  # TL101
+```
+
+Scaling, clamping or taking a part of probabilities does not make logits of them.
+
+```python bad
+p = torch.softmax(logits, dim=1)
+loss = F.cross_entropy(p[:, :5].clamp(min=1e-6) * 10.0, y)  # TL101
+other = F.cross_entropy(input=p / 0.5, target=y)  # TL101
+```
+
+A softmax for anything else than the *input* of the loss is right.
+
+```python good
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+
+    def forward(self, x):
+        weights = torch.softmax(self.fc(x), dim=-1)  # attention
+        x = self.fc(weights * x)
+        if not self.training:
+            return torch.softmax(x, dim=1)
+        return x
+
+net = Net()
+loss = nn.CrossEntropyLoss()(net(x), y)
+accuracy = (torch.softmax(net(x), dim=1).argmax(1) == y).float().mean()
+```
+```python good
+with torch.no_grad():
+    soft_target = F.softmax(teacher(x), dim=1)
+loss = F.cross_entropy(student(x), soft_target)
+```
+```python good
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.policy = nn.Linear(8, 3)
+        self.skill = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return F.softmax(self.policy(x), dim=-1), self.skill(x)
+
+probabilities, skill = Actor()(x)
+loss = F.cross_entropy(skill, y)
+```
+```python good
+class CrossEntropyLoss(nn.Module):
+    def forward(self, probabilities, target):
+        return -probabilities[torch.arange(len(target)), target].log().mean()
+
+loss = CrossEntropyLoss()(torch.softmax(logits, dim=1), target)
+```
+```python good
+net = nn.Linear(8, 3)
+loss = nn.CrossEntropyLoss()(net(x), y)
+serving = nn.Sequential(net, nn.Softmax(dim=1))
+loss = F.cross_entropy(torch.log(F.softmax(logits, dim=1) + 1e-8), y)
+```
+"""
+
+from torchlint import SCALED, Call, on_call
+
+SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()", "torch.nn.Softmax2d()", "torch.special.softmax")
+
+
+@on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="softmax|Softmax")
+def check(call: Call):
+    for origin in call.argument_origins("input", 0, SCALED):
+        if not origin.is_call(*SOFTMAX) or origin.asks_mode or call.excludes(origin):
+            continue
+        yield call.finding(
+            f"cross entropy is given probabilities: `{origin.short}` has applied softmax, and the loss applies it again",
+            help="give it the logits; apply softmax only where probabilities are read",
+            fix=call.replace_by_argument(origin, "give the loss the logits"),
+            notes=[] if origin.node is call.argument("input", 0) else [call.note(origin, "softmax is applied here")],
+        )
+        return
+

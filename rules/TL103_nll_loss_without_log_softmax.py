@@ -1,0 +1,70 @@
+"""Give `NLLLoss` log-probabilities, or use cross entropy on the logits.
+
+`nn.NLLLoss` picks the entry of the right class and changes its sign; it takes no logarithm. On logits or on probabilities the loss becomes negative and
+falls without bound while the model learns nothing useful. Apply `F.log_softmax` first, or call `F.cross_entropy` on the logits, which does both.
+
+```python bad
+loss = F.nll_loss(nn.Linear(8, 3)(x), target)  # TL103
+```
+```python fixed
+loss = F.cross_entropy(nn.Linear(8, 3)(x), target)
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return F.softmax(self.fc(x), dim=1)
+
+net = Net()
+criterion = nn.NLLLoss()
+loss = criterion(net(x), y)  # TL103
+```
+```python good
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        self.out = nn.LogSoftmax(dim=-1)
+
+    def forward(self, x):
+        return self.out(self.fc(x))
+
+loss = nn.NLLLoss()(Net()(x), y)
+loss = F.nll_loss(F.log_softmax(nn.Linear(8, 3)(x), dim=1), y)
+mixture = 0.5 * F.softmax(nn.Linear(8, 3)(x), dim=1) + 0.5 * prior
+loss = F.nll_loss(torch.log(mixture), y)
+loss = F.nll_loss(torch.log(F.softmax(z, dim=1) + 1e-8), y)
+z = nn.Linear(8, 3)(x)
+loss = F.nll_loss(z - z.logsumexp(1, keepdim=True), y)
+loss = F.gaussian_nll_loss(z, y, y)
+```
+"""
+
+from torchlint import Call, on_call
+
+PROBABILITIES = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
+LOGITS = ("torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv2d()", "torch.nn.ReLU()", "torch.nn.functional.relu", "torch.relu")
+
+
+@on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
+def check(call: Call):
+    origins = call.argument_origins("input", 0)
+    wrong = [o for o in origins if o.is_call(*PROBABILITIES, *LOGITS)]
+    if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
+        return
+    origin = wrong[0]
+    probabilities = origin.is_call(*PROBABILITIES)
+    fix = None
+    if not probabilities and call.is_call("torch.nn.functional.nll_loss") and not call.has_stars:
+        prefix = call.text.split("(")[0]
+        if prefix.endswith(".nll_loss"):
+            fix = call.fix("use cross entropy", call.with_callee(prefix.removesuffix("nll_loss") + "cross_entropy"), applicability="unsafe")
+    yield call.finding(
+        f"NLL loss is given {'probabilities' if probabilities else 'raw scores'} by `{origin.short}`: it expects log-probabilities and takes no logarithm",
+        help="apply `log_softmax` instead of `softmax`" if probabilities else "use cross entropy, or apply `log_softmax` first",
+        fix=fix,
+        notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "these are no log-probabilities")],
+    )

@@ -1,0 +1,64 @@
+"""Give `BCELoss` probabilities, or use `BCEWithLogitsLoss` on raw scores.
+
+`nn.BCELoss` takes logarithms of its input, which must lie between 0 and 1. Raw scores of a linear or convolution layer do not: torch raises "all elements
+of input should be between 0 and 1" as soon as one is outside. `nn.BCEWithLogitsLoss` takes the scores as they are and is more stable than a sigmoid of your own.
+
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.fc(x)
+
+net = Net()
+criterion = nn.BCELoss()
+loss = criterion(net(x).squeeze(1), y)  # TL104
+```
+```python bad
+head = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+loss = F.binary_cross_entropy(head(x), y)  # TL104
+```
+```python fixed
+head = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
+loss = F.binary_cross_entropy_with_logits(head(x), y)
+```
+```python good
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return torch.sigmoid(self.fc(x))
+
+loss = nn.BCELoss()(Net()(x), y)
+head = nn.Sequential(nn.Linear(8, 1), nn.Sigmoid())
+loss = F.binary_cross_entropy(head(x).clamp(0, 1), y)
+scores = nn.Linear(8, 1)(x)
+loss = F.binary_cross_entropy(torch.sigmoid(scores), y)
+loss = nn.BCEWithLogitsLoss()(scores, y)
+```
+"""
+
+from torchlint import Call, on_call
+
+SCORES = ("torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv1d()", "torch.nn.Conv2d()", "torch.nn.Conv3d()", "torch.nn.Bilinear()")
+
+
+@on_call("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss()")
+def check(call: Call):
+    origins = call.argument_origins("input", 0)
+    if not origins or not all(o.is_call(*SCORES) for o in origins) or any(call.excludes(o) or o.asks_mode for o in origins):
+        return
+    prefix = call.text.split("(")[0]
+    fix = None
+    if prefix.endswith(".binary_cross_entropy") and not call.has_stars:
+        fix = call.fix("use the loss for logits", call.with_callee(prefix + "_with_logits"), applicability="unsafe")
+    yield call.finding(
+        f"binary cross entropy is given raw scores by `{origins[0].short}`: it expects probabilities",
+        help="use BCEWithLogitsLoss, or apply a sigmoid first",
+        fix=fix,
+        notes=[] if origins[0].node.lineno == call.node.lineno else [call.note(origins[0], "the scores come from here")],
+    )

@@ -1,0 +1,85 @@
+"""Use `log_softmax` or `logsigmoid` instead of the logarithm of a softmax or sigmoid.
+
+A softmax underflows to 0 for a very negative score, a sigmoid too; the logarithm turns that into -inf, and the gradient into NaN. `F.log_softmax` and
+`F.logsigmoid` compute the same in one step and stay finite.
+
+```python bad
+loss = -torch.log(torch.softmax(logits, dim=1)).mean()  # TL105
+```
+```python fixed
+loss = -F.log_softmax(logits, dim=1).mean()
+```
+```python bad
+p = F.softmax(logits, dim=-1)
+entropy = -(p * p.log()).sum(-1)  # TL105
+q = torch.sigmoid(scores)
+bce = -(y * torch.log(q) + (1 - y) * torch.log(1 - q)).mean()  # TL105, TL105
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        self.softmax = nn.Softmax(dim=1)
+
+    def forward(self, x):
+        return self.softmax(self.fc(x))
+
+loss = F.nll_loss(torch.log(Net()(x)), y)  # TL105
+```
+```python good
+p = torch.softmax(logits, dim=1)
+safe = torch.log(p + 1e-8)
+clamped = torch.log(p.clamp(min=1e-6)) + p.clamp_min(1e-6).log() + torch.clamp(p, 1e-6).log()
+ratio = torch.log1p(torch.sigmoid(logits))
+positive = torch.log(torch.exp(logits) + 1)
+mixed = torch.log(0.5 * torch.softmax(a, 1) + 0.5 * torch.softmax(b, 1))
+with torch.no_grad():
+    perplexity = torch.exp(-(p * torch.log(p + 1e-10)).sum())
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
+SIGMOID = ("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()")
+STABLE = {
+    "torch.softmax": ("log_softmax", "F.log_softmax"), "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
+    "torch.sigmoid": ("logsigmoid", "F.logsigmoid"), "torch.nn.functional.sigmoid": ("logsigmoid", "F.logsigmoid"),
+}
+
+
+@on_call("torch.log", "torch.log2", "torch.log10", ".log", needs="softmax|sigmoid|Softmax|Sigmoid", unknown=True)
+def check(call: Call):
+    argument = call.argument("input", 0)
+    if argument is None:
+        return
+    complement = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
+    for origin in call.origins(argument.right if complement else argument, SAME):
+        softmax = origin.is_call(*SOFTMAX)
+        if (softmax and not complement) or origin.is_call(*SIGMOID):
+            cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
+            yield call.finding(
+                f"the logarithm of `{'1 - ' if complement else ''}{origin.short}` is -inf where it underflows to 0, and its gradient NaN",
+                help=f"use `{cure}` on the scores",
+                fix=fused(call, origin, argument),
+                notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
+            )
+            return
+
+
+SAME = frozenset(".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten".split())
+
+
+def fused(call: Call, origin: Call, argument: ast.expr):
+    """`torch.log(torch.softmax(x, dim=1))` becomes `F.log_softmax(x, dim=1)`."""
+    names = origin.names & set(STABLE)
+    if origin.node is not argument or not names or not call.is_call("torch.log", ".log") or origin.has_stars or len(call.node.args) > 1:
+        return None
+    function, written = STABLE[names.pop()]
+    imports = () if call.name_is("F", "torch.nn.functional") else ("import torch.nn.functional as F",)
+    inner = origin.module.segment(origin.node)
+    arguments = inner[len(origin.module.segment(origin.node.func)):]
+    return call.fix(f"use {function}", call.replace(call.node, written + arguments), imports=imports)

@@ -1,0 +1,91 @@
+"""Keep a denominator that can be exactly zero away from zero.
+
+The sum or norm of a ReLU output is 0 whenever all of it was negative, and that happens sooner or later for some sample. The division gives NaN (or
+inf), the NaN reaches the loss, and after one step all weights are NaN. Add a small constant, `clamp` the denominator, or use `F.normalize`, which does.
+
+```python bad
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        weights = torch.relu(self.fc(x))
+        return weights / weights.sum(dim=1, keepdim=True)  # TL106
+```
+```python fixed
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        weights = torch.relu(self.fc(x))
+        return weights / (weights.sum(dim=1, keepdim=True) + 1e-8)
+```
+```python bad
+features = F.relu(nn.Conv2d(3, 8, 3)(images)).flatten(1)
+length = features.norm(dim=1, keepdim=True)
+features = features / length  # TL106
+total = torch.sum(nn.ReLU()(scores))
+share = scores.div(total)  # TL106
+```
+```python good
+weights = torch.relu(scores)
+a = weights / (weights.sum(dim=1, keepdim=True) + 1e-8)
+b = weights / weights.sum(dim=1, keepdim=True).clamp(min=1e-6)
+c = weights / (1e-5 + weights.norm(dim=1, keepdim=True))
+total = weights.sum()
+if total > 0:
+    d = weights / total
+p = torch.exp(scores)
+e = p / p.sum(dim=1, keepdim=True)
+direction = scores / scores.norm(dim=-1, keepdim=True)
+mean = (losses * mask).sum() / mask.sum()
+f = (torch.relu(scores) + 1e-6) / (torch.relu(scores) + 1e-6).sum()
+```
+"""
+
+import ast
+
+from torchlint import Call, Node, on_call, on_node
+
+RELU = ("torch.relu", "torch.nn.functional.relu", ".relu", "torch.nn.ReLU()", "torch.nn.functional.relu6", "torch.nn.ReLU6()", ".relu_")
+REDUCTIONS = ("torch.sum", ".sum", "torch.norm", ".norm", "torch.linalg.norm", "torch.linalg.vector_norm", ".mean", "torch.mean", ".amax", ".prod")
+SHAPES = frozenset(".view .reshape .flatten .squeeze .unsqueeze .contiguous .transpose .permute torch.flatten .expand [] .square .pow .to .float".split())
+
+
+@on_node("BinOp", needs="relu|ReLU|clamp")
+def division(place: Node):
+    if isinstance(place.node.op, ast.Div):
+        yield from judge(place, place.node.right)
+
+
+@on_call(".div", "torch.div", "torch.true_divide", needs="relu|ReLU", without="rounding_mode", unknown=True)
+def method(call: Call):
+    denominator = call.argument("other", 1)
+    if denominator is not None:
+        yield from judge(call, denominator)
+
+
+def judge(place, denominator: ast.expr):
+    if any(names_in(test) & names_in(denominator) for test, _ in place.tests):
+        return
+    for origin in place.origins(denominator, SHAPES):
+        if not origin.is_call(*REDUCTIONS):
+            continue
+        summed = origin.argument("input", 0)
+        made = origin.origins(summed, SHAPES) if summed is not None else []
+        if made and all(o.is_call(*RELU) for o in made):
+            text = " ".join(place.module.segment(denominator).split())
+            yield place.finding(
+                f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the division gives NaN",
+                help="add a small constant to the denominator, or use `F.normalize`",
+                fix=place.fix("add 1e-8", place.replace(denominator, f"({place.module.segment(denominator)} + 1e-8)"), applicability="unsafe"),
+                notes=[] if made[0].node.lineno == place.node.lineno else [place.note(made[0], "the ReLU")],
+            )
+            return
+
+
+def names_in(node: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

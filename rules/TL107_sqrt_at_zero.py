@@ -1,0 +1,52 @@
+"""Add a small constant inside a square root that gradients go through.
+
+The derivative of `sqrt` at 0 is infinite. A distance or norm that becomes exactly 0 (two equal vectors, an empty sum) is fine in the forward pass and
+gives NaN gradients in the backward pass. Write `torch.sqrt(x + 1e-8)`.
+
+This rule is off by default: whether the value can be exactly 0 is often known only to the author.
+
+```python bad
+features = nn.Linear(8, 8)(x)
+distance = torch.sqrt(((features - center) ** 2).sum(dim=1))  # TL107
+length = features.pow(2).sum(1).sqrt()  # TL107
+```
+```python fixed
+features = nn.Linear(8, 8)(x)
+distance = torch.sqrt(((features - center) ** 2).sum(dim=1) + 1e-8)
+length = (features.pow(2).sum(1) + 1e-8).sqrt()
+```
+```python good
+features = nn.Linear(8, 8)(x)
+distance = torch.sqrt(((features - center) ** 2).sum(dim=1) + 1e-8)
+clamped = features.pow(2).sum(1).clamp(min=1e-8).sqrt()
+with torch.no_grad():
+    rmse = torch.sqrt(((features - y) ** 2).mean())
+scale = torch.sqrt(torch.tensor(8.0))
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+default = False
+
+SUMS = ("torch.sum", ".sum", "torch.mean", ".mean", ".pow", "torch.pow", "torch.square", ".square")
+
+
+@on_call("torch.sqrt", ".sqrt", unknown=True)
+def check(call: Call):
+    argument = call.argument("input", 0)
+    if argument is None or call.no_grad or not call.requires_grad(argument):
+        return
+    origins = call.origins(argument)
+    if not origins or not all(o.is_call(*SUMS) for o in origins):
+        return
+    text = call.module.segment(argument)
+    simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))
+    changed = f"({text} + 1e-8)" if call.is_method else f"{text} + 1e-8"
+    yield call.finding(
+        f"the gradient of `{call.short}` is infinite where its argument is 0",
+        help="add a small constant inside the square root",
+        fix=call.fix("add 1e-8", call.replace(argument, changed), applicability="unsafe") if simple else None,
+    )

@@ -1,0 +1,64 @@
+"""Use `F.cross_entropy` instead of multiplying log-probabilities by class indices.
+
+`-(log_p * target).sum()` is cross entropy only if `target` is one-hot. With class indices it weighs the log-probabilities by the *number* of the class:
+class 0 never counts, class 9 counts nine times. It runs without an error. `F.cross_entropy(logits, target)` takes the indices.
+
+```python bad
+logits = nn.Linear(8, 5)(x)
+target = torch.randint(0, 5, (16,))
+loss = -(torch.log_softmax(logits, dim=1) * target).sum()  # TL109
+```
+```python bad
+def criterion(logits, labels):
+    log_p = F.log_softmax(logits, dim=-1)
+    labels = labels.long()
+    return -(labels * log_p).mean()  # TL109
+```
+```python good
+logits = nn.Linear(8, 5)(x)
+target = torch.randint(0, 5, (16,))
+one_hot = F.one_hot(target, 5).float()
+loss = -(torch.log_softmax(logits, dim=1) * one_hot).sum()
+soft = torch.softmax(teacher, dim=1)
+distilled = -(F.log_softmax(logits, dim=1) * soft).sum(1).mean()
+picked = -F.log_softmax(logits, dim=1)[torch.arange(16), target].mean()
+loss = F.cross_entropy(logits, target)
+```
+"""
+
+import ast
+
+from torchlint import Node, on_node
+
+LOG_PROBABILITIES = ("torch.log_softmax", "torch.nn.functional.log_softmax", ".log_softmax", "torch.nn.LogSoftmax()")
+PROBABILITIES = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
+INDICES = ("torch.randint", ".long", ".argmax", "torch.argmax")
+
+
+@on_node("BinOp", needs="softmax|Softmax")
+def check(place: Node):
+    if not isinstance(place.node.op, ast.Mult):
+        return
+    for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
+        if is_log_probability(place, scores) and is_index(place, target):
+            yield place.finding(
+                f"`{place.short}` weighs log-probabilities by class numbers, not by a one-hot target",
+                help="use `F.cross_entropy(logits, target)`",
+            )
+            return
+
+
+def is_log_probability(place: Node, node: ast.expr) -> bool:
+    for origin in place.origins(node):
+        if origin.is_call(*LOG_PROBABILITIES):
+            return True
+        if origin.is_call("torch.log", ".log"):
+            inner = origin.argument("input", 0)
+            if inner is not None and any(o.is_call(*PROBABILITIES) for o in origin.origins(inner)):
+                return True
+    return False
+
+
+def is_index(place: Node, node: ast.expr) -> bool:
+    origins = place.origins(node)
+    return bool(origins) and all(o.is_call(*INDICES) for o in origins)

@@ -1,0 +1,72 @@
+"""Make the loss or activation first, then call it: `nn.CrossEntropyLoss()(output, target)`.
+
+The classes of `torch.nn` are constructors. `nn.ReLU(x)` does not compute anything: it makes a layer whose `inplace` flag is the tensor, and the layer is
+passed on as if it were a result. `nn.MSELoss(output, target)` makes a loss with odd options; the error comes later, or a layer instead of a number is
+passed to `backward()`.
+
+```python bad
+output = nn.Linear(8, 3)(x)
+hidden = nn.ReLU(output)  # TL110
+loss = nn.CrossEntropyLoss(output, y)  # TL110
+```
+```python fixed
+output = nn.Linear(8, 3)(x)
+hidden = nn.ReLU()(output)
+loss = nn.CrossEntropyLoss()(output, y)
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return nn.Sigmoid(self.fc(x))  # TL110
+
+prediction = nn.Linear(8, 1)(x)
+loss = nn.MSELoss(prediction, y)  # TL110
+```
+```python good
+weights = torch.tensor([1.0, 2.0, 3.0])
+criterion = nn.CrossEntropyLoss(weights)
+other = nn.CrossEntropyLoss(weights, None, -100)
+weighted = nn.BCEWithLogitsLoss(pos_weight=torch.tensor([2.0]))
+hidden = nn.ReLU()(nn.Linear(8, 3)(x))
+act = nn.ReLU(True)
+loss = nn.CrossEntropyLoss()(hidden, y)
+prelu = nn.PReLU(4)
+```
+"""
+
+from torchlint import Call, on_call
+
+
+@on_call(
+    "torch.nn.ReLU", "torch.nn.Sigmoid", "torch.nn.Tanh", "torch.nn.GELU", "torch.nn.SiLU", "torch.nn.ELU", "torch.nn.LeakyReLU", "torch.nn.Softplus",
+    "torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Dropout", "torch.nn.Flatten", "torch.nn.Mish", "torch.nn.ReLU6", "torch.nn.Hardswish",
+)
+def activation(call: Call):
+    if call.node.args and call.is_tensor(call.node.args[0]):
+        yield finding(call)
+
+
+@on_call(
+    "torch.nn.MSELoss", "torch.nn.L1Loss", "torch.nn.SmoothL1Loss", "torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss", "torch.nn.BCELoss",
+    "torch.nn.BCEWithLogitsLoss", "torch.nn.KLDivLoss", "torch.nn.HuberLoss",
+)
+def loss(call: Call):
+    if len(call.node.args) >= 2 and call.is_tensor(call.node.args[0]) and (
+        call.requires_grad(call.node.args[0]) or call.is_tensor(call.node.args[1])
+    ):
+        yield finding(call)
+
+
+def finding(call: Call):
+    made = call.module.segment(call.node.func)
+    inside = call.text[len(made):]
+    return call.finding(
+        f"`{call.short}` makes a layer and passes it the tensor as an option; nothing is computed",
+        help=f"make it first: `{made}()(…)`",
+        fix=None if call.has_stars or call.node.keywords else call.fix("call the made object", call.replace(call.node, f"{made}(){inside}")),
+        severity="error",
+    )

@@ -1,0 +1,236 @@
+"""Write a new tensor instead of changing one in place that backward still needs.
+
+Autograd keeps what it needs for the backward pass: `sigmoid`, `relu`, `exp`, `softmax` and others keep their *output*, a product keeps its
+factors, a layer its input. If such a tensor is changed in place afterwards, `backward()` raises "one of the variables needed for gradient
+computation has been modified by an inplace operation", far away from the line that did it. Write `y = y + 1` instead of `y += 1`, or change
+a `clone()`.
+
+```python bad
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        gate = torch.sigmoid(self.fc(x))
+        gate += 1.0  # TL201
+        return gate * 2
+```
+```python fixed
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        gate = torch.sigmoid(self.fc(x))
+        gate = gate + 1.0
+        return gate * 2
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+        self.act = nn.ReLU()
+        self.norm = nn.LayerNorm(8)
+        self.drop = nn.Dropout(0.1, inplace=True)
+
+    def forward(self, x):
+        y = self.act(self.conv(x))
+        y[:, :, 0] = 0  # TL201
+        z = self.conv(x).softmax(dim=1)
+        z.unsqueeze(0).mul_(2)  # TL201
+        w = torch.tanh(self.conv(x))
+        w = F.relu(w, inplace=True)  # TL201
+        x += self.conv(self.norm(x))  # TL201
+        return self.drop(torch.exp(self.conv(x)))  # TL201
+```
+```python bad
+def train(model, head, x, target, optimizer):
+    features = head(x)
+    weights = nn.Parameter(torch.ones(8))
+    scaled = features * weights
+    features.clamp_(min=0)  # TL201
+    left, right = head(x).chunk(2, dim=1)
+    loss = (scaled + features).sum()
+    loss.backward()
+```
+
+```python bad
+def step(model, x, y):
+    p = torch.sigmoid(model(x))
+    p[:, 0] = 1  # TL201
+    loss = F.binary_cross_entropy(p, y)
+    loss.backward()
+```
+
+The parts that `chunk`, `split` and `unbind` return are views of one tensor; autograd lets none of them be changed. And a layer with
+`inplace=True` changes what the layer before it has kept.
+
+```python bad
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+        self.lstm = nn.LSTM(8, 8)
+        self.gate = nn.Sequential(nn.Linear(8, 8), nn.Sigmoid(), nn.ReLU(inplace=True))  # TL201
+        self.head = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Dropout(0.5, inplace=True))  # TL201
+
+    def forward(self, x):
+        left, right = self.fc(x).chunk(2, dim=1)
+        left += 1  # TL201
+        for part in torch.unbind(self.fc(x)):
+            part.mul_(2)  # TL201
+        out, (h, c) = self.lstm(x)
+        out *= 2  # TL201
+        h += 1
+        kept = torch.sigmoid(self.fc(x))
+        alias = kept
+        alias -= 0.5  # TL201
+        self.cache = torch.exp(self.fc(x))
+        self.cache[0] = 0  # TL201
+        half = self.half(x)
+        half /= 2  # TL201
+        return left, right, out, h, kept, self.gate(x), half, self.head(x)
+
+    def half(self, x):
+        return torch.tanh(self.fc(x))
+```
+
+Most changes in place are right: nothing keeps the output of a convolution, a linear layer, a batch norm or an addition.
+
+```python good
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Sequential(nn.Conv2d(3, 3, 1), nn.ReLU(inplace=True), nn.Dropout(0.1), nn.BatchNorm2d(3), nn.ReLU(True))
+        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+        self.bn = nn.BatchNorm2d(3)
+        self.relu = nn.ReLU(inplace=True)
+        self.cell = nn.GRUCell(3, 3)
+
+    def forward(self, x):
+        identity = x
+        out = self.relu(self.bn(self.conv(x)))
+        out = self.bn(self.conv(out))
+        out += identity
+        scores = self.conv(out)
+        scores.masked_fill_(scores > 1, 0.0)
+        gate = torch.sigmoid(self.conv(out)).clone()
+        gate *= 2
+        buffer = x.new_zeros(4, 3)
+        for t in range(4):
+            h = self.cell(x[t])
+            buffer[t] = h
+        return out * gate
+```
+```python good
+@torch.no_grad()
+def predict(model, x):
+    probabilities = torch.sigmoid(model(x))
+    probabilities[probabilities < 0.5] = 0
+    return probabilities
+
+def metric(model, x, y):
+    with torch.no_grad():
+        scores = model(x).softmax(1)
+        scores *= 100
+    guess = torch.relu(model(x)).detach()
+    guess += 1
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    return guess
+
+def step(model, x, y):
+    logits = model(x)
+    loss = F.binary_cross_entropy_with_logits(logits, y)
+    guess = torch.sigmoid(logits)
+    guess[guess > 0.5] = 1
+    loss.backward()
+    return (guess == y).float().mean()
+
+table = torch.exp(torch.arange(0, 8).float())
+table *= 2
+```
+```python good
+class Dataset(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        image = torch.relu(self.images[i])
+        image /= 255
+        return image
+
+class Update(nn.Module):
+    def forward(self, x):
+        x = torch.relu(x)
+        x = x + 1
+        if self.training:
+            y = torch.sigmoid(x)
+        else:
+            y = x.detach()
+            y *= 2
+        return y
+```
+"""
+
+import ast
+
+from torchlint import Call, Change, on_call, on_inplace
+
+SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}
+
+
+@on_inplace
+def check(change: Change):
+    tensor = change.tensor
+    is_attribute = isinstance(tensor, ast.Attribute)
+    if is_attribute and tensor.attr in ("data", "grad") or not change.is_trained:
+        return
+    producer = change.producer
+    if producer and is_attribute and producer.function is not change.function:  # a buffer, or what an earlier call left
+        return
+    if producer:
+        views = called(producer) in ("chunk", "split", "unbind", "split_with_sizes")
+        place, why = producer, f"`{called(producer)}` {'made it a view that autograd lets nobody change' if views else 'keeps its result for backward'}"
+    elif change.keeper:
+        place, kept_by = change.keeper
+        why = f"{kept_by} keeps it for backward"
+    else:
+        return
+    if change.no_grad:
+        return
+    name = f"`{ast.unparse(tensor)}`" if isinstance(tensor, (ast.Name, ast.Attribute)) else "a result"
+    same_line = place.module is change.module and place.node.lineno == change.node.lineno
+    yield change.finding(
+        f"{name} is changed in place, but {why}: backward will fail",
+        help="make a new tensor instead, or change a `.clone()`",
+        fix=new_tensor(change),
+        notes=[] if same_line else [change.note(place, "kept for backward here")],
+    )
+
+
+@on_call("torch.nn.Sequential", needs="inplace|ReLU(True)")
+def check_sequence(call: Call):
+    for before, layer in call.changed_in_sequence:
+        yield call.finding(
+            f"`{ast.unparse(layer)}` changes in place what `{ast.unparse(before)}` keeps for backward: backward will fail",
+            help="leave `inplace=True` out here",
+            at=layer,
+        )
+
+
+def called(producer) -> str:
+    func = producer.node.func
+    return func.attr if isinstance(func, ast.Attribute) else ast.unparse(func)
+
+
+def new_tensor(change: Change):
+    """`y += a` becomes `y = y + a` where no other name holds the tensor."""
+    node = change.node
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name) or change.has_alias or type(node.op) not in SIGNS:
+        return None
+    text = change.module.segment(node.value)
+    if not isinstance(node.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript)):
+        text = f"({text})"
+    name = node.target.id
+    return change.fix("make a new tensor", change.replace(node, f"{name} = {name} {SIGNS[type(node.op)]} {text}"))

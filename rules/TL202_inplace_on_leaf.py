@@ -1,0 +1,111 @@
+"""Change parameters and other leaves under `torch.no_grad()` only.
+
+A leaf is a tensor that you made to be learned: an `nn.Parameter`, or a tensor created with `requires_grad=True`. Changing it in place while
+autograd is watching raises "a leaf Variable that requires grad is being used in an in-place operation". Put the update into a
+`with torch.no_grad():` block; the functions of `nn.init` do that themselves.
+
+```python bad
+w = torch.randn(3, requires_grad=True)
+for x, y in data:
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    w -= 0.1 * w.grad  # TL202
+```
+```python fixed
+w = torch.randn(3, requires_grad=True)
+for x, y in data:
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+```
+```python bad
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(3, 3))
+        self.embedding = nn.Embedding(10, 3)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        self.weight.normal_()  # TL202
+        self.embedding.weight[0] = 0  # TL202
+
+    def forward(self, x):
+        return x @ self.weight
+```
+```python bad
+model = nn.Linear(3, 1)
+loss.backward()
+for p in model.parameters():
+    p -= 0.1 * p.grad  # TL202
+```
+```python good
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(3, 3))
+        self.scale = nn.Parameter(torch.ones(3), requires_grad=False)
+        self.fc = nn.Linear(3, 3)
+        nn.init.normal_(self.weight)
+        self.weight.data.uniform_(-1, 1)
+        self.fc.weight.data[0] = 0
+        self.scale *= 2
+        with torch.no_grad():
+            self.fc.weight.zero_()
+
+w = torch.randn(3, requires_grad=True)
+v = w * 2
+v += 1
+w.grad.zero_()
+```
+```python good
+@torch.no_grad()
+def update(teacher, student):
+    for p, q in zip(teacher.parameters(), student.parameters()):
+        p.mul_(0.9).add_(q, alpha=0.1)
+
+teacher = nn.Linear(3, 1)
+for p in teacher.parameters():
+    p.requires_grad = False
+for p in teacher.parameters():
+    p.mul_(0.5)
+
+torch.set_grad_enabled(False)
+```
+```python good
+torch.set_grad_enabled(False)
+w = torch.zeros(3, requires_grad=True)
+w += 1
+x = torch.randn(3)
+x += 1
+```
+"""
+
+import ast
+
+from torchlint import Change, on_inplace
+
+
+@on_inplace(needs="requires_grad|Parameter|Embedding|parameters|nn.")
+def check(change: Change):
+    leaf = change.leaf
+    if leaf is None or change.no_grad or frozen(change, leaf):
+        return
+    name = ast.unparse(change.tensor)
+    at = None if leaf.node.lineno == change.node.lineno and leaf.module is change.module else change.note(leaf, "this makes it a leaf that is learned")
+    yield change.finding(
+        f"`{name}` is a leaf that requires grad and is changed in place: torch refuses that",
+        help="do it under `with torch.no_grad():`",
+        fix=change.fix("put it under torch.no_grad()", change.wrap(change.statement, change.statement, "with torch.no_grad():")),
+        notes=[at] if at else [],
+        severity="error",
+    )
+
+
+def frozen(change: Change, leaf) -> bool:
+    """Where a file freezes parameters, which ones a loop over `parameters()` meets is not known."""
+    loop = isinstance(leaf.node, ast.Call) and isinstance(leaf.node.func, ast.Attribute) and leaf.node.func.attr == "parameters"
+    made_elsewhere = isinstance(leaf.node, ast.Attribute)
+    text = change.module.index.text
+    return (loop or made_elsewhere) and any(word in text for word in ("requires_grad_(False)", "requires_grad = False", ".detach_()"))

@@ -1,0 +1,186 @@
+"""Collect numbers, not losses: a tensor keeps the graph it came from.
+
+A loss holds on to everything it was computed from. `total += loss` and `history.append(loss)` therefore keep a graph alive for each batch,
+and memory grows round after round until the program is out of it. What is only reported does not need gradients: collect `loss.item()`, or
+`loss.detach()`, which does not wait for the GPU.
+
+```python bad
+def train(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss  # TL203
+    return total / len(loader)
+```
+```python fixed
+def train(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total += loss.detach()
+    return total / len(loader)
+```
+```python bad
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+history, epochs, stats = [], [], {"loss": 0.0}
+for epoch in range(9):
+    running = 0
+    for x, y in loader:
+        out = net(x)
+        loss = nn.MSELoss()(out, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        weighted = loss * len(x)
+        running = running + weighted  # TL203
+        stats["loss"] += loss / 2  # TL203
+        history.append((epoch, loss))  # TL203
+    epochs.append(running.item())
+```
+
+The collection can be an attribute or an object of your own, and the step a function of its own.
+
+```python bad
+class AverageMeter:
+    def __init__(self):
+        self.sum, self.count = 0, 0
+
+    def update(self, value, n=1):
+        self.sum += value * n
+        self.count += n
+
+def step(model, x, y, optimizer):
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        self.losses, self.total = [], 0
+
+    def fit(self, loader):
+        meter = AverageMeter()
+        for x, y in loader:
+            loss = step(self.model, x, y, self.optimizer)
+            self.losses.append(loss)  # TL203
+            meter.update(loss, x.size(0))  # TL203
+
+    def step(self, x, y):
+        loss = F.mse_loss(self.model(x), y)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.total = self.total + loss  # TL203
+        self.last = loss
+        return loss.item()
+```
+```python bad
+import lightning as L
+
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        self.seen = []
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        loss = F.cross_entropy(self.fc(x), y)
+        self.seen.append(loss)  # TL203
+        return loss
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters())
+```
+
+What is summed up in order to run backward through the sum is right, and so is what has no graph.
+
+```python good
+def train(model, loader, optimizer):
+    total, correct, seen = 0.0, 0, []
+    for x, y in loader:
+        out = model(x)
+        loss = F.cross_entropy(out, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        correct += (out.argmax(1) == y).sum()
+        total += loss.item() * len(x)
+        seen.append(loss.detach())
+        loss = loss.item()
+        seen.append(loss)
+        with torch.no_grad():
+            total += F.l1_loss(model(x), y)
+```
+```python good
+for _ in range(2):
+    total_loss, terms = 0, []
+    for task in tasks:
+        loss = net(task).pow(2).mean()
+        total_loss += loss
+        terms.append(loss)
+    optimizer.zero_grad()
+    (total_loss + torch.stack(terms).mean()).backward()
+    optimizer.step()
+```
+```python good
+policy = nn.Linear(4, 2)
+for episode in range(2):
+    log_probs, rewards = [], []
+    for t in range(5):
+        dist = torch.distributions.Categorical(logits=policy(torch.randn(4)))
+        action = dist.sample()
+        log_probs.append(dist.log_prob(action))
+        rewards.append(1.0)
+    loss = 0
+    for log_prob, reward in zip(log_probs, rewards):
+        loss += -log_prob * reward
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+"""
+
+import ast
+
+from torchlint import Loop, ModuleClass, Node, on_loop, on_module, on_node
+
+
+@on_loop(needs="backward")
+def check(loop: Loop):
+    for kept in loop.kept_graphs:
+        yield found(loop, kept, "backward went through it here")
+
+
+@on_node("FunctionDef", needs="backward")
+def check_method(function: Node):
+    for kept in function.kept_graphs:
+        yield found(function, kept, "backward went through it here")
+
+
+@on_module(needs="training_step")
+def check_step(cls: ModuleClass):
+    for kept in cls.kept_graphs:
+        yield found(cls, kept, "Lightning runs backward through what is returned here")
+
+
+def found(place, kept, why: str):
+    part, into = ast.unparse(kept.part), ast.unparse(kept.into)
+    return place.finding(
+        f"`{into}` keeps the graph of `{part}` of every round, and memory grows",
+        help=f"collect `{part}.item()` or `{part}.detach()`" if isinstance(kept.part, ast.Name) else "collect `….item()` or `….detach()`",
+        fix=place.fix("detach what is collected", place.with_suffix(kept.part, ".detach()")),
+        notes=[kept.backward.module.note(kept.backward.node, why)],
+        at=kept.place,
+    )

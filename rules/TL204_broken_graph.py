@@ -1,0 +1,153 @@
+"""Keep the way from the loss to the parameters free of `.item()`, `.detach()`, `.data` and NumPy.
+
+Each of these makes a value without a graph. If it lies on the way to the loss, backward does not reach what was computed before: it raises
+"element 0 of tensors does not require grad", or, worse, the layers before simply stop learning. Stay with tensors: `torch.stack(losses)`
+instead of `torch.tensor([l.item() for l in losses])`, torch functions instead of NumPy ones. `requires_grad=True` does not mend it: it makes
+a new leaf, and the gradient ends there.
+
+```python bad
+net = nn.Linear(3, 1)
+loss = F.mse_loss(net(x), y)
+loss = torch.tensor(loss.item(), requires_grad=True)  # TL204
+loss.backward()
+```
+```python bad
+net = nn.Linear(3, 3)
+terms = []
+for _ in range(3):
+    terms.append(net(torch.randn(2, 3)).pow(2).mean().item())
+loss = torch.tensor(terms).sum()  # TL204
+loss.backward()
+```
+```python bad
+def step(model, criterion, x, target, optimizer):
+    out = model(x)
+    smooth = torch.from_numpy(out.detach().numpy())  # TL204
+    loss = criterion(out, target)
+    loss = loss + 0.1 * (out - target).abs().mean().item()  # TL204
+    F.mse_loss(smooth, target).backward()
+    loss.backward()
+    optimizer.step()
+```
+```python bad
+net = nn.Linear(3, 4)
+guess = net(x).argmax(dim=1).float()  # TL204
+loss = F.mse_loss(guess, torch.ones(8))
+loss.backward()
+```
+
+```python bad
+criterion = nn.MSELoss()
+net = nn.Linear(3, 1)
+
+def step(x, y):
+    loss = criterion(net(x).data, y)  # TL204
+    loss.backward()
+```
+
+In a module it stops the layers before from learning.
+
+```python bad
+class TwoStage(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(6, 4)
+        self.decoder = nn.Linear(4, 6)
+
+    def forward(self, x):
+        code = torch.relu(self.encoder(x)).data  # TL204
+        return self.decoder(code)
+```
+
+Cutting is right where nothing is to be learned: targets, logging, a straight-through estimator, a branch of its own.
+
+```python good
+class Quantizer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(6, 4)
+        self.decoder = nn.Linear(4, 6)
+        self.probe = nn.Linear(4, 2)
+
+    def forward(self, x):
+        code = self.encoder(x)
+        rounded = code + (code.round() - code).detach()
+        return self.decoder(rounded), self.probe(code.detach())
+
+class SimSiam(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Linear(6, 4)
+        self.predictor = nn.Linear(4, 4)
+
+    def forward(self, a, b):
+        z, w = self.encoder(a), self.encoder(b)
+        return F.cosine_similarity(self.predictor(z), w.detach()).mean()
+
+class Probe(nn.Module):
+    def __init__(self, backbone):
+        super().__init__()
+        self.backbone = backbone
+        self.teacher = nn.Linear(6, 6)
+        self.head = nn.Linear(6, 2)
+
+    def forward(self, x):
+        return self.head(self.backbone(x).detach() + self.teacher(x).detach())
+```
+```python good
+image = torch.tensor([[0.1, 0.5], [0.3, 0.9]], requires_grad=True)
+net = nn.Linear(2, 1)
+loss = net(image).sum()
+history = torch.tensor([loss.item(), loss.item() * 2])
+target = net(image).detach()
+loss = loss + F.mse_loss(net(image), target) * loss.item()
+loss.backward()
+
+features = net(image).detach()
+features.requires_grad_()
+(features ** 2).sum().backward()
+
+def update(loss, weight):
+    total = loss * weight.item()
+    total.backward()
+
+def distill(student, teacher, x):
+    target = teacher(x).detach().argmax(1)
+    F.cross_entropy(student(x), target).backward()
+```
+"""
+
+import ast
+
+from torchlint import Call, ModuleClass, on_call, on_module
+
+
+@on_call(".backward", ".manual_backward", unknown=True)
+def check(call: Call):
+    for cut in call.cut_paths:
+        inner, how = ast.unparse(cut.inner), said(cut.place.node)
+        yield call.finding(
+            f"{how} takes `{inner}` out of its graph: "
+            + ("this term of the loss has no effect on any gradient" if cut.partly else "backward reaches no parameter from the loss"),
+            help="keep the tensor itself in the loss, and cut only what is reported",
+            notes=[call.note(call, "backward starts here")],
+            at=call.at(cut.place),
+        )
+
+
+@on_module(needs=".data|.detach|.item|.numpy")
+def check_forward(cls: ModuleClass):
+    for cut, layer, name in cls.layers_cut_off:
+        yield cls.finding(
+            f"{said(cut.node)} cuts `self.{name}` off from every loss: it never learns",
+            help="take the cut away; if the layer is not to learn, freeze it with `requires_grad_(False)`",
+            notes=[cls.note(layer, "computed here")] if layer.lineno != cut.node.lineno else [],
+            at=cls.at(cut),
+        )
+
+
+def said(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return f"`.{node.attr}`"
+    word = ast.unparse(node.func) if not isinstance(node.func, ast.Attribute) or isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy") else f".{node.func.attr}"
+    return f"`{word}()`"

@@ -1,0 +1,75 @@
+"""Detach a tensor before it becomes a NumPy array.
+
+NumPy knows no gradients: `.numpy()` on a tensor that belongs to a graph raises "Can't call numpy() on Tensor that requires grad". Write
+`tensor.detach().cpu().numpy()`, or compute under `torch.no_grad()` what is only looked at. The tensor of the array is cut from the graph, so
+no loss may be made of it.
+
+```python bad
+model = nn.Linear(3, 1)
+prediction = model(x).numpy()  # TL208
+```
+```python fixed
+model = nn.Linear(3, 1)
+prediction = model(x).detach().numpy()
+```
+```python bad
+import numpy as np
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.sigmoid(self.fc(x)) * self.scale
+
+class Report:
+    def __init__(self):
+        self.net = Net().eval()
+
+    def collect(self, loader):
+        found = []
+        for x in loader:
+            out = self.net(x)
+            found.append(out.cpu().numpy())  # TL208
+            best = out.max(dim=1).values.squeeze()
+        return np.concatenate(found), np.asarray(out), self.net.scale.cpu().numpy()  # TL208, TL208
+```
+
+Without a graph, or with indices instead of values, it is right.
+
+```python good
+import numpy as np
+
+model = nn.Linear(3, 1)
+with torch.no_grad():
+    prediction = model(x).numpy()
+classes = model(x).argmax(dim=1).cpu().numpy()
+values = model(x).detach().cpu().numpy() + model(x).data.numpy() + model(x).numpy(force=True)
+hits = (model(x) > 0).numpy()
+labels = np.asarray(y)
+
+@torch.inference_mode()
+def predict(model, x):
+    return model(x).cpu().numpy()
+
+frozen = nn.Linear(3, 1).requires_grad_(False)
+shown = frozen(torch.zeros(3)).numpy()
+```
+"""
+
+from torchlint import Call, on_call
+
+
+@on_call(".numpy", "numpy.array", "numpy.asarray", needs="numpy", without="force", unknown=True)
+def check(call: Call):
+    tensor = call.receiver if call.is_method else call.argument("a", 0)
+    if tensor is None or call.no_grad or call.requires_grad(tensor) is not True or call.may_be_frozen:
+        return
+    yield call.finding(
+        f"`{call.module.segment(tensor) if len(call.module.segment(tensor)) < 40 else 'this tensor'}` belongs to a graph: NumPy refuses it",
+        help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
+        fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")),
+        severity="error",
+    )

@@ -1,0 +1,121 @@
+"""Set `requires_grad` on the finished tensor: what is computed from a leaf is no leaf.
+
+Gradients are kept for leaves only: the tensors you make, not the results of operations on them. `torch.randn(3, requires_grad=True) * 0.1`,
+and the copy that `.to(device)` or `.cuda()` makes, are results: an optimizer refuses them, their `.grad` stays None, and a module does not
+know them as parameters. On a CPU `.to(device)` returns the leaf itself, so that it fails on the GPU first. Move, cast and scale before.
+
+```python bad
+latent = torch.randn(1, 8, requires_grad=True) * 0.02  # TL210
+optimizer = torch.optim.Adam([latent], lr=0.05)
+```
+```python fixed
+latent = (torch.randn(1, 8) * 0.02).requires_grad_()
+optimizer = torch.optim.Adam([latent], lr=0.05)
+```
+```python bad
+def attack(model, image, device):
+    delta = torch.zeros(1, 3, 8, 8, requires_grad=True).to(device)  # TL210
+    loss = model(image + delta).sum()
+    loss.backward()
+    return delta.grad.sign()
+```
+```python bad
+start = torch.rand(4, 4, requires_grad=True)
+moved = start.cuda()  # TL210
+settings = [{"params": [moved]}]
+optimizer = torch.optim.SGD(settings, lr=0.1)
+```
+```python bad
+class Layer(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 3)).to(device)  # TL210
+        self.scale = nn.Parameter(torch.ones(3)) * 0.1  # TL210
+
+    def forward(self, x):
+        return x @ self.weight * self.scale
+```
+```python fixed
+class Layer(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 3).to(device))
+        self.scale = nn.Parameter(torch.ones(3) * 0.1)
+
+    def forward(self, x):
+        return x @ self.weight * self.scale
+```
+
+Results that are only computed with are right, and so is a move that changes nothing.
+
+```python good
+raw = torch.randn(5, requires_grad=True)
+scale = raw.exp() * 2
+same = torch.randn(5, requires_grad=True).to("cpu").to(torch.float32)
+loss = (scale * same).sum()
+loss.backward()
+print(raw.grad, same.grad)
+moved = torch.randn(3, device="cuda").requires_grad_()
+optimizer = torch.optim.Adam([raw, moved], lr=0.1)
+kept = torch.randn(3, requires_grad=True) * 2
+kept.retain_grad()
+kept.sum().backward()
+print(kept.grad)
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(3, 3).cuda())
+        self.bias = nn.Parameter(torch.zeros(3)).requires_grad_(False)
+
+    def forward(self, x):
+        doubled = self.weight * 2
+        return x @ doubled + self.bias
+```
+"""
+
+import ast
+
+from torchlint import Node, on_node
+
+WHY = {
+    "optimizer": "an optimizer refuses it",
+    "grad": "its `.grad` stays None",
+    "parameter": "the module does not know it as a parameter",
+}
+
+
+@on_node("Assign", needs="requires_grad|Parameter")
+def check(node: Node):
+    found = node.non_leaf
+    if found is None:
+        return
+    name = ast.unparse(node.node.targets[0])
+    parameter = found.why == "parameter"
+    yield node.finding(
+        f"`{name}` is computed from a leaf and is none itself: {WHY[found.why]}",
+        help=f"compute first, then make it a {'parameter: `nn.Parameter(…)` around all of it' if parameter else 'leaf: `(…).requires_grad_()`'}",
+        fix=leaf_last(node, found),
+        notes=[] if parameter else [node.note(found.use, "a leaf is needed here")],
+        severity="error" if found.why == "optimizer" else "warning",
+    )
+
+
+def leaf_last(node: Node, found):
+    """`zeros(3, requires_grad=True) * a` becomes `(zeros(3) * a).requires_grad_()`, `Parameter(x).to(d)` becomes `Parameter(x.to(d))`."""
+    whole, leaf = node.node.value, found.leaf.node
+    if not any(inner is leaf for inner in ast.walk(whole)) or any(isinstance(a, ast.Starred) for a in leaf.args):
+        return None
+    text, inner = node.module.segment(whole), node.module.segment(leaf)
+    if found.why == "parameter":
+        if len(leaf.args) != 1 or leaf.keywords or not isinstance(leaf.args[0], (ast.Call, ast.Name)):
+            return None
+        made = text.replace(inner, node.module.segment(leaf.args[0]), 1)
+        return node.fix("make the parameter last", node.replace(whole, f"{inner[: inner.index('(')]}({made})"), applicability="unsafe")
+    given = [k for k in leaf.keywords if k.arg == "requires_grad"]
+    if not given or "\n" in inner:
+        return None
+    others = [node.module.segment(a) for a in leaf.args] + [f"{k.arg}={node.module.segment(k.value)}" for k in leaf.keywords if k.arg and k is not given[0]]
+    made = text.replace(inner, f"{node.module.segment(leaf.func)}({', '.join(others)})", 1)
+    made = made if isinstance(whole, ast.Call) else f"({made})"
+    return node.fix("set requires_grad last", node.replace(whole, f"{made}.requires_grad_()"), applicability="unsafe")

@@ -1,0 +1,170 @@
+"""Create a tensor on the device of the tensors it meets.
+
+`torch.zeros(…)`, `torch.arange(…)`, `torch.tensor([…])` make a tensor on the CPU unless they are told otherwise. Where it meets a tensor or a
+layer that was moved to a GPU, torch raises "Expected all tensors to be on the same device". On a machine without a GPU, and so in most test
+runs, nothing is seen. Pass `device=x.device`, use `torch.zeros_like(x)` or `x.new_zeros(…)`, or make a constant a buffer.
+
+```python bad
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(8, 8)
+
+    def forward(self, x):
+        mask = torch.ones(x.size(1), x.size(1)).triu(1)  # TL301
+        return self.proj(x) + mask
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = Attention().to(device)
+```
+```python fixed
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(8, 8)
+
+    def forward(self, x):
+        mask = torch.ones(x.size(1), x.size(1), device=x.device).triu(1)
+        return self.proj(x) + mask
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = Attention().to(device)
+```
+```python bad
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.position = nn.Embedding(100, 8)
+        self.rnn = nn.LSTM(8, 8)
+
+    def start(self, n):
+        return torch.zeros(1, n, 8)  # TL301
+
+    def forward(self, x):
+        x = x + self.position(torch.arange(x.size(0))).unsqueeze(1)  # TL301
+        state = (self.start(x.size(1)), self.start(x.size(1)))
+        out, _ = self.rnn(x, state)
+        return out
+```
+```python bad
+device = torch.device("cuda")
+generator = nn.Linear(8, 8).to(device)
+critic = nn.Linear(8, 1)
+critic.cuda()
+criterion = nn.BCEWithLogitsLoss()
+real_label = torch.ones(16, 1)  # TL301
+for images in loader:
+    images = images.to(device)
+    loss = criterion(critic(images), real_label)
+    noise = torch.randn(16, 8)  # TL301
+    fake = generator(noise)
+```
+```python bad
+import lightning as L
+
+class Lit(L.LightningModule):
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        weights = torch.tensor([0.2, 0.8])  # TL301
+        return F.cross_entropy(x, y, weight=weights)
+```
+```python good
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("grid", torch.arange(8).float())
+        self.scale = nn.Parameter(torch.ones(8))
+        self.anchor = torch.zeros(8)
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        noise = torch.randn_like(x) + x.new_zeros(8)
+        steps = torch.arange(x.size(0), device=x.device)
+        order = torch.randperm(x.size(0))
+        temperature = torch.tensor(0.07)
+        mask = torch.zeros(8).to(x.device)
+        later = torch.ones(8)
+        later = later.type_as(x)
+        return self.fc(x[order] / temperature + self.grid * self.scale) + noise * mask + later + steps.view(-1, 1)
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = Net().to(device)
+```
+```python good
+class Data(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return torch.zeros(8) + self.items[i], torch.tensor([1.0])
+
+def collate(batch):
+    padded = torch.zeros(len(batch), 8)
+    for i, item in enumerate(batch):
+        padded[i] = item
+    return padded
+
+device = torch.device("cuda")
+net = nn.Linear(8, 8).to(device)
+lengths = torch.tensor([4, 3])
+packed = nn.utils.rnn.pack_padded_sequence(net(x.to(device)), lengths)
+history = torch.zeros(10)
+history[0] = F.mse_loss(net(x.to(device)), y.to(device)).item()
+```
+```python good
+x = torch.linspace(-1, 1, 50).unsqueeze(1)
+net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+loss = F.mse_loss(net(x), torch.sin(x) + 0.1 * torch.randn(50, 1))
+```
+```python good
+torch.set_default_device("cuda")
+net = nn.Linear(8, 8).cuda()
+net(torch.randn(4, 8))
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
+
+
+@on_call(
+    "torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.rand", "torch.randn", "torch.randint", "torch.arange", "torch.linspace",
+    "torch.eye", "torch.tensor", "torch.randperm", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor",
+    without=("device", "generator", "out"),
+)
+def check(call: Call):
+    if call.has_stars or is_scalar(call) or not call.uses_a_device:
+        return
+    meeting = call.meeting
+    if meeting is None:
+        return
+    partner = ast.unparse(meeting.partner)
+    partner = partner if len(partner) < 40 else "a tensor"
+    note = [] if meeting.node.lineno == call.node.lineno else [meeting.module.note(meeting.node, f"meets `{partner}` here")]
+    yield call.finding(
+        f"`{call.short}` is made on the default device, but meets `{partner}`, which is moved with the model or data",
+        help="pass `device=`, or use a `*_like` or `new_*` function of a tensor that is there",
+        fix=on_same_device(call),
+        notes=note,
+    )
+
+
+def is_scalar(call: Call) -> bool:
+    """0-dim tensors mix with every device; what is not a list may be a number."""
+    if not call.names <= {"torch.tensor"}:
+        return False
+    data = call.argument("data", 0)
+    return data is None or not any(isinstance(o.node, NUMBERS) for o in call.origins(data))
+
+
+def on_same_device(call: Call):
+    """In a forward, the tensor that comes in knows the device."""
+    function = call.function
+    if not isinstance(function, ast.FunctionDef) or function.name != "forward" or len(function.args.args) < 2:
+        return None
+    if call.names & {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"}:
+        return None
+    tensor = function.args.args[1].arg
+    if not call.is_tensor_parameter(tensor):
+        return None
+    return call.fix(f"create it on the device of `{tensor}`", call.with_keyword("device", f"{tensor}.device"))

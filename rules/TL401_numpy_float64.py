@@ -1,0 +1,135 @@
+"""Convert a float64 array to float32 before it reaches a model.
+
+NumPy computes in float64, PyTorch in float32. `torch.from_numpy` and `torch.tensor` keep the dtype of the array, so a layer raises "mat1 and mat2
+must have the same dtype", and a loss whose target is float64 is silently computed in float64, at a fraction of the speed on a GPU. Add `.float()`, or
+make the array with `dtype=np.float32`.
+
+```python bad
+import numpy as np
+
+x = torch.from_numpy(np.random.rand(16, 4))  # TL401
+model = nn.Linear(4, 1)
+prediction = model(x)
+```
+```python fixed
+import numpy as np
+
+x = torch.from_numpy(np.random.rand(16, 4)).float()
+model = nn.Linear(4, 1)
+prediction = model(x)
+```
+```python bad
+import numpy as np
+from torch.utils.data import DataLoader, TensorDataset
+
+inputs = np.linspace(0, 1, 64).reshape(-1, 1)
+targets = np.sin(inputs) * 0.5
+data = TensorDataset(torch.tensor(inputs), torch.as_tensor(targets))  # TL401, TL401
+model = nn.Sequential(nn.Linear(1, 8), nn.Linear(8, 1))
+criterion = nn.MSELoss()
+for x, y in DataLoader(data, batch_size=8):
+    x = x.to(device)
+    loss = criterion(model(x), y)
+```
+```python bad
+import numpy as np
+
+class Samples(torch.utils.data.Dataset):
+    def __init__(self, n):
+        self.x = np.random.standard_normal((n, 4))
+        self.y = np.random.randint(0, 2, n)
+
+    def __getitem__(self, i):
+        return torch.from_numpy(self.x[i]), torch.tensor(self.y[i])  # TL401
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+net = Net()
+for x, y in torch.utils.data.DataLoader(Samples(8)):
+    loss = F.cross_entropy(net(x), y)
+```
+```python bad
+import numpy as np
+
+class Agent:
+    def __init__(self):
+        self.q = nn.Linear(4, 2)
+
+    def act(self, state):
+        state = torch.tensor(state).unsqueeze(0)  # TL401
+        return self.q(state).argmax()
+
+state = np.zeros(4)
+Agent().act(state)
+```
+```python good
+import numpy as np
+from torch.utils.data import DataLoader, TensorDataset
+
+values = np.random.rand(16, 4)
+model = nn.Linear(4, 1)
+model(torch.from_numpy(values).float())
+model(torch.tensor(values, dtype=torch.float32))
+model(torch.from_numpy(values.astype("float32")))
+model(torch.from_numpy(values).to(device, torch.float32))
+model(torch.Tensor(values))
+labels = torch.from_numpy(np.array([0, 1, 2]))
+loss = F.cross_entropy(model(torch.rand(3, 4)), labels)
+small = np.zeros((16, 4), dtype=np.float32)
+model(torch.from_numpy(small * 2))
+for x, in DataLoader(TensorDataset(torch.from_numpy(values))):
+    model(x.float())
+print(torch.from_numpy(values).mean())
+```
+```python good
+import numpy as np
+
+model = nn.Linear(4, 1).double()
+model(torch.from_numpy(np.random.rand(16, 4)))
+```
+```python good
+import numpy as np
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.fc(x.float())
+
+Net()(torch.from_numpy(np.random.rand(16, 4)))
+```
+"""
+
+from torchlint import Call, on_call
+
+
+@on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy")
+def check(call: Call):
+    if call.is_double_precision_file:
+        return
+    data = call.argument("data", 0) or call.argument("ndarray")
+    if data is None or call.array_dtype(data) != "float64":
+        return
+    arrival = call.arrival
+    if arrival is None:
+        return
+    where = f"the loss in line {arrival.node.lineno}" if arrival.is_target else f"`{name_of(call, arrival)}`, which computes in float32"
+    yield call.finding(
+        f"`{call.short}` is a float64 tensor and reaches {where}",
+        help="add `.float()`, or make the array with `dtype=np.float32`",
+        fix=call.fix("convert to float32", call.with_suffix(call.node, ".float()"), applicability="unsafe" if arrival.is_target else "safe"),
+        notes=[] if arrival.node.lineno == call.node.lineno else [call.note(arrival.node, "is used here")],
+    )
+
+
+def name_of(call: Call, arrival) -> str:
+    text = " ".join(call.module.segment(arrival.node.func).split())
+    return text if len(text) < 40 else "a layer"

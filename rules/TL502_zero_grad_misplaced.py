@@ -1,0 +1,176 @@
+"""Do not clear gradients between `backward()` and `step()`.
+
+`zero_grad()` after `backward()` and before `optimizer.step()` throws the new gradients away: the step uses none, and the model never
+changes. Nothing fails, the loss just does not go down. Put it before `backward()` or after `step()`. The same happens, more quietly, when
+micro-batches are accumulated and each of them clears the gradients: only the last one counts.
+
+```python bad
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.zero_grad()  # TL502
+    optimizer.step()
+```
+```python fixed
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    loss = F.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+```python bad
+def update(network, optimizer, criterion, x, y):
+    loss = criterion(network(x), y)
+    loss.backward()
+    nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+    network.zero_grad()  # TL502
+    optimizer.step()
+```
+```python bad
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.optimizer = torch.optim.Adam(net.parameters())
+        self.scaler = torch.amp.GradScaler()
+
+    def fit(self, loader):
+        for x, y in loader:
+            self.scaler.scale(F.mse_loss(self.net(x), y)).backward()
+            for p in self.net.parameters():
+                p.grad = None  # TL502
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+```
+```python bad
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(loader):
+    optimizer.zero_grad()  # TL502
+    loss = F.mse_loss(model(x), y) / 4
+    loss.backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+```
+```python bad
+def step(optimizer):
+    optimizer.zero_grad()  # TL502
+    optimizer.step()
+
+sgd = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    F.mse_loss(model(x), y).backward()
+    step(sgd)
+```
+
+After the loss and before backward is fine; so are a second backward after it, another optimizer, a window, and clearing after a step.
+
+```python good
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    loss = F.mse_loss(model(x), y)
+    model.zero_grad()
+    loss.backward()
+    optimizer.step()
+for i, (x, y) in enumerate(loader):
+    loss = F.mse_loss(model(x), y) / 4
+    loss.backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+for i, (x, y) in enumerate(loader):
+    if i % 4 == 0:
+        optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y) / 4
+    loss.backward()
+    if i % 4 == 3:
+        optimizer.step()
+for i, (x, y) in enumerate(loader):
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    if torch.isfinite(loss):
+        optimizer.step()
+```
+```python good
+base = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:  # SAM: climb, clear, then the gradient that counts
+    F.mse_loss(model(x), y).backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.add_(p.grad, alpha=0.05)
+    base.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    base.step()
+    base.zero_grad()
+```
+```python good
+gen, disc = nn.Linear(4, 8), nn.Linear(8, 1)
+opt_g = torch.optim.Adam(gen.parameters())
+opt_d = torch.optim.Adam(disc.parameters())
+for z in batches:
+    opt_g.zero_grad()
+    disc(gen(z)).mean().backward()
+    opt_d.zero_grad()  # what the generator's loss left there
+    opt_g.step()
+    disc(gen(z).detach()).mean().backward()
+    opt_d.step()
+```
+```python good
+for epoch in range(9):
+    for x, y in loader:
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    optimizer.zero_grad()
+```
+"""
+
+import ast
+
+from torchlint import Node, on_node
+
+
+@on_node("Module", "FunctionDef", needs=("backward", "step"))
+def between(place: Node):
+    """Backward, clear, step, in this order and without a condition of its own."""
+    for clear, backward, step in place.lost_gradients:
+        yield _finding(
+            place, clear, f"`{clear.text}` throws away the gradients of `{backward.text}` before `{step.text}` uses them",
+            "move it before `backward()` or after `step()`", _move(place, clear, backward), [place.note(backward, "made here"), place.note(step, "wanted here")],
+        )
+
+
+@on_node("For", "While", needs=("backward", "step", "%"))
+def in_each_micro_batch(place: Node):
+    """Cleared in each round, but a step only in every n-th."""
+    for backward, step in place.updates:
+        window = [test for test, truth in step.event.tests if truth and _counts(test.node)]
+        if not window or backward.event.tests:
+            continue
+        for act in place.acts:
+            if act.clears_surely(step) and not act.event.tests and not act.event.loops:
+                yield _finding(
+                    place, act, f"`{act.text}` in every round leaves `{step.text}` the gradients of the last round only",
+                    f"clear them after `{step.text}`, under the same condition", None, [place.note(step, "steps once in a while")],
+                )
+                return
+
+
+def _counts(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
+
+
+def _finding(place, act, message, help, fix, notes):
+    return place.finding(message, help=help, fix=fix, notes=notes, at=act)
+
+
+def _move(place, clear, backward):
+    if not clear.stands_beside(backward) or not isinstance(clear.statement, ast.Expr):
+        return None
+    return place.fix(
+        "move it before `backward()`",
+        place.insert_before(backward.node, place.module.segment(clear.statement)),
+        place.delete(clear.statement),
+        applicability="unsafe",
+    )

@@ -1,0 +1,165 @@
+"""Evaluate in eval mode: call `model.eval()` before validation and prediction.
+
+In train mode dropout throws away random activations, and batch norm uses the statistics of the batch at hand and changes its running
+averages, also under `no_grad`. A validation in train mode gives a worse and random score, and lets validation data into the model.
+A model is in train mode when it is made. `model.eval()` changes it, `model.train()` changes it back.
+
+```python bad
+net = nn.Sequential(nn.Linear(5, 16), nn.Dropout(0.5), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(net.parameters())
+for epoch in range(2):
+    net.train()
+    for x, y in train:
+        optimizer.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        optimizer.step()
+    with torch.no_grad():
+        for x, y in val:
+            print(F.mse_loss(net(x), y).item())  # TL503
+```
+```python bad
+def evaluate(model, loader):
+    correct = 0
+    with torch.inference_mode():
+        for x, y in loader:
+            correct += (model(x).argmax(1) == y).sum().item()  # TL503
+    return correct
+
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.Flatten(), nn.Linear(8, 3))
+evaluate(net, loader)
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.drop(self.fc(x))
+
+model = Net()
+model.load_state_dict(torch.load("net.pt"))
+with torch.no_grad():
+    print(model(x))  # TL503
+```
+```python bad
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.Adam(model.parameters())
+
+    def train_epoch(self, loader):
+        self.model.train()
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            F.mse_loss(self.model(x), y).backward()
+            self.optimizer.step()
+
+    @torch.no_grad()
+    def validate(self, loader):
+        return sum(F.mse_loss(self.model(x), y).item() for x, y in loader)  # TL503
+
+    def fit(self, train, val):
+        for epoch in range(9):
+            self.train_epoch(train)
+            print(self.validate(val))
+```
+
+Whoever calls may have set the mode; dropout may be wanted; some models have no layer that cares; libraries do it themselves.
+
+```python good
+net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.2), nn.Linear(4, 1))
+
+def evaluate(model, loader):
+    with torch.no_grad():
+        return [model(x) for x in loader]
+
+def predict(samples):
+    net.train(False)
+    with torch.no_grad():
+        return net(samples)
+
+net.eval()
+evaluate(net, loader)
+predict(x)
+```
+```python good
+net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.2), nn.Linear(4, 1))
+
+def predict_with_uncertainty(x):
+    net.train()  # dropout is the point
+    with torch.no_grad():
+        return torch.stack([net(x) for _ in range(9)]).std(0)
+
+for _ in range(9):
+    optimizer.zero_grad()
+    net(x).mean().backward()
+    optimizer.step()
+predict_with_uncertainty(x)
+```
+```python good
+net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Linear(4, 1))
+
+def evaluate(loader):
+    with torch.no_grad():
+        return [net(x) for x in loader]
+
+evaluate(loader)
+```
+```python good
+for epoch in range(9):
+    for phase in ["train", "val"]:
+        if phase == "train":
+            model.train()
+        else:
+            model.eval()
+        for x, y in loaders[phase]:
+            optimizer.zero_grad()
+            with torch.set_grad_enabled(phase == "train"):
+                loss = F.mse_loss(model(x), y)
+                if phase == "train":
+                    loss.backward()
+                    optimizer.step()
+```
+```python good
+import lightning as L
+
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.2))
+
+    def validation_step(self, batch, batch_idx):
+        with torch.no_grad():
+            return self.net(batch).mean()
+
+    def predict_step(self, batch, batch_idx):
+        return self.net(batch)
+```
+```python good
+teacher = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+student = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
+for x in loader:
+    with torch.no_grad():
+        target = teacher(x)  # batch statistics for both, as in momentum contrast
+    optimizer.zero_grad()
+    F.mse_loss(student(x), target).backward()
+    optimizer.step()
+```
+"""
+
+from torchlint import Node, on_node
+
+
+@on_node("Module", needs="torch")
+def check(file: Node):
+    for found in file.evaluations_in_train_mode:
+        model = file.short_of(found.model)
+        yield file.finding(
+            f"`{model}` evaluates in train mode: dropout is active and batch norm uses this batch",
+            help=f"call `{model}.eval()` before, and `{model}.train()` when training goes on",
+            notes=[file.note(found.switch, "put in train mode here")] if found.switch else [],
+            at=found,
+        )

@@ -1,0 +1,166 @@
+"""Unscale before clipping: with a GradScaler the gradients are tens of thousands of times too large.
+
+`scaler.scale(loss).backward()` makes gradients that are multiplied by the loss scale (65536 at first). A norm of 1.0 is then far
+below what they are, so `clip_grad_norm_` shrinks every gradient, and after `scaler.step` divides by the scale the update is
+about 1e-5 of what it should be: the model hardly learns. Call `scaler.unscale_(optimizer)` before gradients are clipped or looked at.
+
+```python bad
+scaler = torch.amp.GradScaler()
+for x, y in loader:
+    optimizer.zero_grad()
+    scaler.scale(F.mse_loss(model(x), y)).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # TL509
+    scaler.step(optimizer)
+    scaler.update()
+```
+```python fixed
+scaler = torch.amp.GradScaler()
+for x, y in loader:
+    optimizer.zero_grad()
+    scaler.scale(F.mse_loss(model(x), y)).backward()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+    scaler.update()
+```
+```python bad
+from torch.nn.utils import clip_grad_norm_ as clip
+
+def amp_step(net, x, optimizer, grad_scaler):
+    optimizer.zero_grad(set_to_none=True)
+    grad_scaler.scale(net(x).abs().mean()).backward()
+    norm = clip(net.parameters(), max_norm=0.5)  # TL509
+    grad_scaler.unscale_(optimizer)
+    grad_scaler.step(optimizer)
+    grad_scaler.update()
+    return norm
+```
+```python bad
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.optimizer = torch.optim.Adam(net.parameters())
+        self.scaler = torch.cuda.amp.GradScaler()  # the name of older versions
+
+    def clip(self):
+        torch.nn.utils.clip_grad_value_(self.net.parameters(), 0.1)  # TL509
+
+    def fit(self, loader):
+        for x, y in loader:
+            self.optimizer.zero_grad()
+            loss = F.mse_loss(self.net(x), y)
+            self.scaler.scale(loss).backward()
+            self.clip()
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+```
+
+Without a scaler (bfloat16 needs none), in the other branch, or through a library that does it, clipping is right.
+
+```python good
+for x, y in loader:
+    optimizer.zero_grad()
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = F.mse_loss(model(x), y)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+```
+```python good
+scaler = torch.amp.GradScaler() if amp else None
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    if amp:
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+    else:
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+```
+```python good
+scaler = torch.amp.GradScaler()
+for x, y in loader:
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    if scaler is not None:
+        scaler.scale(loss).backward()
+    else:
+        loss.backward()
+    if scaler is not None:
+        scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    if scaler is not None:
+        scaler.step(optimizer)
+        scaler.update()
+    else:
+        optimizer.step()
+```
+```python good
+from accelerate import Accelerator
+
+accelerator = Accelerator(mixed_precision="fp16")
+for x, y in loader:
+    optimizer.zero_grad()
+    accelerator.backward(F.mse_loss(model(x), y))
+    accelerator.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+```
+```python good
+import lightning as L
+
+class Lit(L.LightningModule):
+    def configure_gradient_clipping(self, optimizer, gradient_clip_val=None, gradient_clip_algorithm=None):
+        nn.utils.clip_grad_norm_(self.parameters(), 1.0)
+```
+"""
+
+import ast
+
+from torchlint import Node, on_node
+
+
+@on_node("Module", "FunctionDef", needs=("clip_grad", "scale("))
+def check(place: Node):
+    scaled, told = None, set()
+    for i, act in enumerate(place.acts):
+        if act.role == "backward":
+            scaled = act if act.is_scaled else None
+        elif act.role in ("unscale", "opaque", "supply", "step"):
+            scaled = None
+        elif act.role == "clip" and scaled is not None and act.names_torch:
+            step = next((s for s in place.acts[i:] if s.role == "step"), None)
+            if any(_contradict(act, other) for other in (scaled, step) if other):
+                continue
+            if act.node in told:  # a helper that is called twice
+                continue
+            told.add(act.node)
+            yield place.finding(
+                f"`{act.text}` sees gradients that are still multiplied by the loss scale",
+                help=f"call `{_scaler(scaled)}.unscale_({step.on_text if step else 'optimizer'})` before it",
+                fix=_fix(place, act, scaled, step),
+                notes=[place.note(scaled, "scaled here")],
+                at=act,
+            )
+            scaled = None
+
+
+def _scaler(backward) -> str:
+    """`scaler` of `scaler.scale(loss).backward()`."""
+    return ast.unparse(backward.on.node.func.value) if isinstance(backward.on.node, ast.Call) else "scaler"
+
+
+def _contradict(a, b) -> bool:
+    return any(x.node is y.node and truth != other for x, truth in a.event.tests for y, other in b.event.tests)
+
+
+def _fix(place, clip, backward, step):
+    late = any(a.role == "unscale" for a in place.acts)
+    if step is None or late or not clip.stands_beside(backward) or not clip.stands_beside(step):
+        return None
+    line = f"{_scaler(backward)}.unscale_({step.on_text})"
+    return place.fix("unscale first", place.insert_before(clip.node, line), applicability="unsafe")

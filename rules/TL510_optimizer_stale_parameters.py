@@ -1,0 +1,176 @@
+"""Make the optimizer after the model is complete: it holds the parameters of that moment.
+
+`model.parameters()` is read once, when the optimizer is made. A layer that is replaced or added later, and a model that is built anew,
+have parameters the optimizer has never seen: they get gradients but no updates, and stay as they were initialised. Nothing fails.
+Change the model first, or give new parameters to `optimizer.add_param_group`.
+
+```python bad
+from torchvision import models
+
+net = models.resnet18(weights=None)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+net.fc = nn.Linear(512, 3)  # TL510
+for x, y in loader:
+    optimizer.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    optimizer.step()
+```
+```python bad
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters())
+model[2] = nn.Linear(8, 3)  # TL510
+model.add_module("extra", nn.Linear(3, 3))  # TL510
+optimizer.step()
+```
+```python bad
+model = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+model = nn.Linear(4, 3)  # TL510
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
+```
+```python bad
+class Trainer:
+    def __init__(self):
+        self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+        self.net.head = nn.Linear(4, 1)  # TL510
+
+def prepare(net, classes):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    net.classifier = nn.Linear(8, classes)  # TL510
+    return optimizer
+```
+
+```python bad
+def new_head(model, classes):
+    model.head = nn.Linear(4, classes)
+
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+optimizer = torch.optim.Adam(net.parameters())
+new_head(net, 3)  # TL510
+```
+
+Right are a change before, `add_param_group`, a new optimizer afterwards, a head that is trained alone, and a layer without parameters.
+
+```python good
+model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 10))
+model.fc = nn.Linear(10, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model.add_module("extra", nn.Linear(10, 2))
+optimizer.add_param_group({"params": model.extra.parameters(), "lr": 0.01})
+optimizer.step()
+```
+```python good
+model = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+optimizer.step()
+model = nn.Linear(4, 3)
+optimizer = torch.optim.Adam(model.parameters())
+optimizer.step()
+```
+```python good
+model = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+model.activation = nn.ReLU()
+model.name = "small"
+model = nn.DataParallel(model)
+model = torch.compile(model)
+optimizer.step()
+```
+```python good
+backbone = nn.Linear(4, 2).requires_grad_(False)
+head = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+backbone.extra = nn.Linear(2, 2)
+optimizer.step()
+```
+```python good
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+train(model, optimizer)
+model = nn.Linear(4, 2)
+model.load_state_dict(torch.load("best.pt"))
+model.eval()
+print(model(x))
+```
+"""
+
+import ast
+
+from torchlint import Call, Node, on_node
+
+WITHOUT_PARAMETERS = ("ReLU", "Identity", "Dropout", "Softmax", "Sigmoid", "Tanh", "Flatten", "MaxPool", "AvgPool", "GELU", "SiLU", "LeakyReLU", "Loss")
+
+
+@on_node("Assign", "Expr", needs=("optim", ".parameters("))
+def check(place: Node):
+    changed = _changed(place)
+    if changed is None:
+        return
+    model, layer, rebuilt = changed
+    if not _has_parameters(place, layer):
+        return
+    for optimizer in place.optimizers_made_before(model):
+        if rebuilt and not place.is_stepped_later(optimizer) or not rebuilt and place.is_given_later(optimizer):
+            continue
+        name = place.module.segment(model)
+        what = f"`{name}` is built anew" if rebuilt else f"`{place.short}` comes"
+        yield place.finding(
+            f"{what} after the optimizer was made: its parameters are never updated",
+            help="make the optimizer after this line, or use `add_param_group`",
+            notes=[place.note(optimizer, "the optimizer took its parameters here")],
+        )
+        return
+
+
+def _changed(place):
+    """The model that a statement changes, the new layer, and whether the model as a whole is new."""
+    node = place.node
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.value, ast.Call):
+        target = node.targets[0]
+        if isinstance(target, ast.Name) or _is_own(target):
+            return target, node.value, True
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            base = target.value
+            while isinstance(base, (ast.Attribute, ast.Subscript)) and not _is_own(base):
+                base = base.value
+            return base, node.value, False
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        call = node.value
+        if call.func.attr in ("add_module", "register_module", "append") and call.args:
+            return call.func.value, call.args[-1], False
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+        return _replaced_in(Call(place.value.at(node.value, ())))
+    return None
+
+
+def _replaced_in(call):
+    """The argument of a project function that gives it a new layer, and that layer."""
+    for callee in call.callees:
+        if callee.kind != "function" or callee.module is not call.module or isinstance(callee.function, ast.Lambda):
+            continue
+        parameters = [a.arg for a in callee.function.args.args]
+        for node in ast.walk(callee.function):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Attribute):
+                base = node.targets[0].value
+                if isinstance(base, ast.Name) and base.id in parameters and parameters.index(base.id) < len(call.node.args):
+                    return call.node.args[parameters.index(base.id)], node.value, False
+    return None
+
+
+def _is_own(node) -> bool:
+    """`self.net`"""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _has_parameters(place, layer) -> bool:
+    """A layer made here, of a class that has weights."""
+    if not isinstance(layer, ast.Call) or place.kinds(layer) != {"module"}:
+        return False
+    name = place.name(layer.func) or ""
+    if name.startswith("torch.nn.") and any(part in name for part in WITHOUT_PARAMETERS):
+        return False
+    return "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in place.objects(layer))

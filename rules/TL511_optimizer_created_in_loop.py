@@ -1,0 +1,154 @@
+"""Make the optimizer once: a new one in every round forgets momentum and Adam's statistics.
+
+An optimizer keeps state for each parameter. Made anew in each batch or epoch, it starts from nothing every time: Adam's first steps
+are as large as the learning rate allows, momentum never builds up, and a scheduler that was given the old optimizer changes nothing.
+Make it before the loop, and pass it to the function that trains.
+
+```python bad
+model = nn.Linear(4, 1)
+for epoch in range(9):
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)  # TL511
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
+```python bad
+from torch import optim
+
+def train_epoch(net, loader):
+    optimizer = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)  # TL511
+    for x in loader:
+        optimizer.zero_grad()
+        net(x).abs().mean().backward()
+        optimizer.step()
+
+net = nn.Linear(2, 1)
+for epoch in range(5):
+    train_epoch(net, torch.randn(3, 4, 2))
+```
+```python bad
+class Trainer:
+    def __init__(self, net):
+        self.net = nn.Linear(2, 1)
+
+    def configure(self):
+        return torch.optim.AdamW(self.net.parameters())  # TL511
+
+    def fit(self, loader):
+        for x, y in loader:
+            optimizer = self.configure()
+            optimizer.zero_grad()
+            F.mse_loss(self.net(x), y).backward()
+            optimizer.step()
+```
+
+A new model, a latent per image, a fold, a phase or plain SGD without memory needs (or bears) a new one.
+
+```python good
+for seed in range(5):
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
+```python good
+generator = nn.Linear(4, 6).requires_grad_(False)
+for image in torch.randn(3, 6):
+    z = torch.zeros(4, requires_grad=True)
+    optimizer = torch.optim.Adam([z], lr=0.1)
+    for _ in range(5):
+        optimizer.zero_grad()
+        (generator(z) - image).pow(2).mean().backward()
+        optimizer.step()
+```
+```python good
+model = nn.Linear(4, 1)
+for fold in range(5):
+    model.load_state_dict(initial)
+    optimizer = torch.optim.Adam(model.parameters())
+    for x, y in folds[fold]:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
+```python good
+model = nn.Linear(4, 1)
+for stage, lr in enumerate([0.1, 0.01]):
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    for epoch in range(9):
+        for x, y in loader:
+            optimizer.zero_grad()
+            F.mse_loss(model(x), y).backward()
+            optimizer.step()
+```
+```python good
+model = nn.Linear(4, 1)
+for restart in range(9):
+    optimizer = torch.optim.LBFGS(model.parameters())
+    optimizer.step(closure)
+for epoch in range(9):
+    if epoch == 5:
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
+```python good
+model = nn.Linear(4, 1)
+
+def experiment(lr):
+    net = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=lr, momentum=0.9)
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        optimizer.step()
+
+for lr in (0.1, 0.01):
+    experiment(lr)
+```
+"""
+
+import ast
+
+from torchlint import Loop, on_loop
+
+MEMORYLESS = ("torch.optim.LBFGS",)
+
+
+@on_loop(needs="optim")
+def check(loop: Loop):
+    if not isinstance(loop.node, ast.For) or _tries_something(loop.node):
+        return
+    for event, step in loop.renewed_optimizers:
+        if event.names & set(MEMORYLESS) or _forgets_nothing(event) or _changes_with(loop.node, event):
+            continue
+        name = event.node.func.attr if isinstance(event.node.func, ast.Attribute) else "the optimizer"
+        yield loop.finding(
+            f"`{name}` is made anew in every round of this loop: its momentum and statistics are lost each time",
+            help="make it once, before the loop, and pass it on",
+            notes=[loop.note(loop.node.iter, "each round of this loop makes it"), loop.note(step, "used here")],
+            at=event,
+        )
+
+
+def _tries_something(loop: ast.For) -> bool:
+    """Seeds, folds, learning rates and tasks are tried one by one, each with a fresh start."""
+    words = {n.id.lower() for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    return any(part in word for word in words for part in ("seed", "fold", "lr", "trial", "run", "task", "stage", "phase", "config", "opt", "rep", "client"))
+
+
+def _forgets_nothing(event) -> bool:
+    """Plain SGD has no memory."""
+    call = event.node
+    return any(name == "torch.optim.SGD" for name in event.names) and not any(k.arg in ("momentum", None) for k in call.keywords) and len(call.args) < 3
+
+
+def _changes_with(loop: ast.For, event) -> bool:
+    """Is it made with settings that the loop runs through?"""
+    names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(event.node))

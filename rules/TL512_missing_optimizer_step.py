@@ -1,0 +1,144 @@
+"""Step the optimizer: `backward()` computes gradients and changes nothing.
+
+A loop that clears gradients and computes new ones, but never calls `optimizer.step()`, trains nothing. The loss stays where it is,
+apart from noise, and no error says why.
+
+```python bad
+optimizer = torch.optim.Adam(model.parameters())
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()  # TL512
+```
+```python fixed
+optimizer = torch.optim.Adam(model.parameters())
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
+```
+```python bad
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def update(self, loss):
+        self.opt.zero_grad()
+        loss.backward()  # TL512
+
+    def fit(self, loader):
+        for epoch in range(9):
+            for x, y in loader:
+                self.update(F.mse_loss(self.net(x), y))
+```
+```python bad
+opt_g = torch.optim.Adam(gen.parameters())
+opt_d = torch.optim.Adam(disc.parameters())
+for z in batches:
+    opt_g.zero_grad()
+    disc(gen(z)).mean().backward()  # TL512
+    opt_d.zero_grad()
+    disc(gen(z).detach()).mean().backward()
+    opt_d.step()
+```
+
+A step for several rounds, by a scaler, an engine, a closure or the caller is a step; gradients may be wanted for themselves.
+
+```python good
+optimizer = torch.optim.Adam(model.parameters())
+for group in groups:
+    optimizer.zero_grad()
+    for x, y in group:
+        F.mse_loss(model(x), y).backward()
+    optimizer.step()
+scaler = torch.amp.GradScaler()
+for x, y in loader:
+    optimizer.zero_grad()
+    scaler.scale(F.mse_loss(model(x), y)).backward()
+    scaler.step(optimizer)
+    scaler.update()
+```
+```python good
+for x, y in loader:
+    engine.zero_grad()
+    engine.backward(F.mse_loss(engine(x), y))
+    engine.step()
+for x, y in loader:
+    model.zero_grad()
+    model(x).max().backward()
+    maps.append(x.grad)
+```
+```python good
+optimizer = torch.optim.LBFGS(model.parameters())
+
+def closure():
+    optimizer.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    return loss
+
+for _ in range(9):
+    optimizer.step(closure)
+```
+```python good
+def gradients(model, optimizer, loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        yield [p.grad.clone() for p in model.parameters()]
+
+def apply(model, lr):
+    for x, y in loader:
+        model.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= lr * p.grad
+```
+"""
+
+import ast
+
+from torchlint import Loop, on_loop
+
+
+@on_loop(needs=("zero_grad", "optim"))
+def check(loop: Loop):
+    if not loop.may_call("backward", "zero_grad"):
+        return
+    acts = loop.acts
+    around = loop.acts_around
+    if any(a.role in ("opaque", "supply") for a in around) or _uses_gradients(loop, acts):
+        return
+    for i, clear in enumerate(acts):
+        if clear.role != "clear" or clear.on is None or not clear.clears_optimizer or clear.event.loops:
+            continue
+        after = next((a for a in acts[i + 1 :] if a.role in ("backward", "clear")), None)
+        if after is None or after.role != "backward" or any(a.role == "step" and a.may_step(clear) for a in around):
+            continue
+        name = clear.on_text
+        yield loop.finding(
+            f"`{after.text}` computes gradients, but `{name}.step()` is never called: nothing is trained",
+            help=f"call `{name}.step()` after it",
+            fix=_fix(loop, clear, after),
+            notes=[loop.note(clear, "the optimizer")],
+            at=after,
+        )
+        return
+
+
+def _uses_gradients(loop, acts) -> bool:
+    """Does the loop, or a function it calls, look at `.grad` or at the optimizer's `step` in another way?"""
+    functions = {id(a.event.value.frame.function): a.event.value.frame.function for a in acts if a.event.value.frame}
+    for code in (loop.node, *functions.values()):
+        for node in ast.walk(code):
+            if isinstance(node, ast.Attribute) and (node.attr in ("grad", "step", "param_groups") or "step" in node.attr and isinstance(node.up, ast.Call)):
+                if node.attr != "step" or not isinstance(node.up, ast.Call):
+                    return True
+    return False
+
+
+def _fix(loop, clear, backward):
+    if not clear.stands_beside(backward) or not isinstance(backward.statement, ast.Expr) or backward.event.tests:
+        return None
+    return loop.fix("step the optimizer", loop.insert_after(backward.node, f"{clear.on_text}.step()"), applicability="unsafe")

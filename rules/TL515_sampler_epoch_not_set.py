@@ -1,0 +1,158 @@
+"""Call `sampler.set_epoch(epoch)` in each epoch: `DistributedSampler` shuffles by it.
+
+`DistributedSampler` shuffles with a seed of its own, so that all processes agree, and the epoch is part of that seed. Without
+`set_epoch` every epoch sees the same batches in the same order: shuffling is off in all but name, and the model trains a little worse.
+
+```python bad
+from torch.utils.data import DataLoader, DistributedSampler
+
+sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=4, sampler=sampler)
+for epoch in range(9):  # TL515
+    for x, y in loader:
+        step(x, y)
+```
+```python fixed
+from torch.utils.data import DataLoader, DistributedSampler
+
+sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=4, sampler=sampler)
+for epoch in range(9):
+    sampler.set_epoch(epoch)
+    for x, y in loader:
+        step(x, y)
+```
+```python bad
+from torch.utils import data
+
+class DistTrainer:
+    def __init__(self, dataset, rank, world):
+        self.sampler = data.DistributedSampler(dataset, world, rank)
+        self.loader = data.DataLoader(dataset, batch_size=4, sampler=self.sampler)
+
+    def one_epoch(self):
+        return [b.sum().item() for b in self.loader]
+
+    def fit(self, epochs):
+        for ep in range(epochs):  # TL515
+            print(ep, self.one_epoch())
+```
+```python bad
+import torch.utils.data.distributed as dist_data
+
+def make(dataset):
+    return torch.utils.data.DataLoader(dataset, sampler=dist_data.DistributedSampler(dataset, shuffle=True))
+
+def train(loader):
+    for x in loader:
+        step(x)
+
+train_loader = make(dataset)
+for i in range(9):  # TL515
+    train(train_loader)
+```
+
+It may be called on the loader's sampler or in a helper; evaluation does not shuffle; other samplers have no epoch; one epoch needs none.
+
+```python good
+from torch.utils.data import DataLoader, DistributedSampler
+
+loader = DataLoader(dataset, sampler=DistributedSampler(dataset))
+for epoch in range(9):
+    loader.sampler.set_epoch(epoch)
+    for x in loader:
+        step(x)
+
+evaluation = DataLoader(dataset, sampler=DistributedSampler(dataset, shuffle=False))
+for epoch in range(9):
+    for x in evaluation:
+        show(x)
+
+once = DataLoader(dataset, sampler=DistributedSampler(dataset))
+for x in once:
+    step(x)
+```
+```python good
+from torch.utils.data import DataLoader, RandomSampler, WeightedRandomSampler
+
+loader = DataLoader(dataset, batch_size=3, sampler=RandomSampler(dataset))
+weighted = DataLoader(dataset, batch_size=3, sampler=WeightedRandomSampler(torch.ones(12), 12))
+for epoch in range(2):
+    for a, b in zip(loader, weighted):
+        step(a, b)
+```
+```python good
+import lightning as L
+from torch.utils.data import DataLoader, DistributedSampler
+
+trainer = L.Trainer(max_epochs=9)
+trainer.fit(model, DataLoader(dataset, sampler=DistributedSampler(dataset)))
+```
+```python good
+from torch.utils.data import DataLoader, DistributedSampler
+
+def begin(sampler, epoch):
+    if hasattr(sampler, "set_epoch"):
+        sampler.set_epoch(epoch)
+
+sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, sampler=sampler)
+for epoch in range(9):
+    begin(sampler, epoch)
+    for x in loader:
+        step(x)
+```
+"""
+
+import ast
+
+from torchlint import Loop, on_loop
+
+SAMPLERS = ("torch.utils.data.DistributedSampler",)
+
+
+@on_loop(needs="DistributedSampler")
+def check(loop: Loop):
+    """An epoch loop: in each round something iterates over a loader whose sampler is a shuffling DistributedSampler."""
+    text = loop.module.index.text
+    if not isinstance(loop.node, ast.For) or "set_epoch" in text or "accelerat" in text or loop.may_call("set_epoch"):
+        return
+    for inner in loop.inner_iterations:
+        for sampler in _samplers(inner):
+            yield loop.finding(
+                f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`",
+                help=f"call `sampler.set_epoch({_counter(loop) or 'epoch'})` first in this loop",
+                fix=_fix(loop, sampler),
+                notes=[loop.note(sampler, "the sampler is made here"), loop.note(inner, "iterated here")],
+                at=loop.node,
+            )
+            return
+
+
+def _samplers(inner):
+    """The shuffling distributed samplers of the loader that is iterated over."""
+    for made in inner.objects():
+        if not made.is_call("torch.utils.data.DataLoader"):
+            continue
+        argument = made.argument("sampler", 4)
+        for sampler in made.objects(argument) if argument is not None else ():
+            if sampler.is_call(*SAMPLERS) and not sampler.has_stars:
+                shuffle = sampler.argument("shuffle", 3)
+                if shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True:
+                    yield sampler
+
+
+def _counter(loop) -> str | None:
+    return loop.node.target.id if isinstance(loop.node.target, ast.Name) else None
+
+
+def _fix(loop, sampler):
+    """Only where the sampler has a name of its own that the loop can use."""
+    statement = sampler.statement
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is sampler.node else None
+    if target is None or _counter(loop) is None or sampler.module is not loop.module:
+        return None
+    if isinstance(target, ast.Name) and sampler.function is not loop.function:
+        return None
+    name = loop.module.segment(target)
+    return loop.fix("set the epoch", loop.insert_before(loop.node.body[0], f"{name}.set_epoch({_counter(loop)})"), applicability="unsafe")

@@ -1,0 +1,171 @@
+"""Make a list of parameters that are used twice: a generator is empty after the first use.
+
+`model.parameters()` is a generator, and so are `filter(…)` and `(p for p in …)` over it. Whoever comes second gets nothing, and most
+do not complain: `clip_grad_norm_` clips nothing and returns 0, a loop runs zero times, a second optimizer raises "empty parameter list".
+
+```python bad
+params = model.parameters()
+optimizer = torch.optim.SGD(params, lr=0.1)
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    nn.utils.clip_grad_norm_(params, 1.0)  # TL517
+    optimizer.step()
+```
+```python fixed
+params = list(model.parameters())
+optimizer = torch.optim.SGD(params, lr=0.1)
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+    optimizer.step()
+```
+```python bad
+trainable = filter(lambda p: p.requires_grad, model.parameters())
+print("parameters:", sum(p.numel() for p in trainable))
+optimizer = torch.optim.Adam(trainable)  # TL517
+```
+```python bad
+import itertools
+
+both = itertools.chain(encoder.parameters(), decoder.parameters())
+optimizer = torch.optim.Adam(both)
+for p in both:  # TL517
+    nn.init.normal_(p)
+```
+```python bad
+def clip(params):
+    nn.utils.clip_grad_norm_(params, 1.0)
+
+weights = (p for p in model.parameters() if p.dim() > 1)
+optimizer = torch.optim.SGD(weights, lr=0.1)
+clip(weights)  # TL517
+```
+```python bad
+ps = model.parameters()
+for epoch in range(9):
+    nn.utils.clip_grad_norm_(ps, 1.0)  # TL517
+```
+```python bad
+class Trainer:
+    def __init__(self, model):
+        self.params = model.parameters()
+        self.optimizer = torch.optim.Adam(self.params)
+
+    def step(self, loss):
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.params, 1.0)  # TL517
+        self.optimizer.step()
+```
+
+A list, a fresh call and a single use are right.
+
+```python good
+params = list(model.parameters())
+optimizer = torch.optim.SGD(params, lr=0.1)
+nn.utils.clip_grad_norm_(params, 1.0)
+other = torch.optim.SGD(model.parameters(), lr=0.1)
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+once = filter(lambda p: p.requires_grad, model.parameters())
+third = torch.optim.SGD(once, lr=0.1)
+```
+```python good
+if frozen:
+    params = head.parameters()
+else:
+    params = model.parameters()
+if large:
+    optimizer = torch.optim.AdamW(params, lr=0.1)
+else:
+    optimizer = torch.optim.SGD(params, lr=0.1)
+```
+```python good
+params = model.parameters()
+params = list(params)
+optimizer = torch.optim.SGD(params, lr=0.1)
+nn.utils.clip_grad_norm_(params, 1.0)
+
+def make(kind, params):
+    if kind == "adam":
+        return torch.optim.Adam(params)
+    return torch.optim.SGD(params, lr=0.1)
+
+for model in models:
+    params = model.parameters()
+    optimizer = make("adam", params)
+```
+"""
+
+import ast
+
+from torchlint import Node, on_node
+
+GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
+LAZY = ("filter", "map", "chain", "chain.from_iterable", "zip")
+
+
+@on_node("Assign", needs="parameters")
+def check(place: Node):
+    value = place.node.value
+    if len(place.node.targets) != 1 or not _is_generator(place, value, 3):
+        return
+    target = place.node.targets[0]
+    uses = [use for use in place.uses(target) if _exhausts(use)]
+    for first, later in _second_uses(place, uses):
+        text = place.module.segment(target)
+        yield place.finding(
+            f"`{text}` is a generator and empty here: it has been used up",
+            help=f"make it a list: `{text} = list(…)`",
+            fix=place.fix("make it a list", place.replace(value, f"list({place.module.segment(value)})"), applicability="unsafe"),
+            notes=[place.note(value, "the generator is made here"), *([place.note(first, "used up here")] if first is not later else [])],
+            at=later,
+        )
+        return
+
+
+def _second_uses(place, uses):
+    """Pairs of a use and one that comes after it, or of a use with itself in the next round of a loop."""
+    for i, later in enumerate(uses):
+        for first in uses[:i]:
+            if _is_rebound(first):
+                continue
+            if place.may_follow(first, later) or place.starts_object(first) and not place.starts_object(later):
+                yield first, later
+        if place.repeats(later):
+            yield later, later
+
+
+def _is_rebound(use) -> bool:
+    """`params = list(params)` uses the generator up and gives the name something else."""
+    statement = use
+    while not isinstance(statement, ast.stmt):
+        statement = statement.up
+    return isinstance(statement, ast.Assign) and any(ast.unparse(target) == ast.unparse(use) for target in statement.targets)
+
+
+def _is_generator(place, value, depth) -> bool:
+    if depth == 0:
+        return False
+    if isinstance(value, ast.GeneratorExp):
+        return _is_generator(place, value.generators[0].iter, depth - 1)
+    if not isinstance(value, ast.Call):
+        return False
+    word = value.func.attr if isinstance(value.func, ast.Attribute) else value.func.id if isinstance(value.func, ast.Name) else ""
+    if word in GENERATORS and isinstance(value.func, ast.Attribute):
+        return place.is_model(value.func.value) and not place.is_ours(value)
+    if word in ("filter", "map"):
+        return len(value.args) == 2 and _is_generator(place, value.args[1], depth - 1)
+    return word == "chain" and any(_is_generator(place, a, depth - 1) for a in value.args)
+
+
+def _exhausts(use: ast.AST) -> bool:
+    """Is it an argument of a call, or iterated over?"""
+    parent = use.up
+    if isinstance(parent, ast.Call):
+        word = parent.func.attr if isinstance(parent.func, ast.Attribute) else parent.func.id if isinstance(parent.func, ast.Name) else ""
+        return use in parent.args and word not in ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
+    if isinstance(parent, ast.keyword):
+        return True
+    return isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is use or isinstance(parent, ast.Starred)

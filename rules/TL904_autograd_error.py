@@ -1,0 +1,24 @@
+"""Do not ask autograd for what it cannot give.
+
+`backward()` needs a scalar that depends on something which requires a gradient, once for each forward, and the values it saved must be as they were. torchlint runs
+the backward pass too.
+
+```python bad
+weights = torch.zeros(3, requires_grad=True)
+loss = (weights * 2).sum()
+loss.backward()
+(weights * 3).backward()  # TL904
+```
+```python good
+weights = torch.zeros(3, requires_grad=True)
+(weights * 2).sum().backward()
+(weights * 3).sum().backward()
+```
+"""
+
+from torchlint import on_error
+
+
+@on_error("autograd")
+def check(fault):
+    yield fault.finding()

@@ -1,0 +1,30 @@
+"""Call torch's layers and functions with arguments they accept.
+
+What the dry run meets that is neither a matter of shapes nor of dtypes: heads that do not divide the width, groups that do not divide the channels, a
+tuple where a tensor belongs, an argument that does not exist.
+
+```python bad
+layer = nn.LSTM(8, 16, batch_first=True)
+head = nn.Linear(16, 2)
+print(head(layer(torch.zeros(2, 5, 8))))  # TL907
+```
+```python good
+layer = nn.LSTM(8, 16, batch_first=True)
+head = nn.Linear(16, 2)
+output, _ = layer(torch.zeros(2, 5, 8))
+print(head(output))
+```
+```python bad
+attention = nn.MultiheadAttention(250, 8)  # TL907
+```
+```python good
+attention = nn.MultiheadAttention(256, 8)
+```
+"""
+
+from torchlint import on_error
+
+
+@on_error("operation")
+def check(fault):
+    yield fault.finding()

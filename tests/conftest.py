@@ -1,0 +1,74 @@
+"""What several tests need: a folder of files, and commands that see no configuration of this machine."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Callable[..., Path]:
+    """Writes files into an empty folder and gives the folder: `tree({"a.py": "…"})`."""
+
+    def write(files: dict[str, str | bytes]) -> Path:
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture
+def python_m(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess]:
+    """Runs `python -m …` in the folder of `tree`, away from the user's own configuration."""
+
+    def run(
+        *arguments: str, stdin: str | None = None, encoding: str = "utf-8", **environment: str
+    ) -> subprocess.CompletedProcess:
+        inherited = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR", "PYTHONPATH")}
+        return subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            encoding=encoding,
+            env={
+                **inherited,
+                "PYTHONIOENCODING": encoding,
+                "XDG_CONFIG_HOME": str(tmp_path / ".config"),
+                **environment,
+            },
+        )
+
+    return run
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of `tree` is the working folder, and the user's own configuration is out of sight."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".home"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command in this process, without the dry run and with all fixes: exit code, output and errors."""
+    from torchlint.frontends import cli
+
+    def run(*arguments: str, stdin: str | bytes = "") -> tuple[int, str, str]:
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        capsys.readouterr()
+        more = [] if arguments[:1] and arguments[0] in (*cli.COMMANDS, "--help") else ["--no-dry-run", "--unsafe-fixes"]
+        code = cli.main([*arguments, *more])
+        return code, *capsys.readouterr()
+
+    return run

@@ -1,0 +1,261 @@
+"""`torchlint check`: options, fixes and patches, the standard input, noqa, baseline, statistics, exit codes."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from samples import BAD, GOOD
+
+pytestmark = pytest.mark.usefixtures("alone")
+
+
+def test_bare_paths_are_checked(tree, run):
+    tree({"a.py": BAD, "b.py": GOOD})
+    code, out, err = run(".", "--output-format", "concise")
+    assert code == 1
+    assert out.startswith("a.py:5:12: TL101 ")
+    assert "Found 1 finding." in out
+    assert err == ""
+
+
+def test_clean_files_end_with_zero(tree, run):
+    tree({"a.py": GOOD})
+    assert run("a.py") == (0, "All checks passed!\n", "")
+
+
+def test_quiet_prints_nothing_but_findings(tree, run):
+    tree({"a.py": GOOD})
+    assert run("a.py", "-q") == (0, "", "")
+
+
+def test_what_is_not_text_is_reported_and_the_others_are_linted(tree, run):
+    tree({"a.py": b"import torch\n# \xff\n", "b.py": BAD})
+    code, out, _ = run("--output-format", "concise")
+    assert code == 1
+    assert "a.py:1:1: TL001" in out and "b.py:5:12: TL101" in out
+
+
+def test_select_and_ignore(tree, run):
+    tree({"a.py": BAD})
+    assert run("--select", "TL1")[0] == 1
+    assert run("--ignore", "TL101")[0] == 0
+    assert run("--per-file-ignores", "*.py:TL101,TL002")[0] == 0
+    assert run("--per-file-ignores", "b.py:TL101")[0] == 1
+    assert run("--config", "ignore = ['TL101']")[0] == 0
+
+
+def test_isolated_ignores_configuration(tree, run):
+    tree({"a.py": BAD, "pyproject.toml": '[tool.torchlint]\nignore = ["TL101"]'})
+    assert run(".")[0] == 0
+    assert run(".", "--isolated")[0] == 1
+
+
+def test_exit_codes_can_be_chosen(tree, run):
+    tree({"a.py": BAD})
+    assert run("--exit-zero")[0] == 0
+    assert run("--fix", "--exit-non-zero-on-fix")[0] == 1
+    assert run("--fix", "--exit-non-zero-on-fix")[0] == 0
+
+
+def test_fix(tree, run):
+    root = tree({"a.py": BAD, "b.py": BAD})
+    code, out, _ = run("--fix", "--show-fixes")
+    assert code == 0
+    assert (root / "a.py").read_text() == (root / "b.py").read_text() == GOOD
+    assert "Fixed 2 findings:" in out and "1 × TL101" in out
+    assert "Found 2 findings (2 fixed, 0 remaining)." in out
+    assert run(".")[0] == 0
+
+
+def test_fix_keeps_encoding_line_endings_permissions_and_links(tree, run):
+    text = BAD.replace("\n", "\r\n").replace("import", "# größe\r\nimport", 1)
+    latin = "# -*- coding: latin-1 -*-\n# größe\n"
+    root = tree({"a.py": b"\xef\xbb\xbf" + text.encode(), "b.py": (latin + BAD).encode("latin-1")})
+    (root / "a.py").chmod(0o640)
+    (root / "link.py").symlink_to("a.py")
+    run("link.py", "b.py", "--fix")
+    assert (root / "a.py").read_bytes() == b"\xef\xbb\xbf" + text.replace("F.softmax(logits, dim=1)", "logits").encode()
+    assert (root / "a.py").stat().st_mode & 0o777 == 0o640
+    assert (root / "link.py").is_symlink()
+    assert (root / "b.py").read_bytes() == (latin + GOOD).encode("latin-1")
+    assert sorted(p.name for p in root.iterdir() if "torchlint-" in p.name) == []
+
+
+def test_unfixable_rules_are_not_fixed(tree, run):
+    root = tree({"a.py": BAD})
+    code, out, _ = run("--fix", "--unfixable", "TL101")
+    assert code == 1
+    assert (root / "a.py").read_text() == BAD
+    assert "fixable" not in out
+
+
+def test_fix_only_reports_nothing(tree, run):
+    tree({"a.py": BAD, "b.py": "import torch\nx = (\n"})
+    code, out, _ = run("--fix-only")
+    assert (code, out) == (0, "")
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("last_line_ends", [True, False])
+@pytest.mark.parametrize("program", [["patch", "-p0", "--binary"], ["git", "apply", "-p0"]])
+def test_diff_is_a_patch_that_applies(tree, run, ending, last_line_ends, program):
+    def form(text: str) -> bytes:
+        text = text.replace("\n", ending)
+        return (text if last_line_ends else text.rstrip()).encode()
+
+    root = tree({"sub dir/a.py": form(BAD), "b.py": form(BAD)})
+    code, out, err = run("--diff")
+    assert code == 1
+    assert err == "Would fix 2 findings.\n"
+    assert (root / "b.py").read_bytes() == form(BAD)
+    subprocess.run(program, input=out.encode(), check=True, capture_output=True)
+    assert (root / "b.py").read_bytes() == (root / "sub dir/a.py").read_bytes() == form(GOOD)
+    assert run("--diff")[:2] == (0, "")
+
+
+def test_standard_input(tree, run):
+    code, out, _ = run("-", "--output-format", "concise", stdin=BAD)
+    assert code == 1
+    assert out.startswith("-:5:12: TL101")
+    _, out, _ = run("-", "--stdin-filename", "pkg/net.py", "--output-format", "concise", stdin=BAD)
+    assert out.startswith("pkg/net.py:5:12: TL101")
+
+
+def test_standard_input_follows_the_configuration_of_its_name(tree, run):
+    tree({"pkg/torchlint.toml": '[per-file-ignores]\n"old_*.py" = ["TL1"]'})
+    assert run("-", "--stdin-filename", "pkg/old_net.py", stdin=BAD)[0] == 0
+    assert run("-", "--stdin-filename", "pkg/net.py", stdin=BAD)[0] == 1
+    assert run("-", "--stdin-filename", "build/net.py", "--force-exclude", stdin=BAD) == (0, "", "")
+    assert run("-", "--stdin-filename", "build/net.py", "--force-exclude", "--fix", stdin=BAD) == (0, BAD, "")
+
+
+def test_standard_input_shows_the_text_it_got(tree, run):
+    tree({"net.py": "something else"})
+    _, out, _ = run("-", "--stdin-filename", "net.py", "--output-format", "full", stdin=BAD)
+    assert "return F.cross_entropy(F.softmax(logits, dim=1), y)" in out
+
+
+def test_fixed_standard_input_is_the_output(tree, run):
+    code, out, err = run("-", "--fix", stdin=BAD + "\nx = torch.zeros(\n")
+    assert out == BAD + "\nx = torch.zeros(\n" and "TL001" in err
+    code, out, err = run("-", "--fix", stdin=BAD)
+    assert (code, out) == (0, GOOD)
+    assert "1 fixed, 0 remaining" in err
+    assert run("-", "--diff", stdin=BAD)[1].count("\n-") == 1
+
+
+def test_standard_input_that_is_not_text(run):
+    code, out, err = run("-", stdin=b"\xff\xfe")
+    assert (code, out) == (2, "") and "not text" in err
+
+
+def test_noqa_is_respected_unless_told_otherwise(tree, run):
+    tree({"a.py": BAD.replace("y)\n", "y)  # noqa: TL101\n")})
+    assert run(".")[0] == 0
+    assert run("--ignore-noqa")[0] == 1
+
+
+def test_an_unused_noqa_is_reported_and_fixed(tree, run):
+    root = tree({"a.py": GOOD.replace("y)\n", "y)  # noqa: TL101, E501\n")})
+    assert "TL002" in run("--output-format", "concise")[1]
+    assert run("--fix")[0] == 0
+    assert (root / "a.py").read_text() == GOOD.replace("y)\n", "y)  # noqa: E501\n")
+
+
+def test_add_noqa(tree, run):
+    root = tree({"a.py": BAD, "b.py": GOOD})
+    code, _, err = run("--add-noqa")
+    assert (code, err) == (0, "Added 1 noqa comment.\n")
+    assert (root / "a.py").read_text() == BAD.replace("y)\n", "y)  # noqa: TL101\n")
+    assert run(".")[0] == 0
+
+
+def test_baseline(tree, run):
+    root = tree({"a.py": BAD})
+    assert run("--write-baseline", "base.json")[0] == 0
+    code, out, _ = run("--baseline", "base.json")
+    assert code == 0 and "1 finding in the baseline not shown" in out
+    (root / "a.py").write_text("import os\n\n" + BAD + BAD.split("\n\n\n")[1].replace("step", "other"))
+    code, out, _ = run("--baseline", "base.json", "--output-format", "concise")
+    assert code == 1 and out.startswith("a.py:9:12")
+
+
+def test_output_file(tree, run):
+    root = tree({"a.py": BAD})
+    code, out, _ = run("--output-format", "json", "-o", "report.json")
+    assert (code, out) == (1, "")
+    assert json.loads((root / "report.json").read_text())[0]["code"] == "TL101"
+
+
+def test_statistics(tree, run):
+    tree({"a.py": BAD, "b.py": BAD, "c.py": "x = 1\n"})
+    code, out, _ = run("--statistics")
+    assert code == 1
+    assert out.startswith("2\tTL101\t[*] softmax_before_cross_entropy\n")
+    assert "3 files, 11 lines; 0 of the files from the cache" in out
+    assert "3 of the files from the cache" in run("--statistics")[1]
+    table = json.loads(run("--statistics", "--output-format", "json")[1])
+    assert table["rules"] == [{"code": "TL101", "name": "softmax_before_cross_entropy", "count": 2, "fixable": 2}]
+
+
+def test_show_files_and_settings(tree, run):
+    root = tree({"b.py": "", "a.py": "", "notes.txt": "", "torchlint.toml": 'exclude = ["b.py"]'})
+    assert run("--show-files")[1] == f"{root / 'a.py'}\n"
+    out = run("--show-settings")[1]
+    assert out.startswith(f"# from {root / 'torchlint.toml'}\n") and 'exclude = ["b.py"]' in out
+
+
+def test_rule_paths_of_a_tree_are_refused_with_a_warning(tree, run):
+    tree(
+        {
+            "evil/TL999_evil.py": '"""Evil."""\nraise SystemExit(3)\n',
+            "a.py": BAD,
+            "torchlint.toml": 'rule-paths = ["evil"]',
+        }
+    )
+    code, out, err = run("a.py")
+    assert code == 1
+    assert "rule-paths is ignored" in err
+
+
+def test_an_output_file_that_cannot_be_written_is_one_line(tree, run):
+    tree({"a.py": BAD})
+    code, out, err = run("a.py", "-o", "nowhere/report.txt")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --output-file nowhere/report.txt") and err.count("\n") == 1
+
+
+def test_output_to_a_device_leaves_the_device_alone(tree, run):
+    tree({"a.py": BAD})
+    assert run("a.py", "-o", os.devnull)[0] == 1
+    assert not os.path.isfile(os.devnull)
+
+
+def test_a_name_that_is_not_text_is_one_line_and_nothing_else_is_lost(tree, run):
+    root = tree({"a.py": BAD})
+    try:
+        with open(os.fsencode(root) + b"/b\xff.py", "wb") as file:
+            file.write(BAD.encode())
+    except OSError:
+        pytest.skip("this file system has only names that are text")
+    code, out, err = run(".", "--output-format", "concise")
+    assert code == 2
+    assert "a.py:5" in out and "the name is not text" in err
+
+
+def test_a_file_that_cannot_be_fixed_is_one_line_and_the_others_are_fixed(tree, run, monkeypatch):
+    from torchlint.frontends import check
+
+    root = tree({"a.py": BAD, "b.py": BAD})
+    rewrite = check.rewrite
+
+    def refuse(path, text):
+        if path.endswith("a.py"):
+            raise PermissionError(13, "Permission denied")
+        rewrite(path, text)
+
+    monkeypatch.setattr(check, "rewrite", refuse)
+    code, _, err = run("--fix")
+    assert code == 2 and "a.py: cannot be fixed" in err and err.count("error:") == 1
+    assert (root / "a.py").read_text() == BAD and (root / "b.py").read_text() == GOOD

@@ -1,0 +1,240 @@
+"""`torchlint shapes`: tables, JSON and the page; what it assumes and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.frontends import cli  # noqa: E402
+
+HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
+GOOD = (
+    HEAD
+    + """
+class Block(nn.Module):
+    def __init__(self, inside, outside):
+        super().__init__()
+        self.net = nn.Sequential(nn.Conv2d(inside, outside, 3, padding=1), nn.ReLU())
+
+    def forward(self, image):
+        return self.net(image)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = Block(3, 8)
+        self.b = Block(8, 16)
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(self.a(x), 2)
+        return self.head(self.b(x).mean((2, 3)))
+"""
+)
+BAD = GOOD.replace("nn.Linear(16, 10)", "nn.Linear(32, 10)")
+SCRIPT = GOOD + '\nif __name__ == "__main__":\n    print(Net()(torch.randn(5, 3, 20, 30)).shape)\n'
+
+
+@pytest.fixture
+def shapes(tree, alone, capsys):
+    """Runs the command on files: exit code, output, errors."""
+
+    def run(files, *arguments):
+        tree(files)
+        code = cli.main(["shapes", *arguments])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def rows(text):
+    """The rows of a table: line, label, the rest."""
+    return [re.split(r" {2,}", line.strip()) for line in text.splitlines() if re.match(r" +\d+ {2}", line)]
+
+
+def test_a_model_without_a_finding(shapes):
+    code, out, err = shapes({"net.py": GOOD}, "net.py:Net")
+    assert (code, err) == (0, "")
+    assert "Net  net.py:15, 1,562 parameters" in out
+    assert [r[1] for r in rows(out)] == [
+        "a.net.0: Conv2d(3, 8, (3, 3), padding=(1, 1))",
+        "a.net.1: ReLU()",
+        "max_pool2d(2)",
+        "b.net.0: Conv2d(8, 16, (3, 3), padding=(1, 1))",
+        "b.net.1: ReLU()",
+        "mean((2, 3))",
+        "head: Linear(16, 10)",
+    ]
+    head = rows(out)[-1]
+    assert head[0] == "24" and head[2:] == ["2 × 16", "→ 2 × 10", "float32", "170"]
+    assert "assumed: Sequential" in out or "assumed: Conv2d(3, 8" in out
+    assert "✗" not in out
+
+
+def test_every_class_of_a_file(shapes):
+    code, out, _ = shapes({"net.py": GOOD}, "net.py")
+    assert code == 0
+    assert re.findall(r"^(\w+)  net\.py:\d+", out, re.M) == ["Block", "Net"]
+
+
+def test_what_the_script_runs_is_not_assumed(shapes):
+    _, out, _ = shapes({"net.py": SCRIPT}, "net.py:Net")
+    assert "x: 5 × 3 × 20 × 30 float32\n" in out and "assumed" not in out
+
+
+def test_inputs_that_are_given(shapes):
+    code, out, _ = shapes({"net.py": SCRIPT}, "net.py:Net", "--input", "x=7,3,32,48")
+    assert code == 0 and "x: 7 × 3 × 32 × 48 float32\n" in out and "→ 7 × 10" in out
+    code, out, _ = shapes({"net.py": GOOD}, "net.py:Net", "--input", "x=B,4,32,32")
+    assert code == 1 and "✗" in out and "3 channels" in out
+
+
+def test_a_failing_forward_says_why(shapes):
+    code, out, _ = shapes({"net.py": BAD}, "net.py:Net")
+    assert code == 1
+    assert "✗" in out.splitlines()[-4] and "head: Linear(32, 10)" in out
+    assert "self.head takes 32 features but gets 16" in out
+    assert "torch says: mat1 and mat2 shapes cannot be multiplied (2x16 and 32x10)" in out
+
+
+def test_json(shapes):
+    code, out, _ = shapes({"net.py": BAD}, "net.py", "--output-format", "json")
+    assert code == 1
+    block, net = json.loads(out)
+    assert (block["name"], block["error"], net["certain"]) == ("Block", "", True)
+    last = net["steps"][-1]
+    assert last["error"] and last["module"] == "head" and last["layer"] and last["span"]["line"] == 24
+    assert last["inputs"] == [{"shape": [2, 16], "dtype": "float32", "device": "cpu"}]
+    assert net["steps"][0]["sources"] == ["x"] and last["sources"] == [last["number"] - 1]
+    assert [c["module"] for c in net["calls"]] == ["a", "b"]
+
+
+class _Page(HTMLParser):
+    """What a page shows and whether it fetches anything."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.text, self.links, self.classes = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "path", "rect", "br"):
+            self.open.append(tag)
+        found = dict(attributes)
+        self.links += [found[n] for n in ("src", "href") if n in found]
+        self.classes.append((tag, found.get("class")))
+
+    def handle_endtag(self, tag):
+        if tag not in ("path", "rect"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_stands_alone(shapes, tmp_path):
+    source = BAD.replace("class Net", "# <script>alert(1)</script> & co\nclass Net")
+    code, out, _ = shapes({"net.py": source}, "net.py", "--output-format", "html", "--output-file", "page.html")
+    assert (code, out) == (1, "")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = _Page(text)
+    assert not page.open and all(link.startswith("#") for link in page.links)
+    assert ("script", None) not in page.classes and "url(http" not in text
+    assert ("path", "failed") in page.classes and ("g", "failed") in page.classes and ("tr", "bad") in page.classes
+    shown = "".join(page.text)
+    assert "→ 2 × 8 × 64 × 64" in shown and "✗ 2 × 16" in shown and "self.head takes 32 features" in shown
+
+
+def test_long_forwards_have_a_picture_of_their_modules(shapes):
+    many = HEAD + (
+        "class Part(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(8, 8)\n"
+        "    def forward(self, x):\n        return F.relu(self.fc(x)) + x\n"
+        "class Deep(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.parts = nn.ModuleList([Part() for _ in range(60)])\n"
+        "    def forward(self, x):\n        for part in self.parts:\n            x = part(x)\n        return x\n"
+    )
+    _, out, _ = shapes({"deep.py": many}, "deep.py:Deep", "--output-format", "html")
+    page = _Page(out)
+    assert 60 <= sum(tag == "g" for tag, _ in page.classes) <= 91 and "180 steps" in "".join(page.text)
+
+
+def test_sizes_that_are_assumed_are_no_finding(shapes):
+    relation = HEAD + (
+        "class Residual(nn.Module):\n    def __init__(self, inplanes, planes):\n        super().__init__()\n"
+        "        self.conv = nn.Conv2d(inplanes, planes * 4, 1)\n"
+        "    def forward(self, x):\n        return x + self.conv(x)\n"
+    )
+    code, out, _ = shapes({"net.py": relation}, "net.py")
+    assert "made with inplanes" in out and "planes" in out
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "name one file"),
+        (["missing.py"], "missing.py cannot be read: no such file"),
+        (["."], "is a folder"),
+        (["net.py:Nope"], "net.py has no class `Nope`; it has Block, Net"),
+        (["broken.py"], "broken.py cannot be parsed"),
+        (["plain.py"], "has no class with a forward"),
+        (["net.py", "--input", "x"], "--input x: write the name of an argument"),
+        (["net.py", "--input", "x=2,?"], "`?` is not a size"),
+        (["net.py", "--input", "x=2,3:complex"], "`complex` is not a dtype here"),
+        (["net.py", "--input", "nothing=2,3"], "no forward in net.py takes nothing"),
+        (["net.py", "--import", "net:Net"], "name one file"),
+        (["--import", "net"], "write it as package.module:Net"),
+        (["--import", "nowhere_at_all:Net"], "ModuleNotFoundError"),
+        (["--import", "net:Nope"], "Nope"),
+        (["net.py", "--output-format", "png"], "png"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_clear_line(shapes, arguments, words):
+    code, out, err = shapes({"net.py": GOOD, "broken.py": "def f(:\n", "plain.py": "x = 1\n"}, *arguments)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and words in err
+
+
+def test_without_torch(shapes, monkeypatch):
+    from torchlint.frontends import shapes as frontend
+
+    monkeypatch.setattr(frontend, "find_spec", lambda name: None)
+    code, out, err = shapes({"net.py": GOOD}, "net.py")
+    assert (code, out) == (2, "") and "needs torch" in err and err.count("\n") == 1
+
+
+def test_a_file_is_never_run(shapes, tmp_path):
+    code, _, _ = shapes({"net.py": "open('trace', 'w').close()\n" + GOOD}, "net.py")
+    assert code == 0 and not (tmp_path / "trace").exists()
+
+
+def test_an_imported_model(shapes, tmp_path):
+    files = {"pkg/__init__.py": "", "pkg/model.py": GOOD + "\nprint('imported')\n\ndef small():\n    return Net()\n"}
+    code, out, err = shapes(files, "--import", "pkg.model:Net", "--input", "x=4,3,16,16")
+    assert (code, err) == (0, "") and "→ 4 × 10" in out and "imported" not in out
+    assert rows(out)[-1][0] == "24" and "pkg/model.py:15" in out.replace("\\", "/")
+    code, out, _ = shapes(files, "--import", "pkg.model:small", "--output-format", "json")
+    (net,) = json.loads(out)
+    assert code == 0 and net["name"] == "Net" and net["assumed"] and net["inputs"]["x"].startswith("2 × 3 × ")
+    code, out, _ = shapes({"pkg/model.py": BAD}, "--import", "pkg.model:Net")
+    assert code == 1 and "✗ mat1 and mat2 shapes cannot be multiplied" in out
+
+
+def test_other_terminals(shapes, monkeypatch):
+    import sys
+
+    class Latin:
+        encoding = "latin-1"
+
+        def __getattr__(self, name):
+            return getattr(before, name)
+
+    before = sys.stdout
+    monkeypatch.setattr(sys, "stdout", Latin())
+    _, out, _ = shapes({"net.py": GOOD}, "net.py:Net")
+    assert "2 x 16 -> 2 x 10" in " ".join(out.split()) and out.isascii()

@@ -1,0 +1,62 @@
+"""The one pass over a file: scopes, what binds a name, which loop a jump leaves, what cannot be parsed."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from torchlint.source.index import CannotParse, Index, enclosing_class, enclosing_function, parse
+
+
+def scope_of(text: str) -> str:
+    """What opens the scope that binds the `x` of `use(x)`."""
+    index = Index(text, "a.py")
+    use = next(c.args[0] for c in index.calls if isinstance(c.func, ast.Name) and c.func.id == "use")
+    scope = use.at.lookup("x")
+    return "nothing" if scope is None else getattr(scope.node, "name", type(scope.node).__name__)
+
+
+@pytest.mark.parametrize(
+    "text, scope",
+    [
+        ("use(x)", "nothing"),
+        ("x = 1\ndef f(): use(x)", "Module"),
+        ("def f(x): use(x)", "f"),
+        ("def f(): use(x); x = 1", "f"),
+        ("x = 1\ndef f(a=use(x), x=2): ...", "Module"),
+        ("x = 1\nclass A:\n    x = 2\n    def f(self): use(x)", "Module"),
+        ("class A:\n    x = 2\n    use(x)", "A"),
+        ("x = 1\n@use(x)\ndef f(x): ...", "Module"),
+        ("[use(x) for x in y]", "ListComp"),
+        ("[x := 1 for _ in y]\nuse(x)", "Module"),
+        ("lambda x: use(x)", "Lambda"),
+        ("def f():\n    global x\n    x = 1\nuse(x)", "Module"),
+        ("def f():\n    x = 1\n    def g():\n        nonlocal x\n        use(x)", "f"),
+        ("try: ...\nexcept E as x: use(x)", "Module"),
+        ("import x.y\nuse(x)", "Module"),
+        ("match y:\n    case [*x]: use(x)", "Module"),
+    ],
+)
+def test_scopes(text, scope):
+    assert scope_of(text) == scope
+
+
+def test_jumps_belong_to_their_loop():
+    index = Index("for a in r:\n    for b in r:\n        break\n    else:\n        continue\n    while c:\n        if d: continue\n", "a.py")
+    jumps = {loop.lineno: [jump.lineno for jump in loop.jumps] for loop in index.nodes(ast.For, ast.While)}
+    assert jumps == {1: [5], 2: [3], 6: [7]}
+
+
+def test_what_a_node_stands_in():
+    index = Index("class A:\n    if c:\n        def f(self, a=one()): return two()\n", "a.py")
+    one, two = sorted(index.calls, key=lambda c: c.col_offset)
+    assert enclosing_function(two).name == "f" and enclosing_function(one) is None
+    assert enclosing_class(index.functions[0]).name == "A"
+
+
+@pytest.mark.parametrize("text, line", [("x = 1\ndef f(:\n", 2), ("\x00", 1), ("(" * 100_000, 1), ("x = '\ud800'", 1)], ids=lambda v: repr(v)[:20])
+def test_what_cannot_be_parsed_is_said_in_one_line(text, line):
+    with pytest.raises(CannotParse) as caught:
+        parse(text)
+    assert caught.value.line == line and str(caught.value) and "\n" not in str(caught.value)

@@ -1,0 +1,132 @@
+"""The directions of imports and the size of files: what keeps the two worlds apart and every file easy to find."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "torchlint"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "rules" not in path.relative_to(PACKAGE).parts)
+RULES = sorted((ROOT / "rules").glob("*.py"))
+CODE = [*MODULES, *RULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
+
+# What each part may import of torchlint, besides itself and the package's own `__init__` (the version).
+ALLOWED = {
+    "finding": set(),
+    "project": set(),
+    "rule": {"finding", "project"},
+    "source": {"finding", "project", "rule"},
+    "shapes": {"finding", "project"},
+    "edits": {"finding"},
+    "linter": {"finding", "project", "config", "edits", "rule", "source", "shapes"},
+    "reports": {"finding", "result", "config", "edits"},
+    "result": {"finding", "project", "rule", "source"},
+}
+LOWER = set(ALLOWED)
+LONGEST = 500  # lines; 300 is what we aim at
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Every module a file imports, with its full name, and whether the import runs when the file is imported."""
+    top = ast.parse(path.read_text())
+    package = ".".join(path.relative_to(ROOT).parent.parts)
+    deferred = {
+        id(inner)
+        for node in ast.walk(top)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or _is_type_checking(node)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(top):
+        at_once = id(node) not in deferred
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, at_once) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, (base, node.module)))
+            yield module, at_once
+            if module == "torchlint" or not node.module:
+                yield from ((f"{module}.{alias.name}", at_once) for alias in node.names)
+
+
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def part(path: Path) -> str:
+    """`source` for torchlint/source/flow.py, `linter` for torchlint/linter.py."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def parts_imported(path: Path) -> set[str]:
+    """The parts of torchlint that a file imports, anywhere in it."""
+    parts = {module.split(".")[1] for module, _ in imports(path) if module.startswith("torchlint.")}
+    existing = {part(other) for other in MODULES} - {"__init__"}
+    return (parts & existing) - {part(path)}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_parts_import_only_what_lies_below_them(path: Path) -> None:
+    if part(path) in ALLOWED:
+        assert parts_imported(path) <= ALLOWED[part(path)]
+
+
+def test_nothing_but_a_front_end_imports_a_front_end() -> None:
+    guilty = [name(path) for path in MODULES if part(path) != "frontends" and "frontends" in parts_imported(path)]
+    assert [path for path in guilty if not path.endswith("__main__.py")] == []
+
+
+def test_only_shapes_imports_torch() -> None:
+    guilty = {name(path) for path in MODULES + RULES for module, _ in imports(path) if module.split(".")[0] == "torch"}
+    assert {path for path in guilty if not path.startswith("torchlint/shapes/")} == set()
+
+
+def test_the_dry_run_is_imported_late() -> None:
+    """torch takes more than a second to import: only a function that needs the dry run may ask for it."""
+    guilty = {
+        name(path)
+        for path in MODULES
+        if part(path) not in ("shapes", "traces")  # traces are made by a dry run and only loaded after one
+        for module, at_once in imports(path)
+        if at_once and module.startswith("torchlint.shapes")
+    }
+    assert guilty == set()
+
+
+def test_libcst_is_imported_late() -> None:
+    """A run in which no rule is armed must not pay for libcst; its matchers cost as much again and are never used."""
+    guilty = {
+        (name(path), module)
+        for path in MODULES
+        for module, at_once in imports(path)
+        if module.split(".")[0] == "libcst" and (at_once or "matchers" in module)
+    }
+    assert guilty == set()
+
+
+@pytest.mark.parametrize("path", RULES, ids=name)
+def test_rules_import_only_torchlint_itself(path: Path) -> None:
+    """`torchlint` is the whole surface: what a rule needs from deeper inside belongs into `torchlint/__init__.py`."""
+    outside = {module for module, _ in imports(path) if module.split(".")[0] not in sys.stdlib_module_names}
+    allowed = {"torchlint", "libcst"}
+    assert {module for module in outside if module.split(".")[0] != "torchlint"} <= allowed
+    assert {module for module in outside if module.startswith("torchlint.") and module.split(".")[1] in LOWER} == set()
+
+
+@pytest.mark.parametrize("path", CODE, ids=name)
+def test_files_are_short_and_open_with_a_sentence(path: Path) -> None:
+    text = path.read_text()
+    if not text.strip():
+        return
+    docstring = ast.get_docstring(ast.parse(text))
+    assert docstring, "a module opens with one sentence that says what it is"
+    assert docstring.splitlines()[0].rstrip()[-1] in ".:", "the first line is a whole sentence"
+    assert len(text.splitlines()) <= LONGEST, "split it: one file, one purpose"

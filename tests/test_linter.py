@@ -1,0 +1,157 @@
+"""Text in, findings out, whatever the text: odd files, crashing rules, suppressions, fixes that meet each other."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from torchlint.config import Selection, Settings
+from torchlint.finding import Edit, Finding, Fix, Span
+from torchlint.linter import fix, fix_until_stable, lint
+from torchlint.rule import load_rules
+
+BAD = "import torch.nn.functional as F\nloss = F.cross_entropy(F.softmax(z, dim=1), y)\n"
+TEXT_WORLD = Settings(dry_run=False)
+EVERYTHING = Settings(dry_run=False, selections=(Selection(select=("ALL",)),))
+
+
+def codes(text: str | bytes, settings: Settings = TEXT_WORLD) -> list[tuple[str, int]]:
+    return [(f.code, f.span.line) for f in lint(text, "/nowhere/a.py", settings, strict=True).findings]
+
+
+@pytest.mark.parametrize(
+    "data, found",
+    [
+        (b"", []),
+        (b"\n", []),
+        (b"x = 1\n", []),
+        (BAD.encode(), [("TL101", 2)]),
+        (b"\xef\xbb\xbf" + BAD.encode(), [("TL101", 2)]),
+        (b"# coding: latin-1\nname = '\xe9'\n" + BAD.encode(), [("TL101", 4)]),
+        (BAD.encode().replace(b"\n", b"\r\n"), [("TL101", 2)]),
+        (BAD.encode().replace(b"\n", b"\r"), [("TL101", 2)]),
+        (BAD.encode().removesuffix(b"\n"), [("TL101", 2)]),
+        (b"\x0c\n" + BAD.encode() + b"\x0c", [("TL101", 3)]),
+        (b"import torch\nx = '\xe9'\n", [("TL001", 1)]),
+        (b"# coding: martian\nimport torch\n", [("TL001", 1)]),
+        (b"import torch\nx = 1\x00\n", [("TL001", 1)]),
+        (b"import torch\nprint 'x'\n", [("TL001", 2)]),
+        (b"import torch\ndef f(:\n", [("TL001", 2)]),
+        (b"import torch\nx = '''\n", [("TL001", 2)]),
+        (b"import torch\n" + b"(" * 100_000, [("TL001", 2)]),
+        (b"import torch\nx = " + b"-" * 100_000 + b"1\n", [("TL001", 1)]),
+        (b"def f(:\n", []),  # it has nothing to do with torch
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_bytes(data, found):
+    assert codes(data) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\nx" + ".view(1)" * 3000 + "\n",
+        "import torch\nx = " + " + ".join(["torch.relu(x)"] * 900) + "\n",
+        "import torch\nx = [" + "torch.zeros(1), " * 2_000 + "]\n",
+        "import torch\nx = '" + "a" * 1_000_000 + "'\n",
+        "import torch\n" + "".join("    " * i + "if torch.rand(1):\n" for i in range(90)) + "    " * 90 + "x += 1\n",
+        "import torch\ndef f(k):\n    if k == 0: x = 0\n" + "".join(f"    elif k == {i}: x = torch.zeros({i})\n" for i in range(1, 400)) + "    x += 1\n",
+        "import torch\nx = " + "torch.relu(" * 80 + "x" + ")" * 80 + "\n",
+        "import torch\n" + "".join(f"x{i} = torch.relu(x{i - 1})\n" for i in range(1, 2000)) + "x1999.backward()\n",
+        "import torch\nx = torch.zeros(1)\nfor i in r:\n" + "    x = x * 2\n    x += 1\n" * 300 + "x.backward()\n",
+        "import torch\ntorch = torch.torch\nnn = torch.nn\nnn.x = nn = nn.nn\nnn.Softmax()(nn)\n",
+        "import torch\nclass A(A): pass\nclass B(C): pass\nclass C(B):\n    def forward(self, x): return self.forward(x)\n",
+        "import torch\nnode = torch.start\nwhile node:\n    node = node.parent\n    node.step()\n    node().backward()\n",
+    ],
+    ids=lambda text: text[13:50],
+)
+def test_hostile_text_crashes_no_rule_and_takes_no_time(text):
+    start = time.process_time()
+    found = {f.code for f in lint(text, "/nowhere/a.py", EVERYTHING).findings}
+    assert "TL000" not in found
+    assert time.process_time() - start < 8
+
+
+def user_rules(folder, *bodies: str):
+    for number, body in enumerate(bodies):
+        (folder / f"TL99{number}_rule.py").write_text(f'"""Do not.\n"""\nfrom torchlint import on_call\n\n@on_call("torch.zeros")\ndef check(call):\n    {body}\n')
+    return load_rules([folder])
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ("yield 1 / 0", "ZeroDivisionError"),
+        ("return 3", "TypeError"),
+        ("yield 3", "AttributeError"),
+        ("check(call)\n    yield", "AttributeError"),
+        ("yield call.finding(call.nothing)", "AttributeError"),
+        ("raise ValueError('two\\nlines')\n    yield", "ValueError: two"),
+    ],
+)
+def test_a_crash_of_a_rule_is_one_finding(tmp_path, body, said):
+    rules = user_rules(tmp_path, body, "yield call.finding('here')")
+    found = lint("import torch\nx = torch.zeros(3)\n", "/nowhere/a.py", TEXT_WORLD, rules=rules).findings
+    assert [f.code for f in found] == ["TL000", "TL991"]
+    assert said in found[0].message and "\n" not in found[0].message and "TL990" in found[0].message
+
+
+def test_suppressed_findings_are_counted():
+    outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), "/nowhere/a.py", TEXT_WORLD)
+    assert outcome.findings == () and outcome.suppressed == 1
+
+
+def test_per_file_ignores(tmp_path):
+    settings = Settings(dry_run=False, root=str(tmp_path), per_file_ignores={f"{tmp_path}/tests/*": ("TL1",)})
+    assert [f.code for f in lint(BAD, tmp_path / "a.py", settings).findings] == ["TL101"]
+    assert lint(BAD, tmp_path / "tests" / "a.py", settings).findings == ()
+
+
+def test_what_one_file_says_is_said_twice_the_same():
+    text = BAD * 30
+    assert lint(text, "/nowhere/a.py", EVERYTHING).findings == lint(text, "/nowhere/a.py", EVERYTHING).findings
+
+
+def finding(column: int, end: int, text: str, applicability: str = "safe", line: int = 1) -> Finding:
+    edit = Edit(Span(line, column, line, end), text)
+    return Finding("TL999", "x", "/nowhere/a.py", edit.span, f"{column}", fix=Fix("", (edit,), applicability))
+
+
+@pytest.mark.parametrize(
+    "findings, unsafe, fixed",
+    [
+        ([finding(1, 2, "b")], False, "b = c\n"),
+        ([finding(1, 2, "b"), finding(5, 6, "d")], False, "b = d\n"),
+        ([finding(1, 6, "b = 1"), finding(5, 6, "d")], False, "b = 1\n"),  # the first of two that overlap
+        ([finding(1, 2, "b"), finding(1, 2, "b")], False, "b = c\n"),  # the same edit twice
+        ([finding(1, 2, "b"), finding(1, 2, "d")], False, "b = c\n"),
+        ([finding(1, 2, "(")], False, "a = c\n"),  # no longer Python
+        ([finding(1, 2, "b"), finding(5, 6, ")")], False, "b = c\n"),
+        ([finding(1, 2, "b", "unsafe")], False, "a = c\n"),
+        ([finding(1, 2, "b", "unsafe")], True, "b = c\n"),
+        ([finding(1, 2, "b", "display")], True, "a = c\n"),
+    ],
+)
+def test_fixes_that_meet(findings, unsafe, fixed):
+    assert fix("a = c\n", findings, unsafe)[0] == fixed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BAD,
+        BAD.replace("\n", "\r\n"),
+        "\ufeff" + BAD,
+        BAD.removesuffix("\n"),
+        BAD.replace("loss", "\u540d = '\u00e9\U0001f600'; loss"),
+        BAD.replace("loss", "if a: loss"),
+        BAD.replace("F.softmax(z, dim=1)", "F.softmax(z, dim=1)  # why\n"),
+    ],
+    ids=repr,
+)
+def test_fixing_changes_nothing_else_and_ends(text):
+    fixed, applied, left = fix_until_stable(text, "/nowhere/a.py", TEXT_WORLD, unsafe=True)
+    assert fixed == text.replace("F.softmax(z, dim=1)", "z") and len(applied) == 1 and left.findings == ()
+    assert fix_until_stable(fixed, "/nowhere/a.py", TEXT_WORLD, unsafe=True)[:2] == (fixed, [])

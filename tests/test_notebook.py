@@ -1,0 +1,302 @@
+"""Notebooks: what of their cells becomes Python, where findings land, and how little of the file an edit changes."""
+
+import json
+import random
+
+import pytest
+
+from torchlint.finding import Edit, Finding, Fix, Note, Span
+from torchlint.source.notebook import Notebook, NotebookError
+
+
+def document(*cells, dump=lambda d: json.dumps(d, indent=1, ensure_ascii=False) + "\n", metadata=None, **facts):
+    """The text of a notebook. A cell is its text, a list of lines, or a whole cell."""
+    whole = []
+    for cell in cells:
+        if isinstance(cell, str):
+            cell = cell.splitlines(keepends=True)
+        if isinstance(cell, list):
+            cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": cell}
+        whole.append(cell)
+    return dump({"cells": whole, "metadata": metadata or {}, "nbformat": 4, "nbformat_minor": 5, **facts})
+
+
+def finding(*span, fix=(), path="n.ipynb", notes=()):
+    edits = tuple(Edit(Span(*place), text) for *place, text in fix)
+    return Finding("TL101", "x", path, Span(*span), "m", fix=Fix("f", edits) if fix else None, notes=tuple(notes))
+
+
+def fixed(text, *edits, at=(1, 1, 1, 2)):
+    """The notebook after a fix given as edits of its module."""
+    notebook = Notebook.parse(text)
+    found = notebook.to_cell(finding(*at, fix=edits))
+    assert found.fix is not None
+    return notebook.apply(found.fix.edits)
+
+
+def sources(text):
+    return ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+
+
+# Cells and the module
+
+
+def test_cells_are_joined_and_lines_found_again():
+    notebook = Notebook.parse(document("import torch\nx = 1", "", "y = 2\n", "z = 3"))
+    assert notebook.text == "import torch\nx = 1\ny = 2\nz = 3\n"
+    places = [
+        (notebook.to_cell(finding(line, 1, line, 2)).cell, notebook.to_cell(finding(line, 1, line, 2)).span.line)
+        for line in (1, 2, 3, 4)
+    ]
+    assert places == [(1, 1), (1, 2), (3, 1), (4, 1)]
+
+
+def test_markdown_and_raw_cells_are_not_code_and_not_counted():
+    markdown = {"cell_type": "markdown", "metadata": {}, "source": ["# import this\n"]}
+    raw = {"cell_type": "raw", "metadata": {}, "source": "x ="}
+    notebook = Notebook.parse(document(markdown, "a = 1", raw, "b = 2"))
+    assert notebook.text == "a = 1\nb = 2\n"
+    assert notebook.to_cell(finding(2, 1, 2, 2)).cell == 2
+
+
+def test_source_may_be_one_string():
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": "a = 1\nb = 2"}
+    assert Notebook.parse(document(cell)).text == "a = 1\nb = 2\n"
+
+
+@pytest.mark.parametrize(
+    "source, module",
+    [
+        ("%matplotlib inline\nx = 1", "#\nx = 1\n"),
+        ("!pip install torch  # it's\nx = 1", "#\nx = 1\n"),
+        ("!pip install \\\n  torch 'oops\nx = 1", "#\n#\nx = 1\n"),
+        ("for a in b:\n    !wget {a}\nx = 1", "for a in b:\n    pass\nx = 1\n"),
+        ("files = !ls\nx = 1", "files = get_ipython()\nx = 1\n"),
+        ("a, b = %sx ls", "a, b = get_ipython()\n"),
+        ("torch.nn?\n?torch\ntorch.nn??", "#\n#\n#\n"),
+        ("%%time\nx = 1", "#\nx = 1\n"),
+        ("%%capture out\nx = 1", "#\nx = 1\n"),
+        ("%%bash\nx = $(ls", ""),
+        ("%%writefile a.py\nimport torch", ""),
+        ("%%html\n<b>", ""),
+        ("%%!\nls", ""),
+        ("%sql\nSELECT *", ""),
+        ("\n\n%%bash\nls", ""),
+        ("x = (1\n% 2)\n!ls", "x = (1\n% 2)\n#\n"),
+        ("x = '''\n%d\n!s\n'''\n!ls", "x = '''\n%d\n!s\n'''\n#\n"),
+        ("x = 7 \\\n  % 2\n!ls", "x = 7 \\\n  % 2\n#\n"),
+        ('x = "a=%d" % 3\n!ls', 'x = "a=%d" % 3\n#\n'),
+        ("x = 'why?'\n%time f()", "x = 'why?'\n#\n"),
+        ("x = 1  # why?\n%time f()", "x = 1  # why?\n#\n"),
+        ("plt.show();", "plt.show();\n"),
+        ("await load()\nasync with a as b:\n    pass", "await load()\nasync with a as b:\n    pass\n"),
+        ("  x = 1\n  y = 2", "x = 1\ny = 2\n"),
+        ("x = '\ud800'", "x = '\ufffd'\n"),
+    ],
+)
+def test_what_is_not_python_gets_out_of_the_way(source, module):
+    notebook = Notebook([source])
+    assert notebook.text == module
+    assert not notebook.broken
+
+
+@pytest.mark.parametrize("metadata", [{"vscode": {"languageId": "r"}}, {"polyglot_notebook": {"kernelName": "csharp"}}])
+def test_cells_in_other_languages_are_skipped(metadata):
+    cell = {"cell_type": "code", "metadata": metadata, "outputs": [], "source": "x <- 1"}
+    notebook = Notebook.parse(document(cell, "y = 2"))
+    assert (notebook.text, notebook.broken) == ("y = 2\n", [])
+
+
+def test_a_notebook_in_another_language_has_no_python():
+    notebook = Notebook.parse(document("x <- 1", metadata={"kernelspec": {"language": "R"}}))
+    assert (notebook.text, notebook.broken) == ("", [])
+
+
+def test_a_broken_cell_is_reported_and_the_others_are_read():
+    notebook = Notebook.parse(document("x = 1", "y = 2\nfor in z", "w = 3"))
+    assert notebook.text == "x = 1\nw = 3\n"
+    (broken,) = notebook.broken
+    assert (broken.cell, broken.line, broken.message) == (2, 2, "invalid syntax")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "the notebook is empty"),
+        (" \n", "the notebook is empty"),
+        ("{", "not valid JSON"),
+        ('{"cells": [', "not valid JSON"),
+        ('{"cells": [{"cell_type": "code", "source": ["a', "not valid JSON: unterminated string"),
+        ('{"cells": [],}', "not valid JSON: expecting property name"),
+        ('{"cells": []} x', "not valid JSON: extra data"),
+        ("[1, 2]", "is not an object"),
+        ("{}", "no list of cells"),
+        ('{"cells": {}}', "no list of cells"),
+        ('{"cells": [1]}', "one of its cells is not an object"),
+        ('{"cells": [{"source": 1}]}', "neither text nor a list"),
+        ('{"cells": [{"source": [1]}]}', "something else than text"),
+        ('{"nbformat": 3, "worksheets": [{"cells": []}]}', "format 3 are too old"),
+        ('{"metadata": ' + "[" * 100_000, "nested too deeply"),
+        (document("print 'x'", metadata={"language_info": {"name": "python", "version": "2.7.14"}}), "in Python 2"),
+    ],
+)
+def test_what_is_no_notebook_is_refused_in_one_line(text, message):
+    with pytest.raises(NotebookError) as caught:
+        Notebook.parse(text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_place_of_broken_json_is_known():
+    with pytest.raises(NotebookError) as caught:
+        Notebook.parse('{\n "cells": [}\n')
+    assert (caught.value.line, caught.value.column) == (2, 12)
+
+
+def test_an_empty_list_of_cells_is_fine():
+    assert Notebook.parse(document()).text == ""
+
+
+# Findings
+
+
+def test_notes_and_edits_go_to_their_own_cells():
+    notebook = Notebook.parse(document("import torch", "x = 1\ny = 2"))
+    found = notebook.to_cell(
+        finding(
+            3,
+            1,
+            3,
+            2,
+            fix=[(3, 1, 3, 2, "z"), (2, 1, 2, 2, "w")],
+            notes=[Note("here", "n.ipynb", Span(1, 8, 1, 13)), Note("there", "m.py", Span(9, 1, 9, 2))],
+        )
+    )
+    assert (found.cell, found.span) == (2, Span(2, 1, 2, 2))
+    assert found.fix.edits == (Edit(Span(2, 1, 2, 2), "z", 2), Edit(Span(1, 1, 1, 2), "w", 2))
+    assert found.notes == (Note("here", "n.ipynb", Span(1, 8, 1, 13), 1), Note("there", "m.py", Span(9, 1, 9, 2)))
+
+
+def test_a_span_over_two_cells_ends_with_the_first():
+    found = Notebook.parse(document("x = 1", "y = 2")).to_cell(finding(1, 1, 2, 3))
+    assert (found.cell, found.span) == (1, Span(1, 1, 1, 6))
+
+
+def test_the_margin_of_an_indented_cell_counts():
+    text = document("  x = 1\n  y = 2")
+    assert Notebook.parse(text).to_cell(finding(2, 1, 2, 2)).span == Span(2, 3, 2, 4)
+    assert sources(fixed(text, (2, 1, 2, 2, "z"), (1, 1, 1, 1, "import a\n"))) == ["  import a\n  x = 1\n  z = 2"]
+
+
+def test_a_fix_never_touches_a_magic_or_two_cells():
+    notebook = Notebook.parse(document("x = 1\n%time f()\ny = 2", "z = 3"))
+    assert notebook.to_cell(finding(1, 1, 1, 2, fix=[(1, 1, 3, 2, "q")])).fix is None
+    assert notebook.to_cell(finding(3, 1, 3, 2, fix=[(3, 1, 4, 2, "q")])).fix is None
+
+
+# Edits
+
+
+def test_an_import_goes_to_the_end_of_the_cell_of_imports():
+    text = document("import os\nimport torch", "x = 1")
+    assert sources(fixed(text, (3, 1, 3, 1, "import math\n"), at=(3, 1, 3, 2))) == [
+        "import os\nimport torch\nimport math",
+        "x = 1",
+    ]
+
+
+def test_a_line_before_the_first_of_a_cell_stays_in_that_cell():
+    assert sources(fixed(document("a = 1", "b = 2"), (2, 1, 2, 1, "c = 3\n"), at=(2, 1, 2, 2))) == [
+        "a = 1",
+        "c = 3\nb = 2",
+    ]
+
+
+def test_an_indented_line_after_the_last_of_a_cell_stays_in_that_cell():
+    text = document("for a in b:\n    f()", "c = 2")
+    assert sources(fixed(text, (3, 1, 3, 1, "    g()\n"), at=(2, 5, 2, 8))) == [
+        "for a in b:\n    f()\n    g()",
+        "c = 2",
+    ]
+
+
+def test_a_line_at_the_end_of_the_notebook():
+    assert sources(fixed(document("a = 1"), (2, 1, 2, 1, "b = 2\n"))) == ["a = 1\nb = 2"]
+    assert sources(fixed(document("a = 1\n"), (2, 1, 2, 1, "b = 2\n"))) == ["a = 1\nb = 2\n"]
+
+
+def test_nothing_comes_before_a_cell_magic():
+    assert sources(fixed(document("%%time\nx = 1"), (1, 1, 1, 1, "import a\n"))) == ["%%time\nimport a\nx = 1"]
+
+
+@pytest.mark.parametrize("source", ["a = 1\nb = 2\nc = 3", ["a = 1\n", "b = 2\n", "c = 3"]])
+@pytest.mark.parametrize("line, left", [(1, "b = 2\nc = 3"), (2, "a = 1\nc = 3"), (3, "a = 1\nb = 2\n")])
+def test_a_whole_line_can_go(source, line, left):
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
+    text = fixed(document(cell, "d = 4"), (line, 1, line + 1, 1, ""))
+    assert sources(text) == [left, "d = 4"]
+    assert isinstance(source, str) or "" not in json.loads(text)["cells"][0]["source"]
+
+
+def test_a_cell_can_become_empty():
+    text = fixed(document("a = 1"), (1, 1, 2, 1, ""))
+    assert json.loads(text)["cells"][0]["source"] == []
+
+
+DUMPS = {
+    "nbformat": lambda d: json.dumps(d, indent=1, ensure_ascii=False) + "\n",
+    "no newline": lambda d: json.dumps(d, indent=1, ensure_ascii=False),
+    "ascii": lambda d: json.dumps(d, indent=2),
+    "tabs": lambda d: json.dumps(d, indent="\t", ensure_ascii=False),
+    "one line": lambda d: json.dumps(d),
+    "tight": lambda d: json.dumps(d, separators=(",", ":"), ensure_ascii=False),
+    "crlf": lambda d: json.dumps(d, indent=1, ensure_ascii=False).replace("\n", "\r\n"),
+    "byte order mark": lambda d: "\ufeff" + json.dumps(d, indent=1),
+}
+
+
+@pytest.mark.parametrize("style", DUMPS)
+def test_only_the_edited_lines_of_the_file_change(style):
+    lines = ["é = '𝄞\\n\\\\n'\n", 'b = é  # "quoted"\n', "c = '\t'"]
+    text = document(lines, "d = 4", dump=DUMPS[style])
+    new = fixed(text, (2, 1, 2, 2, "ü"))
+    assert new.count("\n") == text.count("\n")
+    body = text.lstrip("\ufeff")
+    want = json.loads(body)
+    want["cells"][0]["source"][1] = 'ü = é  # "quoted"\n'
+    assert json.loads(new.lstrip("\ufeff")) == want
+    assert new == DUMPS[style](want)
+
+
+def test_a_new_line_becomes_a_new_item_in_the_style_of_the_list():
+    text = document(["a = 1\n", "b = 2"])
+    want = document(["a = 1\n", "x = 0\n", "y = 0\n", "b = 2"])
+    assert fixed(text, (2, 1, 2, 1, "x = 0\ny = 0\n")) == want
+    assert fixed(document(["a = 1"]), (1, 1, 1, 1, "x = 0\n")) == document(["x = 0\n", "a = 1"])
+
+
+def test_unusual_escapes_outside_the_edit_stay():
+    line = "a\\u0020= '\\/\\u00e9\\ud834\\udd1e' ; b = 2\\u000a"
+    text = f'{{"cells":[{{"source":["{line}"],"cell_type":"code"}}],"nbformat":4}}'
+    assert fixed(text, (1, 13, 1, 14, "c")) == text.replace("b = 2", "c = 2")
+
+
+def test_any_edits_of_any_notebook_do_what_they_do_to_the_text():
+    rng = random.Random(7)
+    alphabet = ["a", "é", "𝄞", '"', "\\", "\n", "n", "\t", "\u2028", "#"]
+    for trial in range(400):
+        lines = ["#" + "".join(rng.choices(alphabet, k=rng.randrange(8))) for _ in range(rng.randrange(1, 6))]
+        text = "\n".join("#" + line for line in "\n".join(lines).split("\n"))
+        source = text if trial % 2 else [part for part in text.splitlines(keepends=True)]
+        cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
+        file = document(cell, "last = 1", dump=rng.choice(list(DUMPS.values())))
+        notebook = Notebook.parse(file)
+        start, end = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+        new = "".join(rng.choices(alphabet, k=rng.randrange(5)))
+        span = Span(*position(text, start), *position(text, end))
+        changed = notebook.apply([Edit(span, new, 1)])
+        assert sources(changed.lstrip("\ufeff")) == [text[:start] + new + text[end:], "last = 1"]
+
+
+def position(text, offset):
+    return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1

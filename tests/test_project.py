@@ -1,0 +1,76 @@
+"""Which file an import names, and what a file's window on its project remembers."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from torchlint.project import NotText, Project, decode
+
+
+@pytest.mark.parametrize(
+    "importer, module, level, found",
+    [
+        ("main.py", "model", 0, "model.py"),
+        ("main.py", "pkg", 0, "pkg/__init__.py"),
+        ("main.py", "pkg.net", 0, "pkg/net.py"),
+        ("main.py", "pkg.space.deep", 0, "pkg/space/deep.py"),  # a folder without __init__.py
+        ("main.py", "pkg.space", 0, None),
+        ("main.py", "lib.tool", 0, "src/lib/tool.py"),
+        ("pkg/net.py", "other", 1, "pkg/other.py"),
+        ("pkg/net.py", "", 1, "pkg/__init__.py"),
+        ("pkg/space/deep.py", "net", 2, "pkg/net.py"),
+        ("pkg/net.py", "model", 0, "model.py"),
+        ("pkg/net.py", "other", 0, "pkg/other.py"),  # beside it, as for a script
+        ("main.py", "absent", 0, None),
+        ("main.py", "types", 0, None),  # the standard library is never hidden
+        ("main.py", "torch", 0, None),  # nor is torch
+        ("main.py", "x" * 5000, 0, None),
+    ],
+)
+def test_an_import_names_a_file(tree, importer, module, level, found):
+    names = "main.py model.py types.py torch.py pkg/__init__.py pkg/net.py pkg/other.py pkg/space/deep.py src/lib/tool.py".split()
+    folder = tree(dict.fromkeys(names, "x = 1\n"))
+    path = Project(folder).view(folder / importer).resolve(module, level)
+    assert path == (str(folder / found) if found else None)
+
+
+def test_what_was_asked_is_remembered_with_what_was_not_there(tree):
+    folder = tree({"main.py": "", "model.py": "x = 1\n"})
+    view = Project(folder).view(folder / "main.py")
+    view.read(view.resolve("model"))
+    view.resolve("absent")
+    consulted = {os.path.relpath(path, folder): digest for path, digest in view.consulted.items()}
+    assert consulted["absent.py"] == "missing" and consulted["model.py"] not in ("missing", "")
+
+
+def test_unsaved_text_wins_over_the_disk(tree):
+    folder = tree({"model.py": "x = 1\n"})
+    project = Project(folder, overlay={str(folder / "model.py"): "x = 2\n"})
+    assert project.view(folder / "main.py").read(str(folder / "model.py")) == "x = 2\n"
+
+
+@pytest.mark.parametrize(
+    "data, text",
+    [
+        (b"x = 1\n", "x = 1\n"),
+        (b"\xef\xbb\xbfx = 1\n", "x = 1\n"),
+        (b"# coding: latin-1\nx = '\xe9'\n", "# coding: latin-1\nx = '\u00e9'\n"),
+        (b"x = 1\r\ny = 2\r", "x = 1\r\ny = 2\r"),
+        (b"", ""),
+    ],
+)
+def test_bytes_become_text(data, text):
+    assert decode(data) == text
+
+
+@pytest.mark.parametrize("data", [b"x = '\xe9'\n", b"# coding: nothing-known\n", b"\xef\xbb\xbf# coding: latin-1\n"])
+def test_bytes_that_are_no_text(data):
+    with pytest.raises(NotText):
+        decode(data)
+
+
+def test_mentions_are_whole_words_in_other_files(tree):
+    folder = tree({"main.py": "net\n", "a.py": "import net\n", "b.py": "networks\n", "build/c.py": "net\n"})
+    assert Project(folder).view(folder / "main.py").mentions("net") == [str(folder / "a.py")]

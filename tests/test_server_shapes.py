@@ -1,0 +1,72 @@
+"""The language server and the dry run: shapes in the text, findings a moment later."""
+
+import asyncio
+
+import pytest
+from lsp_client import PULLS, capabilities, editor, shapes
+from lsprotocol import types
+
+pytestmark = pytest.mark.asyncio
+
+NET = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 3, stride=2, padding=1)
+        self.fc = nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = self.conv(x)
+        flat = x.flatten(2)
+        y = torch.relu(flat).mean(-1)
+        return self.fc(y)
+"""
+
+
+async def test_shapes_are_shown_and_stay(tmp_path):
+    pytest.importorskip("torch")
+    async with editor(tmp_path) as at:
+        uri = at.open("net.py", NET)
+        found = await shapes(at, uri)
+        sides = found[0][2].removeprefix(": [B, 16, ").removesuffix("]").split(", ")
+        product = int(sides[0]) * int(sides[1])
+        assert found == [
+            (11, 9, f": [B, 16, {sides[0]}, {sides[1]}]"),
+            (12, 12, f": [B, 16, {product}]"),
+            (13, 9, ": [B, 16]"),
+        ]
+        assert types.WORKSPACE_INLAY_HINT_REFRESH in at.refreshed and types.WORKSPACE_CODE_LENS_REFRESH in at.refreshed
+        assert await at.inlays(uri, 13, 13) == found[2:]
+        assert await at.hover(uri, 14, 23) == "```text\n[B, 16] float32 cpu\n```"  # y in self.fc(y)
+        assert await at.hover(uri, 14, 16) == "```text\n[B, 10] float32 cpu\n```"  # the call
+        assert await at.hover(uri, 12, 9) == f"```text\nflat: [B, 16, {product}] float32 cpu\n```"
+        ((line, lens),) = await at.lenses(uri)
+        assert (line, lens.split(" → ")[1]) == (10, "[B, 10] · 618 parameters · sizes are guessed")
+        at.type(uri, "        z = foo(\n", (13, 0))
+        assert [code for code, _ in await at.codes(uri)] == ["TL001"]
+        await asyncio.sleep(0.8)
+        assert await at.inlays(uri) == [*found[:2], (14, *found[2][1:])]
+        at.type(uri, "# nothing is left\n", (0, 0), (20, 0))
+        await at.until_async(lambda: at.inlays(uri), [])
+
+
+async def test_the_dry_run_finds_more_a_moment_later(tmp_path):
+    pytest.importorskip("torch")
+    async with editor(tmp_path, capabilities(**PULLS)) as at:
+        uri = at.open("net.py", NET.replace("Linear(16, 10)", "Linear(15, 10)"))
+
+        async def pulled() -> list[tuple[str, int]]:
+            return [(d.code, d.range.start.line) for d in await at.pull(uri)]
+
+        assert await pulled() == []
+        await at.until_async(pulled, [("TL901", 14)])
+        at.type(uri, "\n", (0, 0))
+        assert await pulled() == [("TL901", 15)]  # long before it is found again
+        at.refreshed.clear()
+        at.type(uri, "6", (9, 29), (9, 30))
+        await at.until_async(pulled, [])
+        assert types.WORKSPACE_DIAGNOSTIC_REFRESH in at.refreshed

@@ -1,0 +1,113 @@
+"""What does not end the language server: half typed lines, nonsense, dying workers, files that go."""
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from lsp_client import LOSS, QUIET, Editor, editor
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_a_half_typed_line_is_said_and_forgotten(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        at.type(uri, "    foo(\n", (6, 0))
+        assert [code for code, _ in await at.codes(uri)] == ["TL001"]
+        at.type(uri, "", (6, 0), (7, 0))
+        assert await at.codes(uri) == [("TL101", 6)]
+
+
+async def test_a_closed_file_has_no_diagnostics_and_can_be_opened_again(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri)
+        at.close(uri)
+        await at.until(lambda: not at.shown(uri))
+        renamed = at.open("b.py", LOSS)
+        assert await at.codes(renamed) == [("TL101", 6)]
+        at.published.clear()
+        assert await at.codes(at.open("a.py", "\n" + LOSS)) == [("TL101", 7)]
+
+
+async def test_a_file_that_was_never_saved(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        assert await at.codes(at.open("untitled:Untitled-1", LOSS)) == [("TL101", 6)]
+
+
+async def test_nonsense_is_answered_and_survived(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        nowhere = at.uri("nowhere.py")
+        at.versions[nowhere] = 1
+        at.type(nowhere, "x", (0, 0))
+        at.close(nowhere)
+        assert await at.hover(nowhere, 3, 3) == ""
+        assert await at.inlays(nowhere) == [] == await at.lenses(nowhere)
+        assert await at.actions(nowhere, []) == []
+        uri = at.open("a.py", LOSS)
+        at.type(uri, "# far beyond the end", (500, 900), (600, 3))
+        assert await at.codes(uri) == [("TL101", 6)]
+        assert await at.hover(uri, 10_000, 10_000) == ""
+        answers = await raw(at, {"method": "textDocument/hover", "params": {"textDocument": 5}}, {"method": "no/such"})
+        assert all("error" in answer for answer in answers)
+        at.client._server.stdin.write(b"Content-Length: 9\r\n\r\n{not json")
+        at.client._server.stdin.write(b"garbage\r\nContent-Length: 2\r\n\r\n{}")
+        at.type(uri, "\n", (0, 0))
+        assert await at.codes(uri) == [("TL101", 7)]
+
+
+async def raw(at: Editor, *requests: dict) -> list[dict]:
+    """Sends requests as they are, and gives the answers as they are."""
+    answers = {}
+    handle = at.client.protocol.structure_message
+
+    def listen(data):
+        if isinstance(data, dict) and str(data.get("id", "")).startswith("raw"):
+            answers[data["id"]] = data
+        return handle(data)
+
+    at.client.protocol.structure_message = listen
+    for number, request in enumerate(requests):
+        body = json.dumps({"jsonrpc": "2.0", "id": f"raw{number}", **request}).encode()
+        at.client._server.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    await at.until(lambda: len(answers) == len(requests))
+    return [answers[f"raw{number}"] for number in range(len(requests))]
+
+
+async def test_half_a_character_is_survived(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LOSS + "# \ud83d\n")
+        assert await at.codes(uri) == [("TL101", 6)]
+
+
+def children(process: int) -> list[int]:
+    text = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are found through /proc")
+async def test_a_worker_may_die(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        for worker in children(at.client._server.pid):
+            os.kill(worker, signal.SIGKILL)
+        await asyncio.sleep(0.05)
+        at.type(uri, "\n", (0, 0))
+        assert await at.codes(uri) == [("TL101", 7)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes are found through /proc")
+async def test_the_end_of_the_server_is_the_end_of_its_workers(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        await at.codes(at.open("a.py", LOSS))
+        server = at.client._server.pid
+        workers = children(server)
+        assert workers
+        maps = Path(f"/proc/{server}/maps").read_text()
+        assert "libtorch" not in maps
+    await at.until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))

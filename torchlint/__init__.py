@@ -1,0 +1,34 @@
+"""torchlint finds PyTorch mistakes before the code meets a GPU.
+
+`lint(text, path)` and `check(paths)` are the Python API; the other names are what a rule file imports. All are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .finding import Edit, Finding, Fix, Note, Span
+    from .linter import lint
+    from .run import check
+    from .source.flow import SCALED
+    from .source.structures import Change, Loop, ModuleClass
+    from .source.views import Call, Node, Origin
+    from .triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op
+
+_HOMES = {
+    "lint": "linter", "check": "run", "SCALED": "source.flow",
+    "Span": "finding", "Edit": "finding", "Fix": "finding", "Note": "finding", "Finding": "finding",
+    "Call": "source.views", "Change": "source.structures", "Loop": "source.structures", "ModuleClass": "source.structures", "Node": "source.views", "Origin": "source.views",
+    **{f"on_{kind}": "triggers" for kind in ("call", "node", "module", "inplace", "loop", "op", "graph", "error")},
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'torchlint' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"torchlint.{_HOMES[name]}"), name)

@@ -1,0 +1,288 @@
+"""Remembers what linting a file said, until the file or anything it was judged by changes.
+
+One file holds everything that was linted with the same settings, rules and versions. It is validated by what the disk
+says about files (times and size), so that a run in which nothing changed reads no source at all; a file that was
+touched but says the same is recognised by its digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import time
+
+import msgspec
+from msgspec import Raw, Struct
+
+import torchlint
+from torchlint.atomic import write_atomically
+from torchlint.config import Settings
+from torchlint.project import IGNORED_FOLDERS, Project, digest
+from torchlint.walk import Group, Stamp, stamp
+
+TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds the cache of torchlint.\n"
+MENTIONS = "mentions "
+MISSING = digest(None)
+_KEPT_DAYS = 30
+
+
+class Entry(Struct, array_like=True):
+    """What linting one file said; without a digest it is not kept. `findings` is a list of Finding, `consulted` holds
+    paths, digests and "mentions WORD" questions; both stay encoded until somebody wants to know."""
+
+    digest: str
+    findings: Raw
+    consulted: Raw = Raw(b"\x80")
+    suppressed: int = 0
+    lines: int = 0
+    armed: bool = False
+    rewritten_lines: int = 0
+    notices: tuple[str, ...] = ()
+    dry: dict = {}
+
+
+class Place(Struct, array_like=True):
+    """A file that was read. Without a stamp (it was too young to be trusted) its content must be looked at."""
+
+    digest: str
+    stamp: Stamp | None = None
+
+
+class Part(Struct, array_like=True):
+    """The entries of one project, and the state of the disk under which all of them hold. `folders` are the times of
+    the project's folders, `files` the files in them, where an entry depends on which files mention a word."""
+
+    entries: dict[str, Entry] = {}
+    places: dict[str, Place] = {}
+    missing: dict[str, list[str]] = {}
+    folders: dict[str, int] = {}
+    files: list[str] = []
+
+
+class Cache:
+    """The cache file of one configuration; without a folder it only lasts as long as the run. Whatever goes wrong with
+    it only costs time."""
+
+    def __init__(self, folder: str, key: str, started: float):
+        self.folder = folder
+        self.path = os.path.join(folder, torchlint.__version__, f"{key}.msgpack")
+        # What changed since just before the run began may change again without a new time: it is not trusted.
+        self._young = int((started - 0.1) * 1e9)
+        self._raw: dict[str, Raw] = {}
+        self._parts: dict[str, Part] = {}
+        self._dirty = False
+        try:
+            with open(self.path if folder else os.devnull, "rb") as file:
+                self._raw = msgspec.msgpack.decode(file.read(), type=dict[str, Raw])
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            pass
+
+    def look_up(self, group: Group) -> dict[str, Entry]:
+        """The entries of a group's files that still hold."""
+        part = self._part(group)
+        changed = self._changed(part, group.files) | self._new_files(part, group.root)
+        if changed:
+            self._dirty = True
+            _drop(part, changed)
+        entries = part.entries
+        return {path: entries[path] for path in group.files if path in entries}
+
+    def store(self, group: Group, fresh: dict[str, Entry]) -> None:
+        """Adds what was found now."""
+        part = self._part(group)
+        asks_around = bool(part.folders)
+        for path, entry in fresh.items():
+            if not entry.digest:
+                continue
+            self._dirty = True
+            seen = {path: entry.digest, **msgspec.msgpack.decode(entry.consulted, type=dict[str, str])}
+            for place, what in seen.items():
+                if place.startswith(MENTIONS):
+                    asks_around = True
+                elif what == MISSING:
+                    folder, name = os.path.split(place)
+                    if name not in part.missing.setdefault(folder, []):
+                        part.missing[folder].append(name)
+                elif place not in part.places:
+                    part.places[place] = Place(what, self._trusted(_stamp(place)))
+                elif part.places[place].digest != what:
+                    # A file changed while we looked at it: what was judged by which text is unknown.
+                    part.entries.clear()
+                    return
+            part.entries[path] = entry
+        if asks_around:
+            part.folders, part.files = self._scan(group.root)
+            for path in part.files:
+                if path not in part.places:
+                    part.places[path] = Place(digest(_read(path)), self._trusted(_stamp(path)))
+
+    def save(self) -> None:
+        """Writes the file in one step, so that a reader never sees half of it."""
+        if not self._dirty or not self.folder:
+            return
+        try:
+            for key, part in self._parts.items():
+                self._raw[key] = Raw(msgspec.msgpack.encode(part))
+            self._make_folder()
+            write_atomically(self.path, msgspec.msgpack.encode(self._raw))
+        except (OSError, UnicodeEncodeError):
+            pass
+
+    def _part(self, group: Group) -> Part:
+        key = "\0".join((group.root, *group.roots))
+        if key not in self._parts:
+            try:
+                self._parts[key] = msgspec.msgpack.decode(self._raw[key], type=Part)
+            except (KeyError, msgspec.MsgspecError, UnicodeDecodeError):
+                self._parts[key] = Part()
+        return self._parts[key]
+
+    def _changed(self, part: Part, walked: dict[str, Stamp]) -> set[str]:
+        """Files that say something else than they did, or that are gone, or that are there now."""
+        changed = set()
+        for path, place in list(part.places.items()):
+            now = walked.get(path) or _stamp(path)
+            if now is not None and now == place.stamp:
+                continue
+            what = digest(_read(path))
+            if what != place.digest:
+                changed.add(path)
+            part.places[path] = Place(what, self._trusted(now))
+            if what == MISSING:
+                del part.places[path]
+            self._dirty = True
+        for folder, names in part.missing.items():
+            for name in _there(folder).intersection(names):
+                path = os.path.join(folder, name)
+                if _read(path) is not None:
+                    changed.add(path)
+                    names.remove(name)
+        return changed
+
+    def _new_files(self, part: Part, root: str) -> set[str]:
+        if all(_time(folder) == before for folder, before in part.folders.items()):
+            return set()
+        known = set(part.files)
+        part.folders, part.files = self._scan(root)
+        self._dirty = True
+        for path in part.files:
+            if path not in part.places:
+                part.places[path] = Place(digest(_read(path)), self._trusted(_stamp(path)))
+        return set(part.files) - known
+
+    def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
+        """The folders of a project with their times, and the files that Project.files() has."""
+        folders, files = {}, Project(root).files()
+        for folder, below, _ in os.walk(root):
+            below[:] = [name for name in below if name not in IGNORED_FOLDERS]
+            changed = _time(folder)
+            folders[folder] = changed if changed < self._young else -1
+        return folders, files
+
+    def _trusted(self, stamp: Stamp | None) -> Stamp | None:
+        return None if stamp is None or max(stamp[:2]) >= self._young else stamp
+
+    def _make_folder(self) -> None:
+        folder = os.path.dirname(self.path)
+        os.makedirs(folder, exist_ok=True)
+        if not os.path.exists(os.path.join(self.folder, "CACHEDIR.TAG")):
+            for name, text in (("CACHEDIR.TAG", TAG), (".gitignore", "*\n")):
+                with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+        if not os.path.exists(self.path):
+            old = time.time() - _KEPT_DAYS * 86400
+            for entry in os.scandir(folder):
+                if entry.stat().st_mtime < old:
+                    os.unlink(entry.path)
+
+
+def _drop(part: Part, changed: set[str]) -> None:
+    """Removes the entries that were judged by something that changed."""
+    texts = {path: _read(path) or b"" for path in changed if path.endswith(".py")}
+    mentioned: dict[str, set[str]] = {}  # word: changed files that have it
+    for path, entry in list(part.entries.items()):
+        consulted = msgspec.msgpack.decode(entry.consulted, type=dict[str, str])
+        if path in changed or not changed.isdisjoint(consulted):
+            del part.entries[path]
+            continue
+        for question in consulted:
+            if question.startswith(MENTIONS):
+                word = question[len(MENTIONS) :]
+                if word not in mentioned:
+                    has = re.compile(rb"\b" + re.escape(word.encode()) + rb"\b").search
+                    mentioned[word] = {name for name, text in texts.items() if has(text)}
+                if mentioned[word]:
+                    del part.entries[path]
+                    break
+
+
+def key_of(settings: Settings) -> str:
+    """Names the cache file: everything results depend on apart from the files of the project."""
+    irrelevant = Settings()
+    relevant = msgspec.structs.replace(
+        settings,
+        source="",
+        include=irrelevant.include,
+        exclude=irrelevant.exclude,
+        force_exclude=False,
+        respect_gitignore=True,
+        unsafe_fixes=False,
+        cache_dir="",
+        output_format="",
+    )
+    package = os.path.dirname(os.path.abspath(torchlint.__file__))
+    folders = (package, os.path.join(os.path.dirname(package), "rules"), *settings.rule_paths)
+    parts: list = [
+        msgspec.msgpack.encode(relevant),
+        sys.version,
+        *(installed_version(n) for n in ("torch", "libcst", "numpy")),
+    ]
+    for folder in folders:
+        for at, below, names in os.walk(folder):
+            below[:] = sorted(name for name in below if name != "__pycache__")
+            parts += [(path, _stamp(path)) for path in (os.path.join(at, name) for name in sorted(names))]
+    return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
+
+
+def installed_version(name: str) -> str:
+    """A distribution's version from the names on the import path: importlib.metadata costs more than a cached run."""
+    for folder in sys.path:
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for entry in names:
+            if entry.startswith(f"{name}-") and entry.endswith((".dist-info", ".egg-info")):
+                return entry[len(name) + 1 :].rsplit(".", 1)[0]
+    return ""
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        return stamp(os.stat(path))
+    except OSError:
+        return None
+
+
+def _time(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return -2
+
+
+def _there(folder: str) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None

@@ -1,0 +1,94 @@
+"""What torchlint says about a program: frozen plain data that pickles, caches and becomes JSON without loss."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+Applicability = Literal["safe", "unsafe", "display"]
+Severity = Literal["error", "warning", "info"]
+NO_DRY_RUN = "the dry run did not happen"  # so begins the notice that is about this environment, not about a file
+
+
+class Span(Struct, frozen=True, order=True):
+    """A range of text: lines and columns count from 1, columns in code points, the end column is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Edit(Struct, frozen=True, order=True):
+    """Put `text` in the place of `span`; an empty span inserts. `cell` as in a finding."""
+
+    span: Span
+    text: str
+    cell: int | None = None
+
+
+class Fix(Struct, frozen=True):
+    """Edits of the finding's own file. `safe` keeps the meaning, `unsafe` may change it, `display` is only shown."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    applicability: Applicability = "safe"
+
+
+class Note(Struct, frozen=True):
+    """Another place that belongs to a finding, possibly in another file."""
+
+    message: str
+    path: str
+    span: Span
+    cell: int | None = None
+
+
+class Finding(Struct, frozen=True):
+    """One thing said about one place. `cell` is the 1-based code cell of a notebook; lines then count in that cell."""
+
+    code: str
+    name: str
+    path: str
+    span: Span
+    message: str
+    help: str = ""
+    severity: Severity = "warning"
+    fix: Fix | None = None
+    notes: tuple[Note, ...] = ()
+    cell: int | None = None
+
+    @property
+    def order(self) -> tuple:
+        """The key that makes output deterministic."""
+        return (self.path, self.cell or 0, self.span.line, self.span.column, self.code, self.message)
+
+
+class Hint(Struct, frozen=True):
+    """A tensor that the dry run saw at an expression. `name` is what it was assigned to, empty for a part of a line.
+
+    `shape` is text such as `[B, 64, 56, 56]`.
+    """
+
+    span: Span
+    shape: str
+    dtype: str
+    device: str
+    name: str = ""
+    cell: int | None = None
+
+
+class Signature(Struct, frozen=True):
+    """What went into a module's forward and came out of it. `span` is the head of its definition.
+
+    `guessed` says that no script called it: the sizes of its inputs are ones that it runs with.
+    """
+
+    span: Span
+    module: str
+    inputs: tuple[tuple[str, str], ...]
+    output: str
+    parameters: int = 0
+    guessed: bool = False
+    cell: int | None = None

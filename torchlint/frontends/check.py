@@ -1,0 +1,268 @@
+"""`torchlint check`: options, and what happens with what was found."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from torchlint.atomic import write_atomically
+from torchlint.baseline import subtract
+from torchlint.baseline import write as write_baseline
+from torchlint.config_file import Configurations, Layer, inline_layer
+from torchlint.frontends.cli import Failure
+from torchlint.frontends.summary import Progress, add_noqa, count, show_settings, statistics, summary
+from torchlint.options import options
+from torchlint.patch import rewrite, unified
+from torchlint.project import NotText, decode
+from torchlint.reports import FORMATS, load
+from torchlint.result import Result, shown
+from torchlint.run import Run
+from torchlint.walk import Walk, is_excluded
+from torchlint.workers import Fixed
+
+HUMAN = ("concise", "full")
+
+
+class Codes(click.ParamType):
+    """Selectors separated by commas."""
+
+    name = "rules"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
+        return value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _switch(name: str, text: str, **more: Any):
+    return click.option(f"--{name}/--no-{name}", default=None, help=text, **more)
+
+
+def _codes(name: str, text: str):
+    return click.option(f"--{name}", type=Codes(), metavar="RULES", multiple=True, help=text)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("paths", nargs=-1)
+@_switch("fix", "Apply safe fixes.")
+@_switch("unsafe-fixes", "Apply fixes that may change the meaning, too.")
+@_switch("diff", "Print what --fix would change as a patch, and change nothing.")
+@_switch("fix-only", "Apply fixes and do not report what remains.")
+@_switch("show-fixes", "List what was fixed.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
+@_codes("select", "Rules to turn on: codes, their beginnings, names, or ALL.")
+@_codes("ignore", "Rules to turn off.")
+@_codes("extend-select", "Rules to turn on besides the others.")
+@_codes("extend-ignore", "Rules to turn off besides the others.")
+@click.option("--per-file-ignores", metavar="PATTERN:RULE,...", multiple=True, help="Rules to turn off in some files.")
+@_codes("fixable", "Rules whose fixes may be applied.")
+@_codes("unfixable", "Rules whose fixes may not be applied.")
+@_switch("preview", "Turn on rules that are being tried out.")
+@_switch("dry-run", "Run modules and scripts on tensors without data (needs torch; on by default).")
+@click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
+@click.option("--config", metavar="FILE|KEY=VALUE", multiple=True, help="A configuration file, or one option as TOML.")
+@click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
+@click.option("--exclude", metavar="PATTERN,...", multiple=True, help="Files and folders to leave out.")
+@click.option("--extend-exclude", metavar="PATTERN,...", multiple=True, help="Files and folders to leave out, too.")
+@_switch("force-exclude", "Leave excluded files out even if they are named here.")
+@_switch("respect-gitignore", "Leave out what .gitignore names (on by default).")
+@click.option("--stdin-filename", metavar="FILE", help="The name of what comes through the standard input.")
+@click.option("-n", "--no-cache", is_flag=True, envvar="TORCHLINT_NO_CACHE", help="Neither read nor write the cache.")
+@click.option("--cache-dir", metavar="FOLDER", envvar="TORCHLINT_CACHE_DIR", help="Where results are remembered.")
+@click.option("--add-noqa", is_flag=True, help="Silence every finding with a `# noqa` comment.")
+@click.option("--ignore-noqa", is_flag=True, help="Report what comments silence, too.")
+@click.option("--statistics", is_flag=True, help="Print counts instead of findings.")
+@click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--show-files", is_flag=True, help="Print the files that would be linted.")
+@click.option("--show-settings", is_flag=True, help="Print the settings in force for the first file.")
+@click.option("--output-format", type=click.Choice(FORMATS), envvar="TORCHLINT_OUTPUT_FORMAT", help="How to print.")
+@click.option("-o", "--output-file", metavar="FILE", help="Where to write findings (the standard output if not given).")
+@click.option("--baseline", metavar="FILE", help="Do not report the findings in this file.")
+@click.option("--write-baseline", metavar="FILE", help="Write all findings to this file.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="How many processes lint (all processors if not given).")
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
+def check(paths: tuple[str, ...], **given: Any) -> int:
+    """Lint files, folders, or the standard input (`-`)."""
+    return Check(paths, given).run()
+
+
+class Check:
+    """One `torchlint check`."""
+
+    def __init__(self, paths: tuple[str, ...], given: dict[str, Any]):
+        self.given = given
+        self.paths = list(paths) or ["."]
+        self.fixes = given["fix"] or given["fix_only"] or given["diff"]
+        self.overlay: dict[str, str] = {}
+        self.failures: dict[str, None] = {}
+        self.configurations = configurations(given)
+        if "-" in self.paths:
+            if len(self.paths) > 1:
+                raise Failure("`-` cannot be combined with other paths")
+            for name in ("add_noqa", "write_baseline"):
+                if given[name]:
+                    raise Failure(f"--{name.replace('_', '-')} cannot be combined with `-`")
+            self.paths = [os.path.abspath(given["stdin_filename"] or "-")]
+            self.overlay = {self.paths[0]: _standard_input()}
+        self.settings = self.configurations.of_file(self.paths[0])
+
+    def run(self) -> int:
+        given = self.given
+        if given["show_settings"]:
+            return show_settings(self.settings)
+        if given["show_files"]:
+            walk = Walk(self.paths, self.configurations)
+            click.echo("".join(f"{path}\n" for path in walk.files()), nl=False)
+            return self._end(Result(failures=walk.missing))
+        if self.overlay and self.settings.force_exclude and is_excluded(self.paths[0], self.settings):
+            if self.fixes and not given["diff"]:
+                click.echo(self.overlay[self.paths[0]], nl=False)
+            return 0
+        with Progress() as progress:
+            run = Run(
+                self.paths,
+                self.configurations,
+                jobs=given["jobs"],
+                cache=not given["no_cache"],
+                overlay=self.overlay,
+                progress=progress,
+            )
+            patches: list[str] = []
+            result = run.fix(self._write(patches), again=not given["diff"]) if self.fixes else run.check()
+        if given["diff"]:
+            return self._end_diff(result, patches)
+        if self.overlay and self.fixes:
+            click.echo(run.overlay[self.paths[0]], nl=False)
+        if given["fix_only"]:
+            return self._end(result, [])
+        return self._report(result)
+
+    def _write(self, patches: list[str]):
+        def write(fixed: Fixed) -> bool:
+            if self.given["diff"]:
+                patches.append(unified(fixed.path, fixed.before, fixed.after))
+            elif not self.overlay:
+                try:
+                    rewrite(fixed.path, fixed.after)
+                except (OSError, UnicodeEncodeError) as error:
+                    self.failures[f"{shown(fixed.path)}: cannot be fixed: {error}"] = None
+                    return False
+            return True
+
+        return write
+
+    def _report(self, result: Result) -> int:
+        given = self.given
+        hidden = 0
+        if given["baseline"]:
+            hidden = subtract(given["baseline"], result)
+        if given["write_baseline"]:
+            write_baseline(given["write_baseline"], result)
+            self._say(f"Wrote {count(len(result.findings), 'finding')} to {given['write_baseline']}.")
+            return self._end(result, [])
+        if given["add_noqa"]:
+            added = add_noqa(result)
+            self._say(f"Added {count(added, 'noqa comment')}.")
+            return self._end(result, [])
+        # With fixes of the standard input, its text has the standard output for itself.
+        text = self._text(result, hidden)
+        if given["output_file"]:
+            try:
+                write_atomically(given["output_file"], text.encode("utf-8", "backslashreplace"))
+            except OSError as error:
+                raise Failure(f"--output-file {given['output_file']}: {error.strerror or error}") from None
+        else:
+            click.echo(text, nl=False, err=bool(self.overlay and self.fixes), color=True)
+        return self._end(result)
+
+    def _text(self, result: Result, hidden: int) -> str:
+        style = self.settings.output_format
+        if self.given["statistics"]:
+            return statistics(result, self.settings)
+        parts: list[str] = []
+        load(style)(result, self.settings, parts.append, color=self._color())
+        if style in HUMAN and not self.given["quiet"]:
+            parts.append(summary(result, self.settings, hidden, show_fixes=bool(self.given["show_fixes"])))
+        return "".join(parts)
+
+    def _end(self, result: Result, findings: list | None = None) -> int:
+        """Lines about the run, and its exit code."""
+        for line in (*self.configurations.warnings, *result.notices):
+            self._say(f"warning: {line}")
+        failures = [*result.failures, *self.failures]
+        for line in failures:
+            click.echo(f"error: {line}", err=True)
+        if failures:
+            return 2
+        failed = bool(result.findings if findings is None else findings) and not self.given["exit_zero"]
+        return int(failed or bool(result.fixed and self.given["exit_non_zero_on_fix"]))
+
+    def _end_diff(self, result: Result, patches: list[str]) -> int:
+        click.echo("".join(patches), nl=False)
+        self._say(f"Would fix {count(len(result.fixed), 'finding')}." if patches else "Nothing to fix.")
+        return self._end(result, patches)
+
+    def _say(self, line: str) -> None:
+        if not self.given["quiet"]:
+            click.echo(line, err=True)
+
+    def _color(self) -> bool:
+        when = self.given["color"]
+        if when != "auto" or self.given["output_file"]:
+            return when == "always"
+        if os.environ.get("NO_COLOR"):
+            return False
+        return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def configurations(given: dict[str, Any]) -> Configurations:
+    """What the command line says about configuration."""
+    explicit, inline = "", []
+    for value in given["config"]:
+        if "=" in value and not os.path.isfile(value):
+            inline.append(inline_layer(value))
+        elif explicit:
+            raise Failure("--config names two configuration files")
+        elif not os.path.isfile(value):
+            raise Failure(f"--config {value}: no such file, and no KEY=VALUE either")
+        else:
+            explicit = value
+    table: dict[str, Any] = {}
+    for key in ("select", "ignore", "extend_select", "extend_ignore", "fixable", "unfixable"):
+        if given[key]:
+            table[key] = [code for codes in given[key] for code in codes]
+    for key in ("exclude", "extend_exclude"):
+        if given[key]:
+            table[key] = [pattern for patterns in given[key] for pattern in patterns.split(",") if pattern]
+    switches = ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run")
+    for key in (*switches, "cache_dir", "output_format"):
+        if given[key] is not None:
+            table[key] = given[key]
+    if given["rule_path"]:
+        table["rule_paths"] = list(given["rule_path"])
+    if given["per_file_ignores"]:
+        table["per_file_ignores"] = _per_file(",".join(given["per_file_ignores"]))
+    layer = Layer(options({k.replace("_", "-"): v for k, v in table.items()}, "command line"), os.getcwd(), "", True)
+    return Configurations([*inline, layer], explicit, given["isolated"], noqa=not given["ignore_noqa"])
+
+
+def _per_file(text: str) -> dict[str, list[str]]:
+    """`PATTERN:RULE,RULE,PATTERN:RULE` as a table."""
+    table: dict[str, list[str]] = {}
+    pattern = ""
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if ":" in part:
+            pattern, part = part.rsplit(":", 1)
+        if not pattern:
+            raise Failure(f"--per-file-ignores {text}: PATTERN:RULE is expected")
+        table.setdefault(pattern, []).append(part)
+    return table
+
+
+def _standard_input() -> str:
+    try:
+        return decode(sys.stdin.buffer.read())
+    except NotText as error:
+        raise Failure(f"the standard input is not text: {error}") from None

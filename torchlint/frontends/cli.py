@@ -1,0 +1,105 @@
+"""The `torchlint` command: picks the subcommand, and turns whatever goes wrong into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import torchlint
+
+# Name: (where it lives, what the help says, what to install when that is missing). Nothing is imported before its turn.
+COMMANDS = {
+    "check": ("torchlint.frontends.check", "Lint files, folders, or the standard input (`-`).", ""),
+    "rule": ("torchlint.frontends.about", "Explain a rule, or all of them.", ""),
+    "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
+    "clean": ("torchlint.frontends.about", "Remove caches below the working folder.", ""),
+    "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
+    "shapes": ("torchlint.frontends.shapes", "Show the shapes that the dry run sees.", "torchlint[torch]"),
+}
+
+_HELP = """Usage: torchlint [COMMAND] [OPTIONS] [PATHS]...
+
+  Finds PyTorch mistakes before the code meets a GPU.
+
+Commands:
+{commands}
+
+Without a command, PATHS are checked. `torchlint COMMAND --help` lists the options of a command.
+
+Options:
+  -V, --version  Print the version.
+  -h, --help     Print this.
+"""
+
+
+class Failure(Exception):
+    """Something the user can do something about: printed in one line, exit code 2."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command line; returns the exit code: 0 clean, 1 findings, 2 could not run."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] in (["--version"], ["-V"]):
+        print(f"torchlint {torchlint.__version__}")
+        return 0
+    if not arguments or arguments[0] in ("--help", "-h", "help"):
+        commands = "\n".join(f"  {name:<8} {text}" for name, (_, text, _) in COMMANDS.items())
+        print(_HELP.format(commands=commands), end="")
+        return 0
+    name = arguments.pop(0) if arguments[0] in COMMANDS else "check"
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    return _guarded(name, arguments)
+
+
+def _guarded(name: str, arguments: list[str]) -> int:
+    import click
+
+    from torchlint.config import ConfigError
+    from torchlint.rule import RuleError
+
+    try:
+        code = _command(name).main(arguments, prog_name=f"torchlint {name}", standalone_mode=False)
+        sys.stdout.flush()
+        return code or 0
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.ClickException as error:
+        _say(" ".join(error.format_message().split()))
+    except (Failure, ConfigError, RuleError) as error:
+        _say(str(error))
+    except BrokenPipeError:
+        # The reader went away, as `head` does. Nothing more may be written, at the end of the process either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (KeyboardInterrupt, click.Abort):
+        return 130
+    except Exception as error:
+        if os.environ.get("TORCHLINT_DEBUG"):
+            raise
+        what = " ".join(str(error).split()) or "no message"
+        _say(f"torchlint failed: {type(error).__name__}: {what} (TORCHLINT_DEBUG=1 shows where)")
+    return 2
+
+
+def _command(name: str):
+    """The click command of a subcommand: an object of that name in its module."""
+    import importlib
+
+    module, _, package = COMMANDS[name]
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        if os.environ.get("TORCHLINT_DEBUG"):
+            raise
+        missing_package = package and not (error.name or "").startswith("torchlint")
+        advice = f", which `pip install '{package}'` brings" if missing_package else ""
+        raise Failure(f"`torchlint {name}` needs {error.name or error}{advice}") from None
+
+
+def _say(line: str) -> None:
+    print(f"error: {line}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The pieces of the language server; `torchlint.frontends.server` puts them together."""

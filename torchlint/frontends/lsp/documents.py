@@ -1,0 +1,214 @@
+"""What the client has open: documents, the files and notebooks they make up, and what was last found in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import contextmanager
+from typing import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types
+from msgspec.structs import replace
+from pygls.uris import to_fs_path
+
+from torchlint.finding import Finding, Hint, Signature
+from torchlint.frontends.lsp.text import Change, Text, moved
+from torchlint.project import WORDS
+
+
+class Document(Text):
+    """One text that is open: a file, or a cell of a notebook. What was found in it moves with its text.
+
+    `findings` are what the text says, `dry` what the dry run adds, `hints` and `signatures` the shapes it saw.
+    """
+
+    def __init__(self, item: types.TextDocumentItem, encoding: str):
+        super().__init__(item.text, encoding)
+        self.uri = item.uri
+        self.version = item.version
+        self.is_python = item.language_id == "python" or urlsplit(item.uri).path.endswith((".py", ".pyi"))
+        self.findings: list[Finding] = []
+        self.dry: list[Finding] = []
+        self.hints: list[Hint] = []
+        self.signatures: list[Signature] = []
+        self._recorders: list[list[Change]] = []
+
+    def all_findings(self) -> list[Finding]:
+        return sorted((*self.findings, *self.dry), key=lambda finding: finding.order)
+
+    def edit(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
+        """Apply the client's changes in their order."""
+        for event in changes:
+            change = self.replace(getattr(event, "range", None), event.text)
+            for recorder in self._recorders:
+                recorder.append(change)
+            self.findings = after(self.findings, [change])
+            self.dry = after(self.dry, [change])
+            self.hints = after(self.hints, [change])
+            self.signatures = after(self.signatures, [change])
+        self.version = version
+
+    @contextmanager
+    def recorded(self) -> Iterator[list[Change]]:
+        """Collects the changes made while somebody works on the text as it is now."""
+        changes: list[Change] = []
+        self._recorders.append(changes)
+        try:
+            yield changes
+        finally:
+            self._recorders = [recorder for recorder in self._recorders if recorder is not changes]
+
+
+def after(things: Iterable, changes: list[Change]) -> list:
+    """Findings or hints where they are after some changes."""
+    kept = list(things)
+    for change in changes:
+        places = [(thing, moved(thing.span, change)) for thing in kept]
+        kept = [thing if span == thing.span else replace(thing, span=span) for thing, span in places if span]
+    return kept
+
+
+def without_fixes(findings: Iterable[Finding]) -> list[Finding]:
+    """What is left of findings about an older text: the edits of their fixes may be wrong by now."""
+    return [replace(finding, fix=None) if finding.fix else finding for finding in findings]
+
+
+class Unit:
+    """What is linted as one module: a file, or a notebook with its cells as documents. `revision` counts changes.
+
+    `consulted` are the other files that the last answers depend on, `done` the revision that each stage has dealt with,
+    `heard` the one that its worker has spoken about. `news` says that findings may change although the client has not
+    changed the text.
+    """
+
+    def __init__(self, uri: str, folder: str, documents: list[Document], cells: list[types.NotebookCell] | None = None):
+        self.uri = uri
+        self.is_notebook = cells is not None
+        self.path = path_of(uri, folder, ".ipynb" if self.is_notebook else ".py")
+        self.documents = documents
+        self.cells = cells or []
+        self.revision = 0
+        self.is_open = True
+        self.news = False
+        self.consulted: frozenset[str] = frozenset()
+        self.done: dict[str, int] = {}
+        self.heard: dict[str, int] = {}
+
+    def text(self) -> str:
+        """The file, or the notebook as the file it would be. What no file can hold is replaced."""
+        if not self.is_notebook:
+            return _encodable(self.documents[0].text)
+        cells = [
+            {"cell_type": "code", "metadata": {}, "source": _encodable(document.text) if document.is_python else ""}
+            for document in self.documents
+        ]
+        return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False)
+
+    def mentions_torch(self) -> bool:
+        """Files that never say so are not looked at, as on the command line."""
+        return any(word in document.text for word in WORDS for document in self.documents)
+
+
+class OpenFiles:
+    """All that is open. Messages about what is not are ignored: a client may be confused, the server must not be."""
+
+    def __init__(self, encoding: str, folder: str):
+        self.encoding = encoding
+        self.folder = folder
+        self.units: dict[str, Unit] = {}
+        self._documents: dict[str, tuple[Document, Unit]] = {}
+
+    def document(self, uri: str) -> Document | None:
+        return self._documents[uri][0] if uri in self._documents else None
+
+    def unit(self, uri: str) -> Unit | None:
+        """The unit that has this document."""
+        return self._documents[uri][1] if uri in self._documents else None
+
+    def by_path(self, path: str) -> Unit | None:
+        return next((unit for unit in self.units.values() if unit.path == path), None)
+
+    def files(self) -> list[Unit]:
+        """The units whose text other files may import."""
+        return [unit for unit in self.units.values() if not unit.is_notebook]
+
+    def open(self, item: types.TextDocumentItem) -> Unit | None:
+        document = Document(item, self.encoding)
+        if not document.is_python:
+            return None
+        self.close(item.uri)
+        return self._add(Unit(item.uri, self.folder, [document]))
+
+    def change(self, params: types.DidChangeTextDocumentParams) -> Unit | None:
+        document, unit = self._documents.get(params.text_document.uri, (None, None))
+        if document:
+            document.edit(params.content_changes, params.text_document.version)
+            unit.revision += 1
+        return unit
+
+    def close(self, uri: str) -> Unit | None:
+        unit = self.units.pop(uri, None)
+        if unit:
+            unit.is_open = False
+            for document in unit.documents:
+                self._documents.pop(document.uri, None)
+        return unit
+
+    def open_notebook(self, params: types.DidOpenNotebookDocumentParams) -> Unit:
+        uri = params.notebook_document.uri
+        self.close(uri)
+        texts = {item.uri: Document(item, self.encoding) for item in params.cell_text_documents}
+        cells = list(params.notebook_document.cells)
+        return self._add(Unit(uri, self.folder, [texts[uri] for uri in _code(cells) if uri in texts], cells))
+
+    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> tuple[Unit | None, list[Document]]:
+        """The notebook, and the cells that are gone."""
+        unit = self.units.get(params.notebook_document.uri)
+        changes = params.change.cells
+        gone: list[Document] = []
+        if unit and changes:
+            if changes.structure:
+                gone = self._restructure(unit, changes.structure)
+            for content in changes.text_content or ():
+                document = self.document(content.document.uri)
+                if document:
+                    document.edit(content.changes, content.document.version)
+            unit.revision += 1
+        return unit, gone
+
+    def _restructure(self, unit: Unit, structure: types.NotebookDocumentCellChangeStructure) -> list[Document]:
+        array = structure.array
+        for item in structure.did_open or ():
+            document = Document(item, self.encoding)
+            self._documents[item.uri] = (document, unit)
+        unit.cells[array.start : array.start + array.delete_count] = array.cells or ()
+        found = [self.document(uri) for uri in _code(unit.cells)]
+        unit.documents = [document for document in found if document]
+        closed = [item.uri for item in structure.did_close or () if item.uri in self._documents]
+        return [self._documents.pop(uri)[0] for uri in closed]
+
+    def _add(self, unit: Unit) -> Unit:
+        self.units[unit.uri] = unit
+        for document in unit.documents:
+            self._documents[document.uri] = (document, unit)
+        return unit
+
+
+def _code(cells: list[types.NotebookCell]) -> list[str]:
+    return [cell.document for cell in cells if cell.kind == types.NotebookCellKind.Code]
+
+
+def path_of(uri: str, folder: str, suffix: str) -> str:
+    """The file of a document. One that was never saved gets a name in the workspace."""
+    if uri.startswith("file:"):
+        path = to_fs_path(uri)
+        if path:
+            return os.path.abspath(path)
+    name = re.sub(r"\W+", "_", unquote(urlsplit(uri).path)) or "untitled"
+    return os.path.join(folder, name.removesuffix(suffix.replace(".", "_")) + suffix)
+
+
+def _encodable(text: str) -> str:
+    return re.sub(r"[\ud800-\udfff]", "\ufffd", text)

@@ -1,0 +1,230 @@
+"""One client's session: what is open gets analysed, and the client is told what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+from contextlib import ExitStack
+from functools import lru_cache
+from typing import Iterable
+
+from lsprotocol import types
+from msgspec.structs import replace
+
+from torchlint.config import Settings
+from torchlint.finding import Finding
+from torchlint.frontends.lsp.client import Client
+from torchlint.frontends.lsp.diagnostics import diagnostic
+from torchlint.frontends.lsp.documents import Document, OpenFiles, Unit, after, without_fixes
+from torchlint.frontends.lsp.settings import Workspace
+from torchlint.frontends.lsp.stage import Stage
+from torchlint.frontends.lsp.work import Answer, Job, internal_error
+from torchlint.frontends.lsp.worker import Worker, WorkerDied
+from torchlint.rule import load_rules
+from torchlint.walk import is_excluded, project_of
+
+# Codes of files that could not be read as Python or linted at all.
+UNREADABLE = {"TL000", "TL001"}
+PATIENCE = 3  # seconds for a client to answer
+DIED = "the process that linted this file died: out of memory, out of time, or a crash in torch"
+
+
+class Session:
+    """Two stages see every text: `text` at once and without torch, `dry` when the typing has stopped."""
+
+    def __init__(self, client: Client, files: OpenFiles, workspace: Workspace, rule_paths: tuple[str, ...] = ()):
+        self.client = client
+        self.files = files
+        self.workspace = workspace
+        self.text = Stage("text", Worker(is_dry=False), self._lint_text, quiet=0.02, patience=2, limit=60)
+        self.dry = Stage("dry", Worker(is_dry=True), self._lint_dry, quiet=0.3, patience=4, limit=120)
+        self.rules = load_rules(rule_paths)
+        self.has_settings = asyncio.Event()
+
+    # What the client does
+
+    def opened(self, unit: Unit | None) -> None:
+        if unit:
+            self._ask(unit)
+            self._ask_dependants(unit)
+
+    def changed(self, unit: Unit | None, gone: Iterable[Document] = ()) -> None:
+        for document in gone:
+            self.client.publish(document.uri, [])
+        if unit:
+            for document in unit.documents:
+                document.findings, document.dry = without_fixes(document.findings), without_fixes(document.dry)
+            self._ask(unit)
+            self._ask_dependants(unit)
+
+    def closed(self, unit: Unit | None) -> None:
+        if unit:
+            for document in unit.documents:
+                self.client.publish(document.uri, [])
+            for stage in (self.text, self.dry):
+                stage.forget(unit)
+                stage.worker.is_fresh = True
+            self._ask_dependants(unit)
+
+    def reconsider(self) -> None:
+        """Settings or files on the disk have changed."""
+        self.workspace.forget()
+        for stage in (self.text, self.dry):
+            stage.worker.is_fresh = True
+        for unit in self.files.units.values():
+            self._again(unit)
+        self.client.refresh_shapes()  # Whether they are shown is a setting, too.
+
+    def touched(self, paths: Iterable[str]) -> None:
+        """Python files on the disk have changed, appeared or vanished."""
+        paths = set(paths) - {unit.path for unit in self.files.files()}
+        for stage in (self.text, self.dry):
+            stage.worker.is_fresh = True
+        for unit in self.files.units.values():
+            if paths & unit.consulted:
+                self._again(unit)
+
+    def stop(self) -> None:
+        """The session ends, and its processes with it."""
+        self.text.stop()
+        self.dry.stop()
+
+    def _ask(self, unit: Unit) -> None:
+        self.text.ask(unit)
+        self.dry.ask(unit)
+
+    def _ask_dependants(self, changed: Unit) -> None:
+        for unit in self.files.units.values():
+            if unit is not changed and changed.path in unit.consulted:
+                self._again(unit)
+
+    def _again(self, unit: Unit) -> None:
+        """The client does not know that there is something new to ask for."""
+        unit.revision += 1
+        unit.news = True
+        self._ask(unit)
+
+    # What comes of it
+
+    def settings(self, unit: Unit) -> Settings | None:
+        """The settings in force; None if nothing is to be said about this file."""
+        settings = self.workspace.settings(unit.path)
+        for problem in self.workspace.take_problems():
+            self.client.warn(f"torchlint: {problem}")
+        if not self.workspace.editor(unit.path).enable or not unit.mentions_torch() or is_excluded(unit.path, settings):
+            return None
+        return settings
+
+    def job(self, unit: Unit, settings: Settings, fix: bool = False) -> Job:
+        root, roots = project_of(os.path.dirname(unit.path), settings)
+        return Job(unit.path, unit.text(), settings, root, roots, fix)
+
+    async def fixed(self, unit: Unit, settings: Settings) -> str:
+        """The text after all safe fixes of the text world, empty if there is no answer."""
+        job = self.job(unit, replace(settings, dry_run=False), fix=True)
+        try:
+            return (await self.text.worker.run(job, self.files)).fixed
+        except WorkerDied:
+            return ""
+
+    async def _settled(self) -> None:
+        """What is found before the client has told its settings may be what nobody wants to see."""
+        try:
+            await asyncio.wait_for(self.has_settings.wait(), PATIENCE)
+        except asyncio.TimeoutError:
+            self.has_settings.set()
+
+    async def _lint_text(self, unit: Unit, revision: int) -> None:
+        await self._settled()
+        settings = self.settings(unit)
+        if settings is None or not settings.dry_run or not has_torch():
+            for document in unit.documents:
+                document.dry, document.hints, document.signatures = [], [], []
+        await self._analyse(unit, revision, self.text, settings and replace(settings, dry_run=False))
+        if unit.news or unit.is_notebook or not self.client.pulls:
+            self._show(unit)
+
+    async def _lint_dry(self, unit: Unit, revision: int) -> None:
+        await self._settled()
+        settings = self.settings(unit)
+        if settings is None or not settings.dry_run or not has_torch():
+            return
+        before = [(document.all_findings(), document.hints, document.signatures) for document in unit.documents]
+        await self._analyse(unit, revision, self.dry, settings)
+        now = [(document.all_findings(), document.hints, document.signatures) for document in unit.documents]
+        if [findings for findings, *_ in now] != [findings for findings, *_ in before]:
+            self._show(unit)
+        if [shapes for _, *shapes in now] != [shapes for _, *shapes in before]:
+            self.client.refresh_shapes()
+
+    async def _analyse(self, unit: Unit, revision: int, stage: Stage, settings: Settings | None) -> None:
+        """Puts what the stage's worker says into the documents, where its lines are by now."""
+        documents = list(unit.documents)
+        if settings is None:
+            for document in documents:
+                document.findings = []
+            return
+        with ExitStack() as stack:
+            changes = [stack.enter_context(document.recorded()) for document in documents]
+            answer = await self._answer(stage, unit, revision, settings)
+        if answer is None:
+            return
+        unit.consulted = answer.consulted or unit.consulted
+        for number, (document, moves) in enumerate(zip(documents, changes), 1):
+            findings = after([f for f in answer.findings if (f.cell or 1) == number], moves)
+            if unit.revision != revision:
+                findings = without_fixes(findings)
+            self._place(stage, unit, document, findings, revision)
+            # While a statement is half typed, what was last known of the others is better than nothing.
+            if stage is self.dry and not any(finding.code in UNREADABLE for finding in answer.findings):
+                document.hints = after([h for h in answer.hints if (h.cell or 1) == number], moves)
+                document.signatures = after([s for s in answer.signatures if (s.cell or 1) == number], moves)
+        unit.heard[stage.name] = revision
+
+    async def _answer(self, stage: Stage, unit: Unit, revision: int, settings: Settings) -> Answer | None:
+        """What the worker says. One that dies gets a second chance, for it may have died of something else; None if the
+        text has changed meanwhile and somebody lost patience: the new text is next."""
+        for _ in range(2):
+            try:
+                return await stage.worker.run(self.job(unit, settings), self.files)
+            except WorkerDied:
+                if unit.revision != revision:
+                    return None
+        return Answer((internal_error(unit.path, DIED),))
+
+    def _place(self, stage: Stage, unit: Unit, document: Document, findings: list[Finding], revision: int) -> None:
+        """The text world is heard at once. The dry run says all there is, but perhaps about an older text."""
+        if stage is self.dry:
+            document.dry = [finding for finding in findings if self._is_dry(finding)]
+            findings = [finding for finding in findings if not self._is_dry(finding)]
+        other = unit.heard.get("text" if stage is self.dry else "dry", -1)
+        if revision > other or (stage is self.dry and revision == other):
+            document.findings = findings
+
+    def _is_dry(self, finding: Finding) -> bool:
+        rule = self.rules.get(finding.code)
+        return finding.message == DIED or (rule is not None and rule.dry)
+
+    # What the client is told
+
+    def diagnostics(self, document: Document, unit: Unit) -> list[types.Diagnostic]:
+        """All that is known about a document."""
+        found = document.all_findings()
+        return [diagnostic(finding, document, unit, self.files, self.rules) for finding in found]
+
+    def _show(self, unit: Unit) -> None:
+        unit.news = False
+        if not unit.is_open:
+            return
+        if self.client.pulls and not unit.is_notebook:
+            self.client.refresh_diagnostics()
+            return
+        for document in unit.documents:
+            self.client.publish(document.uri, self.diagnostics(document, unit), document.version)
+
+
+@lru_cache(maxsize=1)
+def has_torch() -> bool:
+    """Whether this environment has torch, without importing it."""
+    return importlib.util.find_spec("torch") is not None

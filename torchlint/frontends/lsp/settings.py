@@ -1,0 +1,104 @@
+"""What the editor says about linting, on top of the configuration files of each folder of the workspace."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from torchlint.config import ConfigError, Settings
+from torchlint.config_file import Configurations, Layer
+from torchlint.options import Options
+
+
+class EditorSettings(Struct, rename="camel"):
+    """The section `torchlint` of an editor's settings. What is None is left to the configuration files."""
+
+    enable: bool = True
+    shape_hints: bool = True
+    code_lens: bool = True
+    dry_run: bool | None = None
+    preview: bool | None = None
+    select: list[str] | None = None
+    ignore: list[str] | None = None
+    extend_select: list[str] | None = None
+    configuration: str | None = None
+
+    def options(self) -> Options:
+        named = {name: getattr(self, name) for name in ("dry_run", "preview", "select", "ignore", "extend_select")}
+        return Options(**{name: value for name, value in named.items() if value is not None})
+
+
+def read(section: Any) -> EditorSettings:
+    """Settings as the client sent them; one that makes no sense is as if it were absent."""
+    if not isinstance(section, Mapping):
+        return EditorSettings()
+    if isinstance(section.get("torchlint"), Mapping):
+        section = section["torchlint"]
+    elif isinstance(section.get("settings"), Mapping):
+        section = section["settings"]
+    sound = {}
+    for field in msgspec.structs.fields(EditorSettings):
+        value = section.get(field.encode_name)
+        if value is not None:
+            try:
+                sound[field.name] = msgspec.convert(value, field.type)
+            except msgspec.ValidationError:
+                pass
+    return EditorSettings(**sound)
+
+
+class Workspace:
+    """The folders that are open and the settings in force in them. `problems` are lines for the user."""
+
+    def __init__(self, folders: list[str], fallback: str, rule_paths: tuple[str, ...] = ()):
+        self.folders = folders
+        self.fallback = fallback
+        self.rule_paths = rule_paths
+        self.everywhere = EditorSettings()
+        self.by_folder: dict[str, EditorSettings] = {}
+        self.problems: list[str] = []
+        self._configurations: dict[str, Configurations] = {}
+        self._reported: set[str] = set()
+
+    def folder_of(self, path: str) -> str:
+        """The innermost workspace folder that holds a file."""
+        holding = [folder for folder in self.folders if path.startswith(os.path.join(folder, ""))]
+        return max(holding, key=len, default=self.fallback)
+
+    def editor(self, path: str) -> EditorSettings:
+        """What the editor says about a file."""
+        return self.by_folder.get(self.folder_of(path), self.everywhere)
+
+    def settings(self, path: str) -> Settings:
+        """The settings in force for a file. A configuration that cannot be read is reported once and left out."""
+        folder = self.folder_of(path)
+        editor = self.editor(path)
+        overrides = [Layer(editor.options(), folder, "the editor's settings")]
+        if self.rule_paths:
+            overrides.append(Layer(Options(rule_paths=list(self.rule_paths)), folder, "--rule-path", trusted=True))
+        if folder not in self._configurations:
+            explicit = os.path.join(folder, os.path.expanduser(editor.configuration)) if editor.configuration else ""
+            self._configurations[folder] = Configurations(overrides, explicit)
+        configurations = self._configurations[folder]
+        try:
+            settings = configurations.of_file(path)
+            self._report(*configurations.warnings)
+            return settings
+        except (ConfigError, OSError) as error:
+            self._report(str(error))
+            return Configurations(overrides, isolated=True).of_file(path)
+
+    def forget(self) -> None:
+        """Settings or configuration files have changed."""
+        self._configurations.clear()
+
+    def take_problems(self) -> list[str]:
+        problems, self.problems = self.problems, []
+        return problems
+
+    def _report(self, *lines: str) -> None:
+        self.problems += [line for line in lines if line not in self._reported]
+        self._reported.update(lines)

@@ -1,0 +1,148 @@
+"""What the worker processes of the language server do: they lint, so that the server itself cannot crash or stall."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import os
+import queue
+import sys
+import threading
+import time
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from torchlint.config import Settings
+from torchlint.finding import Finding, Hint, Signature, Span
+from torchlint.project import Project
+
+
+class Job(Struct, frozen=True):
+    """A text to lint, or to `fix`. `unsaved` are texts of other open files that changed since the last job, None for
+    one that was closed. `is_fresh` says that files on the disk may have changed."""
+
+    path: str
+    text: str
+    settings: Settings
+    root: str
+    roots: tuple[str, ...]
+    fix: bool = False
+    unsaved: dict[str, str | None] = {}
+    is_fresh: bool = False
+
+
+class Answer(Struct, frozen=True):
+    """What came of a job. `memory` is what the worker holds, in bytes."""
+
+    findings: tuple[Finding, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+    consulted: frozenset[str] = frozenset()
+    notices: tuple[str, ...] = ()
+    fixed: str = ""
+    memory: int = 0
+
+
+# Without word from a client that watches files, what is on the disk is believed for so many seconds.
+_BELIEVED = 10
+
+
+class Desk:
+    """One worker's memory between jobs: unsaved texts and the projects it has read."""
+
+    def __init__(self):
+        self.unsaved: dict[str, str] = {}
+        self.project: Project | None = None
+        self.read_at = 0.0
+
+    def do(self, job: Job) -> Answer:
+        for path, text in job.unsaved.items():
+            if text is None:
+                self.unsaved.pop(path, None)
+            else:
+                self.unsaved[path] = text
+        project = self._project(job)
+        try:
+            return self._fix(job, project) if job.fix else self._lint(job, project)
+        except Exception as error:
+            what = f"torchlint failed on this file: {type(error).__name__}: {error}".splitlines()[0][:300]
+            return Answer((internal_error(job.path, what),), fixed=job.text, memory=memory())
+
+    def _project(self, job: Job) -> Project:
+        wanted = (job.root, job.roots)
+        is_old = job.is_fresh or time.monotonic() - self.read_at > _BELIEVED
+        if self.project is None or is_old or self.key != wanted:
+            self.project = Project(job.root, job.roots)
+            self.project.overlay = self.unsaved
+            self.key = wanted
+            self.read_at = time.monotonic()
+        return self.project
+
+    def _lint(self, job: Job, project: Project) -> Answer:
+        from torchlint import linter
+
+        outcome = linter.lint(job.text, job.path, job.settings, project, hints=job.settings.dry_run)
+        return Answer(
+            findings=tuple(f for f in outcome.findings if f.path == job.path),
+            hints=tuple(hint for hint in outcome.hints if isinstance(hint, Hint)),
+            signatures=tuple(hint for hint in outcome.hints if isinstance(hint, Signature)),
+            consulted=frozenset(outcome.consulted),
+            notices=outcome.notices,
+            memory=memory(),
+        )
+
+    def _fix(self, job: Job, project: Project) -> Answer:
+        from torchlint import linter
+
+        fixed, _, _ = linter.fix_until_stable(job.text, job.path, job.settings, project, None, False)
+        return Answer(fixed=fixed, memory=memory())
+
+
+def internal_error(path: str, message: str) -> Finding:
+    """A finding that says what went wrong with a whole file."""
+    return Finding("TL000", "internal_error", path, Span(1, 1, 1, 1), message, severity="error")
+
+
+def memory() -> int:
+    """Bytes that this process holds, 0 where nobody knows."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return 0
+
+
+def send(stream: BinaryIO, data: bytes) -> None:
+    stream.write(len(data).to_bytes(4, "big") + data)
+    stream.flush()
+
+
+def main() -> None:
+    """Answers jobs from the standard input until it ends. What anybody prints goes nowhere."""
+    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    if not os.environ.get("TORCHLINT_DEBUG"):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    os.dup2(2, 1)
+    waiting: queue.Queue[bytes] = queue.Queue()
+    threading.Thread(target=_receive, args=(jobs, waiting), daemon=True).start()
+    if "--dry" in sys.argv:
+        os.nice(5) if hasattr(os, "nice") else None
+    decode, encode = msgspec.msgpack.Decoder(Job).decode, msgspec.msgpack.Encoder().encode
+    desk = Desk()
+    for number in itertools.count():
+        send(answers, encode(desk.do(decode(waiting.get()))))
+        if number % 8 == 0 and waiting.empty():
+            gc.collect()  # programs and modules are full of cycles; nobody waits now
+
+
+def _receive(stream: BinaryIO, waiting: queue.Queue[bytes]) -> None:
+    """The server may be gone while a job runs: then nobody wants the answer."""
+    while len(head := stream.read(4)) == 4:
+        waiting.put(stream.read(int.from_bytes(head, "big")))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

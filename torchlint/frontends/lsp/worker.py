@@ -1,0 +1,120 @@
+"""A worker process as the server sees it: one job at a time, and it can be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from pathlib import Path
+from time import monotonic
+
+import msgspec
+from msgspec.structs import replace
+
+import torchlint
+from torchlint.config import Settings
+from torchlint.frontends.lsp.documents import OpenFiles
+from torchlint.frontends.lsp.work import Answer, Job
+
+log = logging.getLogger(__name__)
+# A worker that has grown by so much since its first job is replaced by a new one.
+_MEMORY_GROWTH = 120 << 20
+
+
+WARM_UP = "import torch\ntorch.nn.functional.relu(torch.zeros(1))\n"
+
+
+class WorkerDied(Exception):
+    """The process ended before it answered: it was killed, or it crashed."""
+
+
+class Worker:
+    """Starts a process when there is a job, and again when it has died or grown too much.
+
+    `busy_since` is when the job under way was given out.
+    """
+
+    def __init__(self, is_dry: bool):
+        self.is_dry = is_dry
+        self.is_fresh = False
+        self.busy_since: float | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._lock = asyncio.Lock()
+        self._sent: dict[str, tuple[int, int]] = {}
+        self._memory = 0
+        self._decode = msgspec.msgpack.Decoder(Answer).decode
+
+    async def warm_up(self) -> None:
+        """Start before there is a job."""
+        async with self._lock:
+            try:
+                await self._started()
+            except WorkerDied as error:
+                log.error("a worker does not start: %s", error)
+
+    async def run(self, job: Job, files: OpenFiles) -> Answer:
+        """The answer; raises WorkerDied. The unsaved texts of `files` go along."""
+        async with self._lock:
+            process = await self._started()
+            job = replace(job, unsaved=self._news(files), is_fresh=self.is_fresh)
+            self.is_fresh = False
+            self.busy_since = monotonic()
+            try:
+                answer = await self._exchange(process, job)
+            finally:
+                self.busy_since = None
+        self._memory = self._memory or answer.memory
+        if answer.memory > self._memory + _MEMORY_GROWTH:
+            self.kill()
+        return answer
+
+    async def _exchange(self, process: asyncio.subprocess.Process, job: Job) -> Answer:
+        try:
+            data = msgspec.msgpack.encode(job)
+            process.stdin.write(len(data).to_bytes(4, "big") + data)
+            await process.stdin.drain()
+            size = int.from_bytes(await process.stdout.readexactly(4), "big")
+            return self._decode(await process.stdout.readexactly(size))
+        except (asyncio.IncompleteReadError, ConnectionError, OSError):
+            self.kill()
+            raise WorkerDied from None
+        except BaseException:
+            self.kill()  # cancelled in the middle: what it says next would be the answer to this job
+            raise
+
+    def kill(self) -> None:
+        """Ends the process, whatever it does. The next job gets a new one."""
+        if self._process is not None:
+            try:
+                self._process.kill()
+            except ProcessLookupError:
+                pass
+        self._process = None
+        self._memory = 0
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            self._sent.clear()
+            # Not the user's folder: Python would find a `random.py` there before its own.
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "torchlint.frontends.lsp.work",
+                *(["--dry"] if self.is_dry else []),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                cwd=Path(torchlint.__file__).parent.parent,
+                env={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", **os.environ},
+            )
+            # Importing torch takes seconds, which no job should be blamed for.
+            await self._exchange(self._process, Job("/warm_up.py", WARM_UP, Settings(dry_run=self.is_dry), "/", ()))
+        return self._process
+
+    def _news(self, files: OpenFiles) -> dict[str, str | None]:
+        """What the worker does not know yet about unsaved texts."""
+        now = {unit.path: (id(unit), unit.revision) for unit in files.files()}
+        news: dict[str, str | None] = {path: None for path in self._sent if path not in now}
+        news.update({u.path: u.text() for u in files.files() if self._sent.get(u.path) != now[u.path]})
+        self._sent = now
+        return news

@@ -1,0 +1,149 @@
+"""`torchlint shapes`: the forward of a model as a table, as JSON or as a page."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from torchlint.atomic import write_atomically
+from torchlint.frontends.cli import Failure
+from torchlint.project import NotText, Project, decode
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("target", required=False, metavar="FILE[:CLASS]")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="NAME=SIZES", help="An input, such as x=8,3,224,224 or ids=8,128:long."
+)
+@click.option("--output-format", type=click.Choice(("text", "json", "html")), default="text", help="How to print.")
+@click.option("--output-file", metavar="FILE", help="Where to write instead of the standard output.")
+@click.option(
+    "--import", "imported", metavar="MODULE:NAME", help="Import a model (this runs its code) and trace it as it is."
+)
+def shapes(
+    target: str | None, inputs: tuple[str, ...], output_format: str, output_file: str | None, imported: str | None
+) -> int:
+    """Show the shapes in the forward of every model in a file, or of one class.
+
+    Nothing of the file is executed. Sizes that nobody gives are found by trying, and said.
+    """
+    if bool(target) == bool(imported):
+        raise Failure("name one file, `torchlint shapes model.py` or `model.py:Net`, or `--import package.module:Net`")
+    if find_spec("torch") is None:
+        raise Failure("the dry run needs torch, which is not installed here: `pip install 'torchlint[torch]'`")
+    from torchlint.shapes.inputs import parse
+
+    given = {}
+    for text in inputs:
+        name, equals, sizes = text.partition("=")
+        try:
+            if not equals or not name.strip().isidentifier():
+                raise ValueError("write the name of an argument of forward, then its sizes: x=8,3,224,224")
+            given[name.strip()] = parse(sizes)
+        except ValueError as error:
+            raise Failure(f"--input {text}: {error}") from None
+    stories = _of_import(imported, given) if imported else _of_file(target, given)
+    text = _render(stories, output_format, output_file is None)
+    if output_file:
+        write_atomically(Path(output_file), text.encode())
+    else:
+        click.echo(text, nl=False)
+    return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
+
+
+def _render(stories: list, output_format: str, terminal: bool) -> str:
+    if output_format == "json":
+        from torchlint.traces import json
+
+        return json.render(stories)
+    if output_format == "html":
+        from torchlint.traces import page
+
+        return page.render(stories)
+    from torchlint.traces import text
+
+    color = terminal and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return text.render(
+        stories, color, ascii_only=terminal and not (sys.stdout.encoding or "").lower().startswith("utf")
+    )
+
+
+def _of_file(target: str, given: dict) -> list:
+    """The forwards of the classes in a file, or of one of them."""
+    from torchlint.config_file import Configurations
+    from torchlint.shapes.check import dry_run
+    from torchlint.shapes.traces import Traces
+    from torchlint.traces.story import Story
+
+    name, _, only = (target, "", "") if os.path.exists(target) else target.rpartition(":")
+    name, only = (name, only) if name else (target, "")
+    path = os.path.abspath(name)
+    text = _read(name, path)
+    classes = _module_classes(text, name)
+    if only and only not in classes:
+        raise Failure(f"{name} has no class `{only}`" + (f"; it has {', '.join(classes)}" if classes else ""))
+    if not classes:
+        raise Failure(f"{name} has no class with a forward")
+    settings = Configurations().of_file(path)
+    traces = Traces(path, only or None, given)
+    result = dry_run(
+        text, path, Project(settings.root or os.getcwd()).view(path), inputs=settings.inputs, traces=traces
+    )
+    if given and not traces.used:
+        raise Failure(f"--input: no forward in {target} takes {', '.join(sorted(given))}")
+    if not traces.tables:
+        raise Failure(f"{target} could not be run: {'; '.join(result.notices) or 'its classes are not reached'}")
+    return [Story(table, name, text, result.faults) for table in traces.tables]
+
+
+def _read(name: str, path: str) -> str:
+    try:
+        data = Path(path).read_bytes()
+    except IsADirectoryError:
+        raise Failure(f"{name} is a folder; name one file") from None
+    except OSError as error:
+        raise Failure(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    try:
+        return decode(data)
+    except NotText as error:
+        raise Failure(f"{name} is not text: {error}") from None
+
+
+def _module_classes(text: str, name: str) -> list[str]:
+    """The classes of a file that may have a forward."""
+    import ast
+
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise Failure(f"{name} cannot be parsed: {error}") from None
+    return [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases]
+
+
+def _of_import(name: str, given: dict) -> list:
+    """A model that is imported, in a process of its own."""
+    import subprocess
+
+    import msgspec
+
+    from torchlint.shapes.table import Table
+    from torchlint.traces.story import Story
+
+    module, colon, attribute = name.partition(":")
+    if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
+        raise Failure(f"--import {name}: write it as package.module:Net")
+    request = msgspec.json.encode({"module": module, "name": attribute, "inputs": given, "path": os.getcwd()})
+    child = subprocess.run([sys.executable, "-m", "torchlint.shapes.imported"], input=request, capture_output=True)
+    answer = child.stdout.rpartition(b"\x00")[2]
+    if child.returncode or not answer:
+        lines = child.stderr.decode(errors="replace").strip().splitlines()
+        raise Failure(f"--import {name}: {lines[-1] if lines else 'the process ended without a word'}")
+    table = msgspec.json.decode(answer, type=Table)
+    source = Path(table.path)
+    text = source.read_text(errors="replace") if table.path and source.is_file() else ""
+    shown = os.path.relpath(table.path) if table.path else module
+    return [Story(table, shown, text)]

@@ -1,0 +1,136 @@
+"""What the command line says besides findings: progress, closing lines, statistics, settings, comments it added."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from itertools import groupby
+
+import click
+from msgspec import UNSET, to_builtins
+
+from torchlint.config import Settings
+from torchlint.edits import apply
+from torchlint.patch import rewrite
+from torchlint.result import Result, Statistics, shown
+from torchlint.source.suppress import Suppressions
+
+_UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a comment itself
+_REASONS = 10
+
+
+def count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+class Progress:
+    """A bar on the terminal's error stream, once there has been something to wait for during a second."""
+
+    def __init__(self):
+        self.began = time.monotonic()
+        self.bar = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar:
+            self.bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.bar is None:
+            if not sys.stderr.isatty() or time.monotonic() - self.began < 1:
+                return
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self.bar = Bar(console=Console(stderr=True), transient=True)
+            self.bar.start()
+            self.task = self.bar.add_task("Linting", total=total)
+        self.bar.update(self.task, completed=done, total=total)
+
+
+def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -> str:
+    """The lines after the findings."""
+    lines = []
+    fixed, left = len(result.fixed), len(result.findings)
+    if show_fixes and fixed:
+        lines.append(f"Fixed {count(fixed, 'finding')}:")
+        for path, findings in groupby(result.fixed, key=lambda f: f.path):
+            lines.append(f"- {shown(path)}:")
+            for (code, name), number in sorted(Counter((f.code, f.name) for f in findings).items()):
+                lines.append(f"    {number} × {code} ({name})")
+        lines.append("")
+    if fixed:
+        lines.append(f"Found {count(fixed + left, 'finding')} ({fixed} fixed, {left} remaining).")
+    elif left:
+        lines.append(f"Found {count(left, 'finding')}.")
+    else:
+        lines.append("All checks passed!")
+    fixable = sum(settings.applies(f.fix) for f in result.findings)
+    hidden_fixes = sum(bool(f.fix and f.fix.applicability == "unsafe") for f in result.findings)
+    if settings.unsafe_fixes:
+        hidden_fixes = 0
+    if fixable:
+        more = f" ({hidden_fixes} more with `--unsafe-fixes`)" if hidden_fixes else ""
+        lines.append(f"[*] {fixable} fixable with the `--fix` option{more}.")
+    elif hidden_fixes:
+        lines.append(f"No safe fixes, {hidden_fixes} with `--unsafe-fixes`.")
+    if hidden:
+        lines.append(f"{count(hidden, 'finding')} in the baseline not shown.")
+    return "\n".join(lines) + "\n"
+
+
+def statistics(result: Result, settings: Settings) -> str:
+    """Counts for each rule, then what the run had to do."""
+    codes = Counter((f.code, f.name) for f in result.findings)
+    fixable = Counter(f.code for f in result.findings if settings.applies(f.fix))
+    rows = sorted(codes.items(), key=lambda item: (-item[1], item[0]))
+    s = result.statistics
+    if settings.output_format.startswith("json"):
+        table = [{"code": c, "name": n, "count": k, "fixable": fixable[c]} for (c, n), k in rows]
+        return json.dumps({"rules": table, "run": to_builtins(s)}, indent=2) + "\n"
+    lines = [f"{k}\t{c}\t{'[*]' if fixable[c] else '[ ]'} {n}" for (c, n), k in rows]
+    lines += [*([""] if lines else []), *_work(s)]
+    return "\n".join(lines) + "\n"
+
+
+def _work(s: Statistics) -> list[str]:
+    share, rewritten = (f"{lines / max(s.lines, 1):.1%}" for lines in (s.armed_lines, s.rewritten_lines))
+    lines = [
+        f"{count(s.files, 'file')}, {count(s.lines, 'line')}; {s.cached:,} of the files from the cache",
+        f"armed: {share} of the lines; given to libcst: {rewritten}; suppressed: {count(s.suppressed, 'finding')}",
+    ]
+    numbers = {key: value for key, value in s.dry.items() if not isinstance(value, dict)}
+    if numbers:
+        lines.append("dry run: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in numbers.items()))
+    for key, table in s.dry.items():
+        if isinstance(table, dict) and table:
+            lines.append(f"{key.replace('_', ' ')}:")
+            top = sorted(table.items(), key=lambda item: (-item[1], item[0]))
+            lines += [f"{value:>7,}  {reason}" for reason, value in top[:_REASONS]]
+    return lines
+
+
+def show_settings(settings: Settings) -> int:
+    """Prints every setting as TOML, and where they come from."""
+    click.echo(f"# from {settings.source or 'the defaults'}")
+    for key, value in to_builtins(settings).items():
+        if value is not UNSET and key != "source":
+            click.echo(f"{key.replace('_', '-')} = {json.dumps(value)}")
+    return 0
+
+
+def add_noqa(result: Result) -> int:
+    """Puts a comment on every finding's line; says how many lines were changed."""
+    added = 0
+    for path, findings in groupby(result.findings, key=lambda f: f.path):
+        wanted = [f for f in findings if f.code not in _UNTOUCHABLE and f.cell is None]
+        if wanted:
+            text = result.text(path)
+            edits = Suppressions.to_extend(text).add_noqa(wanted)
+            rewrite(path, apply(text, edits))
+            added += len(edits)
+    return added

@@ -1,0 +1,239 @@
+"""Text in, findings out: arms the rules, runs both worlds, applies suppressions and fixes. The only meeting place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from .config import Settings
+from .edits import apply
+from .finding import NO_DRY_RUN, Edit, Finding, Span
+from .project import WORDS, NotText, Project, decode
+from .rule import Rule, load_rules
+from .source.suppress import Suppressions
+
+# One mistake seen by both worlds is one finding: the text world's, which says more.
+_SAID_BY = {
+    "TL902": ("TL401", "TL402", "TL105"), "TL903": ("TL301", "TL304", "TL605", "TL308"), "TL904": ("TL201", "TL202", "TL204", "TL205", "TL206", "TL210"),
+    "TL907": ("TL110", "TL402", "TL601", "TL701"),
+}
+
+
+class Outcome(Struct, frozen=True):
+    """All that came of one file. `consulted` is what the cache must compare; `hints` is for editors."""
+
+    findings: tuple[Finding, ...] = ()
+    suppressed: int = 0
+    consulted: dict[str, str] = {}
+    lines: int = 0
+    armed: bool = False
+    rewritten_lines: int = 0
+    dry: dict[str, Any] = {}
+    notices: tuple[str, ...] = ()
+    hints: tuple = ()
+
+
+def lint(
+    text: str | bytes,
+    path: str | Path = "<text>.py",
+    settings: Settings | None = None,
+    project: Project | None = None,
+    rules: Mapping[str, Rule] | None = None,
+    *,
+    hints: bool = False,
+    strict: bool = False,
+) -> Outcome:
+    """Lint one text as the file at `path`. `strict` lets a failing rule raise; `hints` asks for shapes for an editor."""
+    settings = settings or Settings()
+    path = os.path.abspath(path)
+    project = project or Project(os.path.dirname(path))
+    rules = load_rules(settings.rule_paths) if rules is None else rules
+    try:
+        text = decode(text) if isinstance(text, bytes) else text
+    except NotText as error:
+        return Outcome((_not_python(path, 1, 1, str(error).splitlines()[0]),))
+    if path.endswith(".ipynb"):
+        return _lint_notebook(text, path, settings, project, rules, hints, strict)
+    return _lint_module(text, path, settings, project, rules, hints, strict)
+
+
+def _lint_module(text: str, path: str, settings: Settings, project: Project, rules: Mapping[str, Rule], hints: bool, strict: bool) -> Outcome:
+    text = text.removeprefix("\ufeff")
+    lines = text.count("\n") + (not text.endswith("\n") and bool(text))
+    if not any(word in text for word in WORDS):
+        return Outcome(lines=lines)
+    from .source.index import CannotParse, parse
+
+    enabled = settings.enabled(rules)
+    active = {code: rules[code].name for code in enabled if not settings.is_ignored_in(path, code, rules[code].name)}
+    try:
+        tree = parse(text)
+    except CannotParse as error:
+        return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
+    view = project.view(path)
+    findings, armed, rewritten = _text_world(text, path, tree, view, [rules[c] for c in sorted(active)], strict)
+    dry = None
+    if settings.dry_run:
+        dry = _dry_run(text, path, tree, view, [rules[c] for c in sorted(active)], settings, hints, strict)
+        findings = _once(findings + dry.findings)
+    active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
+    suppressed = 0
+    if settings.noqa:
+        findings, suppressed, unused = Suppressions(text).filter(findings, active, path)
+        findings = [*findings, *unused]
+    return Outcome(
+        tuple(sorted(findings, key=lambda f: f.order)), suppressed, view.consulted, lines, armed, rewritten,
+        dry.statistics if dry else {}, dry.notices if dry else (), dry.hints if dry else (),
+    )
+
+
+def _text_world(text: str, path: str, tree, view, rules: list[Rule], strict: bool) -> tuple[list[Finding], bool, int]:
+    from .source.judge import arm, judge, may_arm
+
+    armed = may_arm(rules, text)
+    if not armed:
+        return [], False, 0
+    from .source.index import Index
+    from .source.module import Module, World
+
+    world = World(view)
+    module = Module(Index(text, path, tree), world)
+    world.modules[path] = module
+    armed = arm(armed, module)
+    return judge(module, armed, strict), bool(armed), world.rewritten_lines
+
+
+class _Dry(Struct):
+    findings: list[Finding] = []
+    statistics: dict[str, Any] = {}
+    notices: tuple[str, ...] = ()
+    hints: tuple = ()
+
+
+def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hints: bool, strict: bool) -> _Dry:
+    rules = [rule for rule in rules if rule.dry]
+    if not rules and not hints:
+        return _Dry()
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        codes = ", ".join(rule.code for rule in rules)
+        return _Dry(notices=(f"{NO_DRY_RUN} ({codes}): torch is not installed here (for pre-commit there is the hook torchlint-system)",))
+    from .shapes.check import dry_run
+
+    result = dry_run(text, path, view, tree, settings.inputs)
+    found = []
+    for rule in rules:
+        for trigger in rule.triggers:
+            for fault in result.faults:
+                if trigger.kind == "error" and fault.kind in trigger.names:
+                    found += [
+                        msgspec.structs.replace(f, code=rule.code, name=rule.name) for f in rule.function(trigger)(fault) if f.path == path
+                    ]
+    shown: tuple = ()
+    if hints:
+        from .shapes.hints import hints as shapes_of
+
+        shown = shapes_of(text, path, view, tree, settings.inputs)
+    return _Dry(found, {**result.statistics, "reasons": result.reasons}, result.notices, shown)
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """Without what the dry run says about a line on which the text world has said it."""
+    said: dict[int, set[str]] = {}
+    for finding in findings:
+        for line in (finding.span.line, *(n.span.line for n in finding.notes if n.path == finding.path)):
+            said.setdefault(line, set()).add(finding.code)
+    return [f for f in findings if not set(_SAID_BY.get(f.code, ())) & said.get(f.span.line, set())]
+
+
+def _not_python(path: str, line: int, column: int, reason: str, cell: int | None = None) -> Finding:
+    return Finding("TL001", "cannot_be_parsed", path, Span(line, column, line, column), f"cannot be parsed: {reason}", severity="error", cell=cell)
+
+
+def _lint_notebook(text: str, path: str, settings: Settings, project: Project, rules, hints: bool, strict: bool) -> Outcome:
+    from .source.notebook import Notebook, NotebookError
+
+    try:
+        notebook = Notebook.parse(text)
+    except NotebookError as error:
+        return Outcome((_not_python(path, error.line, error.column, str(error)),))
+    outcome = _lint_module(notebook.text, path, settings, project, rules, hints, strict)
+    findings = [notebook.to_cell(f) for f in outcome.findings]
+    findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
+    shown = tuple(map(notebook.hint_to_cell, outcome.hints))
+    return msgspec.structs.replace(outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown)
+
+
+def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str, list[Finding]]:
+    """Apply the fixes that do not overlap, in source order; what the result is not Python for is left out."""
+    chosen: list[Finding] = []
+    taken: set[Edit] = set()
+    for finding in sorted(findings, key=lambda f: f.order):
+        if finding.fix is None or finding.fix.applicability == "display" or (finding.fix.applicability == "unsafe" and not unsafe):
+            continue
+        fresh = [e for e in finding.fix.edits if e not in taken]
+        if fresh and not any(_overlap(e, other) for e in fresh for other in taken):
+            chosen.append(finding)
+            taken.update(fresh)
+    while chosen:
+        edits = {edit for finding in chosen for edit in finding.fix.edits}
+        fixed = _apply(text, edits, path)
+        if _reads(fixed, path) or not _reads(text, path):
+            return fixed, chosen
+        chosen.pop()
+    return text, []
+
+
+def _apply(text: str, edits: set[Edit], path: str) -> str:
+    if path.endswith(".ipynb"):
+        from .source.notebook import Notebook
+
+        return Notebook.parse(text).apply(edits)
+    return apply(text, edits)
+
+
+def _overlap(a: Edit, b: Edit) -> bool:
+    if a.cell != b.cell:
+        return False
+    first, second = sorted((a.span, b.span))
+    if first == second:
+        return True
+    return (first.end_line, first.end_column) > (second.line, second.column)
+
+
+def _reads(text: str, path: str) -> bool:
+    from .source.index import CannotParse, parse
+
+    if path.endswith(".ipynb"):
+        return True  # its cells were checked when they became a module, and single cells are no whole program
+    try:
+        parse(text.removeprefix("\ufeff"))
+        return True
+    except CannotParse:
+        return False
+
+
+def fix_until_stable(
+    text: str, path: str, settings: Settings | None = None, project: Project | None = None, rules: Mapping[str, Rule] | None = None, unsafe: bool = False
+) -> tuple[str, list[Finding], Outcome]:
+    """Lint and fix until nothing changes: the new text, what was fixed, and what is left."""
+    settings = settings or Settings()
+    rules = load_rules(settings.rule_paths) if rules is None else rules
+    path = os.path.abspath(path)
+    project = project or Project(os.path.dirname(path))
+    applied: list[Finding] = []
+    for _ in range(10):
+        outcome = lint(text, path, settings, project, rules)
+        wanted = [f for f in outcome.findings if settings.is_fixable(f.code, f.name)]
+        fixed, done = fix(text, wanted, unsafe, path)
+        if not done or fixed == text:
+            return text, applied, outcome
+        applied += done
+        text = fixed
+        project.overlay = {**project.overlay, path: text}
+    return text, applied, lint(text, path, settings, project, rules)

@@ -1,0 +1,189 @@
+"""What may stand in a configuration file: the options, their documentation, and what is wrong with a table of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Mapping
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+import torchlint
+from torchlint.config import ConfigError, suggestion
+from torchlint.reports import FORMATS
+
+
+class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=True):
+    """What one configuration file, or the command line, may say. The annotations are the text of `torchlint config`."""
+
+    extend: Annotated[
+        str | UnsetType,
+        Meta(
+            description="Another configuration file whose options count unless this one says otherwise.",
+            examples=['"../pyproject.toml"'],
+        ),
+    ] = UNSET
+    required_version: Annotated[
+        str | UnsetType,
+        Meta(description="The versions of torchlint that may lint this project.", examples=['">=0.1"']),
+    ] = UNSET
+    select: Annotated[
+        list[str] | UnsetType,
+        Meta(
+            description="The rules that are on, instead of the usual ones: codes, their beginnings, names, or ALL.",
+            examples=['["TL1", "TL501"]'],
+        ),
+    ] = UNSET
+    ignore: Annotated[
+        list[str] | UnsetType,
+        Meta(
+            description="The rules that are off. Of two selectors that mean a rule the longer one decides.",
+            examples=['["TL301"]'],
+        ),
+    ] = UNSET
+    extend_select: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Rules that are on besides the others.", examples=['["TL906"]']),
+    ] = UNSET
+    extend_ignore: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Rules that are off besides the others.", examples=['["TL102"]']),
+    ] = UNSET
+    per_file_ignores: Annotated[
+        dict[str, list[str]] | UnsetType,
+        Meta(
+            description="Rules that are off in the files a pattern means; `!` at its start means all other files.",
+            examples=['{"tests/*" = ["TL5"]}'],
+        ),
+    ] = UNSET
+    extend_per_file_ignores: Annotated[
+        dict[str, list[str]] | UnsetType,
+        Meta(
+            description="Like per-file-ignores, added to those of an extended configuration.",
+            examples=['{"*.ipynb" = ["TL7"]}'],
+        ),
+    ] = UNSET
+    fixable: Annotated[
+        list[str] | UnsetType,
+        Meta(description="The rules whose fixes `--fix` may apply.", examples=['["TL1"]']),
+    ] = UNSET
+    unfixable: Annotated[
+        list[str] | UnsetType,
+        Meta(description="The rules whose fixes `--fix` never applies.", examples=['["TL401"]']),
+    ] = UNSET
+    preview: Annotated[
+        bool | UnsetType,
+        Meta(description="Turns on rules that are still being tried out, where they are selected.", examples=["true"]),
+    ] = UNSET
+    unsafe_fixes: Annotated[
+        bool | UnsetType,
+        Meta(description="Lets `--fix` apply fixes that may change what the program does.", examples=["true"]),
+    ] = UNSET
+    include: Annotated[
+        list[str] | UnsetType,
+        Meta(description="The files to lint in folders.", examples=['["*.py"]']),
+    ] = UNSET
+    exclude: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Files and folders to leave out, instead of the usual ones.", examples=['["generated"]']),
+    ] = UNSET
+    extend_exclude: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Files and folders to leave out besides the usual ones.", examples=['["third_party"]']),
+    ] = UNSET
+    force_exclude: Annotated[
+        bool | UnsetType,
+        Meta(description="Leaves excluded files out even if they are named on the command line.", examples=["true"]),
+    ] = UNSET
+    respect_gitignore: Annotated[
+        bool | UnsetType,
+        Meta(description="Leaves out what .gitignore files name.", examples=["false"]),
+    ] = UNSET
+    src: Annotated[
+        list[str] | UnsetType,
+        Meta(
+            description="Folders, besides the project's own and `src`, in which imports look for modules.",
+            examples=['["lib"]'],
+        ),
+    ] = UNSET
+    dry_run: Annotated[
+        bool | UnsetType,
+        Meta(
+            description="Runs modules and scripts on tensors without data to find what torch would refuse.",
+            examples=["false"],
+        ),
+    ] = UNSET
+    inputs: Annotated[
+        dict[str, list[str]] | UnsetType,
+        Meta(
+            description="Sizes of the inputs of a module's forward, for the dry run.",
+            examples=['{"pkg.model:Net" = ["B,3,224,224"]}'],
+        ),
+    ] = UNSET
+    rule_paths: Annotated[
+        list[str] | UnsetType,
+        Meta(
+            description="Folders with rules of your own: only in your own configuration or on the command line.",
+            examples=['["~/rules"]'],
+        ),
+    ] = UNSET
+    cache_dir: Annotated[
+        str | UnsetType,
+        Meta(description="Where results are remembered.", examples=['"~/.cache/torchlint"']),
+    ] = UNSET
+    output_format: Annotated[
+        str | UnsetType,
+        Meta(
+            description="How findings are printed, such as concise, full, json, sarif or github.",
+            examples=['"concise"'],
+        ),
+    ] = UNSET
+
+
+def options(table: Mapping[str, Any], source: str) -> Options:
+    """A TOML table as options; a key or value that is none is one clear line."""
+    known = [field.encode_name for field in msgspec.structs.fields(Options)]
+    for key in table:
+        if key not in known:
+            raise ConfigError(f"{source}: unknown option `{key}`{suggestion(key.replace('_', '-'), known)}")
+    style = table.get("output-format")
+    if isinstance(style, str) and style not in FORMATS:
+        raise ConfigError(f"{source}: no output format is called `{style}`{suggestion(style, FORMATS)}")
+    table = dict(table)
+    for key in ("per-file-ignores", "extend-per-file-ignores", "inputs"):
+        if isinstance(table.get(key), dict):
+            table[key] = {name: [value] if isinstance(value, str) else value for name, value in table[key].items()}
+    try:
+        return msgspec.convert(table, Options)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at ")
+        raise ConfigError(f"{source}: {where.replace('$.', '').strip('`')}: {what.lower().replace('`', '')}") from None
+
+
+def check_version(options: Options, source: str) -> None:
+    """`required-version` refuses to lint with another version."""
+    if options.required_version is UNSET:
+        return
+    mine = _numbers(torchlint.__version__)
+    for part in options.required_version.split(","):
+        match = re.fullmatch(r"\s*(==|>=|<=|!=|~=|>|<)?\s*(\d+(?:\.\d+)*)\s*", part)
+        if not match:
+            raise ConfigError(f"{source}: required-version: {options.required_version!r} is not a version")
+        wanted = _numbers(match[2])
+        holds = {
+            "==": mine == wanted,
+            "!=": mine != wanted,
+            ">=": mine >= wanted,
+            "<=": mine <= wanted,
+            ">": mine > wanted,
+            "<": mine < wanted,
+            "~=": mine >= wanted and mine[: match[2].count(".")] == wanted[: match[2].count(".")],
+        }
+        if not holds[match[1] or "=="]:
+            required = options.required_version
+            raise ConfigError(f"{source}: torchlint {required} is required, this is {torchlint.__version__}")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers = [int(n) for n in re.findall(r"\d+", version)][:4]
+    return (*numbers, *[0] * (4 - len(numbers)))

@@ -1,0 +1,140 @@
+"""Which file an import names, and what the files of a project say; shared by the text world and the dry run."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import sys
+import tokenize
+from pathlib import Path
+from typing import Iterable, Mapping
+
+WORDS = ("torch", "lightning")  # a file with none of them has nothing to do with torch and is not even parsed
+IGNORED_FOLDERS = frozenset(
+    ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
+    "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()
+)
+
+
+class NotText(ValueError):
+    """The bytes of a file are not Python source in the encoding it declares."""
+
+
+def decode(data: bytes) -> str:
+    """Python source as text: a byte order mark and a coding cookie are respected, line endings are kept."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        return data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+        raise NotText(str(error)) from None
+
+
+def digest(data: bytes | None) -> str:
+    """What the cache remembers of a file's content; a missing file has a digest too."""
+    return "missing" if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+class Project:
+    """The files under one root. `overlay` holds unsaved text of files open in an editor and wins over the disk."""
+
+    def __init__(self, root: Path | str, roots: Iterable[Path | str] = (), overlay: Mapping[str, str] | None = None):
+        self.root = Path(os.path.abspath(root))
+        self.roots = (self.root, self.root / "src", *(self.root / extra for extra in roots))
+        self.overlay = overlay or {}
+        self._bytes: dict[str, bytes | None] = {}
+        self._files: list[str] | None = None
+
+    def bytes(self, path: str) -> bytes | None:
+        """A file's content, read once; None where there is none."""
+        if path in self.overlay:
+            return self.overlay[path].encode()
+        if path not in self._bytes:
+            try:
+                with open(path, "rb") as file:
+                    self._bytes[path] = file.read()
+            except OSError:
+                self._bytes[path] = None
+        return self._bytes[path]
+
+    def files(self) -> list[str]:
+        """Every Python file under the root, sorted."""
+        if self._files is None:
+            found = []
+            for folder, folders, names in os.walk(self.root):
+                folders[:] = sorted(f for f in folders if f not in IGNORED_FOLDERS)
+                found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
+            self._files = found
+        return self._files
+
+    def view(self, path: str | Path) -> View:
+        """The project as the file at `path` sees it."""
+        return View(self, os.path.abspath(path))
+
+
+class View:
+    """One file's window on its project. It remembers all it was asked, for the cache key of that file's findings."""
+
+    def __init__(self, project: Project, path: str):
+        self.project = project
+        self.path = path
+        self.consulted: dict[str, str] = {}
+        self._resolved: dict[tuple, str | None] = {}
+
+    def _bytes(self, path: str) -> bytes | None:
+        data = self.project.bytes(path)
+        if path not in self.consulted:
+            self.consulted[path] = digest(data)
+        return data
+
+    def read(self, path: str) -> str | None:
+        """The text of a file of the project, None if it is missing or is not text."""
+        data = self._bytes(path)
+        try:
+            return None if data is None else decode(data)
+        except NotText:
+            return None
+
+    def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
+        """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""
+        importer = importer or self.path
+        key = (os.path.dirname(importer), module, level)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(module, level, importer)
+        return self._resolved[key]
+
+    def _resolve(self, module: str, level: int, importer: str) -> str | None:
+        if level:
+            base = Path(importer).parent
+            for _ in range(level - 1):
+                base = base.parent
+            return self._find(base, module)
+        # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden either.
+        if module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy"):
+            return None
+        for base in dict.fromkeys((Path(importer).parent, *self.project.roots)):
+            found = self._find(base, module)
+            if found:
+                return found
+        return None
+
+    def _find(self, base: Path, module: str) -> str | None:
+        stem = base.joinpath(*module.split(".")) if module else base
+        for path in (*(() if not module else (f"{stem}.py",)), str(stem / "__init__.py")):
+            if self._bytes(path) is not None:
+                return path
+        return None
+
+    def mentions(self, word: str) -> list[str]:
+        """The files of the project in which `word` stands as a whole word, this one left out, at most 50."""
+        pattern = re.compile(rb"\b" + re.escape(word.encode()) + rb"\b")
+        found = []
+        for path in self.project.files():
+            if path != self.path and pattern.search(self.project.bytes(path) or b""):
+                found.append(path)
+                self.consulted[path] = digest(self.project.bytes(path))
+                if len(found) == 50:
+                    break
+        self.consulted[f"mentions {word}"] = digest("\n".join(found).encode())
+        return found

@@ -1,0 +1,15 @@
+"""One line for each finding: `model.py:12:5: TL101 [*] message`."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+from torchlint.config import Settings
+from torchlint.reports.places import is_fixable, place, printable
+from torchlint.result import Result
+
+
+def render(result: Result, settings: Settings, write: Callable[[str], object], color: bool = False) -> None:
+    for finding in result.findings:
+        star = "[*] " if is_fixable(finding, settings) else ""
+        write(f"{place(finding)}: {finding.code} {star}{printable(finding.message)}\n")

@@ -1,0 +1,171 @@
+"""A rule file becomes a Rule: what its name, docstring and decorators say is read without running it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Callable, Iterable
+
+from msgspec import Struct
+
+_FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
+_EXAMPLE = re.compile(r"^```python (bad|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FACTS = ("group", "default", "preview", "since", "until", "severity")
+GROUPS = (
+    "torchlint itself", "losses and numerics", "autograd", "device", "dtype and NumPy", "training loop", "modules",
+    "data, reproducibility, leftovers", "security, removed and deprecated", "dry run",
+)
+
+
+class RuleError(ValueError):
+    """A rule folder or file that cannot be used, in one line."""
+
+
+class Trigger(Struct, frozen=True):
+    """One decorator of a rule file."""
+
+    kind: str  # call, node, module, inplace, loop, op, graph, error
+    function: str
+    names: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    unknown: bool = False
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a file must contain for a call of these names to stand in it."""
+        return tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in self.names) if self.kind == "call" else ()
+
+
+class Example(Struct, frozen=True):
+    """One block of a manual. `file` is empty unless the block names its file."""
+
+    kind: str
+    file: str
+    text: str
+
+
+class Rule:
+    """One rule file."""
+
+    def __init__(self, path: Path):
+        match = _FILE.fullmatch(path.name)
+        if not match:
+            raise RuleError(f"{path}: a rule file is called TL123_name_of_the_wrong_pattern.py")
+        self.path = str(path)
+        self.code, self.name = match.groups()
+        try:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+        except (SyntaxError, ValueError) as error:
+            raise RuleError(f"{path}: {error}") from None
+        self.manual = ast.get_docstring(tree) or ""
+        if not self.manual:
+            raise RuleError(f"{path}: a rule begins with its manual, a docstring")
+        self.group: str = GROUPS[int(self.code[2])]
+        self.default: bool = True
+        self.preview: bool = False
+        self.since: str | None = None
+        self.until: str | None = None
+        self.severity: str | None = None
+        self.triggers: list[Trigger] = []
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _FACTS:
+                setattr(self, node.targets[0].id, _literal(node.value, path))
+            elif isinstance(node, ast.FunctionDef):
+                self.triggers += [t for d in node.decorator_list if (t := _trigger(d, node.name, path))]
+
+    def __repr__(self) -> str:
+        return f"<Rule {self.code} {self.name}>"
+
+    @property
+    def summary(self) -> str:
+        return self.manual.split("\n", 1)[0].strip()
+
+    @cached_property
+    def examples(self) -> list[Example]:
+        return [Example(kind, file or "", text) for kind, file, text in _EXAMPLE.findall(self.manual)]
+
+    @property
+    def dry(self) -> bool:
+        """Does it need the dry run?"""
+        return any(t.kind in ("op", "graph", "error") for t in self.triggers)
+
+    @cached_property
+    def _namespace(self) -> dict[str, Any]:
+        # A private name: rule folders of users may hold files that are called like ours.
+        name = f"_torchlint_rule_{abs(hash(self.path)):x}_{self.code}"
+        spec = importlib.util.spec_from_file_location(name, self.path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return vars(module)
+
+    def function(self, trigger: Trigger) -> Callable:
+        """The check of a trigger. The rule file runs now if it has not before."""
+        return self._namespace[trigger.function]
+
+
+def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
+    call = decorator if isinstance(decorator, ast.Call) else None
+    name = call.func if call else decorator
+    if not isinstance(name, ast.Name) or not name.id.startswith("on_"):
+        return None
+    options = {k.arg: _literal(k.value, path) for k in call.keywords} if call else {}
+    names = tuple(_literal(a, path) for a in call.args) if call else ()
+    many = {key: (options[key],) if isinstance(options[key], str) else tuple(options[key]) for key in ("needs", "without") if key in options}
+    unknown = set(options) - {"needs", "without", "unknown"}
+    if unknown:
+        raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(unknown))}")
+    return Trigger(name.id[3:], function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False))
+
+
+def _literal(node: ast.expr, path: Path) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise RuleError(f"{path}:{node.lineno}: triggers and facts of a rule are literals") from None
+
+
+def builtin_folder() -> Path:
+    """The sibling `rules/` of a checkout (an editable install leaves a stale copy in the package), else the wheel's."""
+    package = Path(__file__).parent
+    checkout = package.parent
+    return checkout / "rules" if (checkout / "pyproject.toml").exists() and (checkout / "rules").is_dir() else package / "rules"
+
+
+def rule_names(extra: Iterable[Path | str] = ()) -> dict[str, str]:
+    """The names of all rules by code, from the names of their files: what can be selected."""
+    names = {}
+    for folder in (builtin_folder(), *map(Path, extra)):
+        found = {m[1]: m[2] for name in os.listdir(folder) if (m := _FILE.fullmatch(name))} if folder.is_dir() else {}
+        if not found:
+            raise RuleError(f"{folder}: there are no rules in this folder")
+        names.update(found)
+    return names
+
+
+_loaded: dict[tuple[str, ...], dict[str, Rule]] = {}
+
+
+def load_rules(extra: Iterable[Path | str] = ()) -> dict[str, Rule]:
+    """All rules by code: ours, then those of the user's own folders."""
+    folders = (builtin_folder(), *map(Path, extra))
+    key = tuple(map(str, folders))
+    if key not in _loaded:
+        rules: dict[str, Rule] = {}
+        for folder in folders:
+            files = sorted(folder.glob("TL*.py")) if folder.is_dir() else []
+            if not files:
+                raise RuleError(f"{folder}: there are no rules in this folder")
+            for file in files:
+                rule = Rule(file)
+                if rule.code in rules:
+                    raise RuleError(f"{file}: {rule.code} is {rules[rule.code].name} already")
+                rules[rule.code] = rule
+        _loaded[key] = dict(sorted(rules.items()))
+    return _loaded[key]

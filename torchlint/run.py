@@ -1,0 +1,268 @@
+"""Many files: walks, asks the cache, lints the rest in workers, fixes, and gathers what was found into a Result."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Callable, Iterable
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from torchlint.cache import Cache, Entry, installed_version, key_of
+from torchlint.config import Settings
+from torchlint.config_file import Configurations
+from torchlint.finding import NO_DRY_RUN, Finding
+from torchlint.project import WORDS, digest
+from torchlint.result import Result, Statistics, shown
+from torchlint.walk import Group, Walk, project_of
+from torchlint.workers import Fixed, Task, failure, fix_files, lint_files, spread
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+# Below so many bytes of source, starting workers costs more than they save.
+SMALL = 400_000
+_NOTHING = Raw(b"\x90")
+# Fixes in one file can make others possible elsewhere; more rounds than this only happen when two rules disagree.
+_ROUNDS = 10
+
+
+def check(
+    paths: Iterable[str | os.PathLike] = (".",),
+    settings: Settings | None = None,
+    executor: Executor | None = None,
+    *,
+    jobs: int | None = None,
+    cache: bool = True,
+) -> Result:
+    """Lints files and folders. Without `settings` each file's own configuration is in force."""
+    return Run(map(os.fspath, paths), Configurations(settings=settings), executor, jobs=jobs, cache=cache).check()
+
+
+class Run:
+    """One run over some paths. `overlay` holds texts that are not on the disk; with it nothing is cached.
+
+    `progress` is told how many files are done, and of how many, while there is something to wait for.
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        configurations: Configurations,
+        executor: Executor | None = None,
+        *,
+        jobs: int | None = None,
+        cache: bool = True,
+        overlay: dict[str, str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ):
+        self.paths = list(paths)
+        self.configurations = configurations
+        self.executor = executor
+        self.jobs = jobs or available_processors()
+        self.keep = cache and not overlay
+        self.overlay = overlay or {}
+        self.progress = progress
+        self._caches: dict[int, Cache] = {}
+        self._started = time.time()
+        self._round = 0
+
+    def check(self) -> Result:
+        """Lints everything."""
+        self._round += 1
+        walk, groups = self._files()
+        entries: dict[str, Entry] = {}
+        todo: list[tuple[Group, list[str]]] = []
+        result = Result(failures=list(walk.missing))
+        for group in groups:
+            known = self._cache(group).look_up(group) if not self.overlay else {}
+            result.statistics.cached += len(known)
+            entries.update(known)
+            fresh = self._trivial([path for path in group.files if path not in known])
+            if not self.overlay:
+                self._cache(group).store(group, {path: entry for path, entry in fresh.items() if entry})
+            entries.update(fresh)
+            todo.append((group, [path for path, entry in fresh.items() if entry is None]))
+        self._lint(todo, entries)
+        if self.keep:
+            for cache in self._caches.values():
+                cache.save()
+        self._gather(entries, groups, result)
+        return result
+
+    def fix(self, write: Callable[[Fixed], bool], again: bool = True) -> Result:
+        """Lints, and hands each file that its fixes change to `write`, which says whether it could. If that puts it on
+        the disk, what remains (in other files too) is looked for `again`, until nothing changes."""
+        applied: list[Finding] = []
+        result = self.check()
+        for _ in range(_ROUNDS):
+            changed = [one for one in self._fix_once(result) if write(one)]
+            for one in changed:
+                applied += one.applied
+                if one.path in self.overlay:
+                    self.overlay[one.path] = one.after
+            if not changed or not again:
+                break
+            result = self.check()
+        result.fixed = sorted(applied, key=lambda finding: finding.order)
+        return result
+
+    def _fix_once(self, result: Result) -> list[Fixed]:
+        tasks = []
+        for group in self._files()[1]:
+            fixable = _fixable(result, group.settings)
+            paths = [path for path in group.files if path in fixable]
+            if paths:
+                tasks.append(self._task(group, paths))
+        changed = [
+            one for _, fixed in self._spread(fix_files, _split(tasks, {}, self.jobs), SMALL) for one in fixed or ()
+        ]
+        return sorted(changed, key=lambda one: one.path)
+
+    def _files(self) -> tuple[Walk, list[Group]]:
+        if not self.overlay:
+            walk = Walk(self.paths, self.configurations)
+            return walk, walk.groups
+        groups = []
+        for path in self.overlay:
+            settings = self.configurations.of_file(path)
+            root, roots = project_of(os.path.dirname(os.path.abspath(path)), settings)
+            groups.append(Group(settings, root, roots, {path: (0, 0, 0)}))
+        return Walk([], self.configurations), groups
+
+    def _cache(self, group: Group) -> Cache:
+        key = id(group.settings)
+        if key not in self._caches:
+            folder = group.settings.cache_dir or os.path.join(group.settings.root or os.getcwd(), ".torchlint_cache")
+            self._caches[key] = Cache(folder if self.keep else "", key_of(group.settings), self._started)
+        return self._caches[key]
+
+    def _trivial(self, paths: list[str]) -> dict[str, Entry | None]:
+        """Entries of the files that cannot be read or have nothing to do with torch, None for the others."""
+        entries: dict[str, Entry | None] = {}
+        for path in paths:
+            data = self.overlay[path].encode() if path in self.overlay else None
+            if data is None:
+                try:
+                    with open(path, "rb") as file:
+                        data = file.read()
+                except OSError as error:
+                    entries[path] = failure(
+                        path, "TL001", "cannot_be_parsed", f"cannot read: {error.strerror or error}"
+                    )
+                    continue
+            entries[path] = (
+                None
+                if any(word.encode() in data for word in WORDS)
+                else Entry(digest(data), _NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
+            )
+        return entries
+
+    def _lint(self, todo: list[tuple[Group, list[str]]], entries: dict[str, Entry | None]) -> None:
+        tasks = [self._task(group, paths) for group, paths in todo if paths]
+        sizes = {path: group.files[path][2] for group, paths in todo for path in paths}
+        group_of = {path: group for group, paths in todo for path in paths}
+        fresh: dict[int, dict[str, Entry]] = {}
+        for task, encoded in self._spread(lint_files, _split(tasks, sizes, self.jobs), sum(sizes.values())):
+            if encoded is None:
+                path = task.paths[0]
+                what = "the process that linted this file died: out of memory, out of time, or a crash in torch"
+                found = {path: failure(path, "TL000", "rule_crashed", what)}
+            else:
+                found = msgspec.msgpack.decode(encoded, type=dict[str, Entry])
+                fresh.setdefault(id(group_of[task.paths[0]]), {}).update(found)
+            entries.update(found)
+        if not self.overlay:
+            for group, _ in todo:
+                self._cache(group).store(group, fresh.get(id(group), {}))
+
+    def _spread(self, function: Callable, tasks: list[Task], size: int):
+        """Runs tasks here when they are small, else in workers. What may run torch never runs here: it can crash."""
+        total, done = sum(len(task.paths) for task in tasks), 0
+        dry = any(task.settings.dry_run for task in tasks) and installed_version("torch")
+        if not tasks:
+            return
+        if self.executor is None and (self.overlay or (size < SMALL and not dry)):
+            results = ((task, function(task)) for task in tasks)
+        else:
+            results = spread(function, tasks, min(self.jobs, len(tasks)), self.executor)
+        if self.progress:
+            self.progress(0, total)
+        for task, result in results:
+            yield task, result
+            done += len(task.paths)
+            if self.progress:
+                self.progress(done, total)
+
+    def _task(self, group: Group, paths: list[str]) -> Task:
+        run = f"{os.getpid()} {self._started} {self._round}"
+        overlay = {path: text for path, text in self.overlay.items() if path in group.files}
+        return Task(tuple(paths), group.settings, group.root, group.roots, run, overlay)
+
+    def _gather(self, entries: dict[str, Entry], groups: list[Group], result: Result) -> None:
+        """A finding belongs to the file its span is in and is shown if that file was asked for, once."""
+        settings_of = {path: group.settings for group in groups for path in group.files}
+        found: dict[Finding, None] = {}
+        notices: dict[str, list[str]] = {}
+        for path, entry in entries.items():
+            if bytes(entry.findings) != b"\x90":
+                for finding in msgspec.msgpack.decode(entry.findings, type=list[Finding]):
+                    if finding.path in entries:
+                        found[_as_settings_say(finding, settings_of[finding.path])] = None
+            for notice in entry.notices:
+                notices.setdefault(notice, []).append(path)
+            result.statistics.add(
+                Statistics(
+                    files=1,
+                    lines=entry.lines,
+                    armed_lines=entry.lines if entry.armed else 0,
+                    rewritten_lines=entry.rewritten_lines,
+                    suppressed=entry.suppressed,
+                    dry=entry.dry,
+                )
+            )
+        result.findings = sorted(found, key=lambda finding: finding.order)
+        for notice, paths in notices.items():
+            where = shown(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
+            result.notices.append(notice if notice.startswith(NO_DRY_RUN) else f"{notice} ({where})")
+        result.texts.update(self.overlay)
+        if groups:
+            result.rule_paths = groups[0].settings.rule_paths
+
+
+def available_processors() -> int:
+    """Those this process may use, not all the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _as_settings_say(finding: Finding, settings: Settings) -> Finding:
+    """The fix of a rule that may not be fixed is only shown."""
+    if finding.fix is None or settings.is_fixable(finding.code, finding.name):
+        return finding
+    return replace(finding, fix=replace(finding.fix, applicability="display"))
+
+
+def _fixable(result: Result, settings: Settings) -> set[str]:
+    return {finding.path for finding in result.findings if settings.applies(finding.fix)}
+
+
+def _split(tasks: list[Task], sizes: dict[str, int], jobs: int) -> list[Task]:
+    """Tasks of a size that keeps every worker busy to the end and loses little when one dies."""
+    share = min(max(sum(sizes.values()) // (jobs * 16), 20_000), 200_000)
+    parts = []
+    for task in tasks:
+        part: list[str] = []
+        size = 0
+        for path in task.paths:
+            part.append(path)
+            size += sizes.get(path, share)
+            if size >= share:
+                parts.append(replace(task, paths=tuple(part)))
+                part, size = [], 0
+        if part:
+            parts.append(replace(task, paths=tuple(part)))
+    return parts

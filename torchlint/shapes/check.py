@@ -1,0 +1,189 @@
+"""Where dry runs start: the file as a script, the modules no script built, and what of it is worth saying."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Mapping
+
+import msgspec
+from torch import nn
+
+from torchlint.finding import Note
+from torchlint.project import View
+from torchlint.shapes.candidates import Attempt, call_function
+from torchlint.shapes.explain import fault_of
+from torchlint.shapes.faults import DryRun, Fault
+from torchlint.shapes.functions import closure_of, required
+from torchlint.shapes.inputs import configured
+from torchlint.shapes.machine import GUESSED_STEPS, Failure, Machine
+from torchlint.shapes.program import Program, load
+from torchlint.shapes.tensors import dry_tensors
+from torchlint.shapes.values import Exhausted, Stop, machines
+from torchlint.shapes.watch import Watch
+from torchlint.shapes.world_torch import no_initialisers
+
+if TYPE_CHECKING:
+    from torchlint.shapes.traces import Traces
+
+STEPS = 250_000
+CLASS_STEPS = 400_000  # for all runs of one module class
+_SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
+
+
+def dry_run(
+    text: str,
+    path: str,
+    view: View,
+    tree: ast.Module | None = None,
+    inputs: Mapping[str, list[str]] = {},
+    watch: Watch | None = None,
+    traces: Traces | None = None,
+) -> DryRun:
+    """Run a file without data and say what torch would refuse. `inputs` are configured shapes, by `module:Class`.
+
+    `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules.
+    """
+    try:
+        program = load(path, text, tree) if watch is None else Program(path, text, tree or ast.parse(text), watch)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return DryRun(notices=("the dry run cannot read it",))
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 8000))
+    try:
+        return _Run(program, view, inputs, traces).run()
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class _Run:
+    """The runs of one file and what they found."""
+
+    def __init__(self, program: Program, view: View, inputs: Mapping[str, list[str]], traces: Traces | None):
+        self.traces = traces
+        self.program = program
+        self.view = view
+        self.inputs = inputs
+        self.faults: dict[Any, Fault] = {}
+        self.statistics: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.notices: list[str] = []
+
+    def run(self) -> DryRun:
+        """The script with and without a GPU, then what it did not reach."""
+        if self.script(cuda=True, rest=True):
+            self.script(cuda=False, rest=False)
+        return DryRun(
+            tuple(sorted(self.faults.values(), key=lambda f: (f.path, f.span))),
+            (),
+            dict(self.statistics),
+            dict(self.reasons),
+            tuple(dict.fromkeys(self.notices)),
+        )
+
+    def script(self, cuda: bool, rest: bool) -> bool:
+        """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
+        machine = Machine(self.view, STEPS, cuda=cuda)
+        machines.append(machine)
+        try:
+            with dry_tensors(), no_initialisers(), self.traces.collecting(machine) if self.traces and rest else nullcontext():
+                names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
+                try:
+                    for failure in machine.run_script(self.program, names):
+                        self.add(machine, failure)
+                except Exhausted as end:
+                    self.notices.append(f"the dry run gave up: {end}")
+                except (Stop, RecursionError, MemoryError):
+                    pass
+                for failure in machine.reported:
+                    self.add(machine, failure)
+                self.statistics["steps"] += machine.budget.used
+                watch = self.program.watch
+                if rest:
+                    if watch is not None:
+                        watch.guessing = True
+                    if self.traces is not None:
+                        self.traces.guessing = True
+                    self.rest(machine)
+                    if watch is not None:
+                        watch.finish()
+                    if self.traces is not None:
+                        self.traces.finish(machine)
+        finally:
+            machines.pop()
+        return machine.asked_cuda
+
+    def rest(self, machine: Machine) -> None:
+        """Every module class of the file that did not run to its end in the script, and every function that was not called.
+
+        Functions without parameters that must be given come first: often they build the models, with sizes somebody chose.
+        """
+        mine = [k for k in machine.classes if issubclass(k, nn.Module) and machine.codes[k].path == self.program.path]
+        kinds = list({machine.codes[k]: k for k in mine}.values())  # a class statement may have run more than once
+        self.statistics["modules"] = len(kinds)
+        functions = [n for n in self.program.tree.body if isinstance(n, ast.FunctionDef)]
+        builders = [n for n in functions if not required(n)]
+        idle = 0  # builders in a row that made nothing new
+        for node in sorted(builders, key=lambda n: _SMALL.search(n.name) is None):
+            if idle < 3 and any(k not in machine.instances for k in kinds):
+                before = len(machine.instances)
+                self.call(machine, node)
+                idle = 0 if len(machine.instances) > before else idle + 1
+        for kind in reversed(kinds):
+            given = self.traces.inputs_for(kind) if self.traces is not None else {}
+            if kind not in machine.finished or given:
+                attempt = Attempt(machine, kind, given or self.configured(kind))
+                total, machine.left = machine.left, min(machine.left, CLASS_STEPS)
+                before = machine.left
+                failure = attempt.run()
+                machine.left += total - before
+                if self.traces is not None:
+                    self.traces.attempted(kind, attempt)
+                if failure is not None:
+                    self.add(machine, failure)
+                elif kind not in machine.finished:
+                    self.reasons[attempt.reason()] += 1
+        for node in functions:
+            if required(node):
+                self.call(machine, node)
+        self.statistics["functions"] = len(functions)
+        self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
+        self.statistics["guessed_steps"] = GUESSED_STEPS - machine.left
+        self.statistics["modules_run"] = sum(k in machine.finished for k in kinds)
+
+    def configured(self, kind: type) -> dict[str, list]:
+        """The inputs that the configuration names for a class."""
+        forward = closure_of(kind.forward) if self.inputs else None
+        if forward is None:
+            return {}
+        return configured(self.inputs, self.program.path, kind.__name__, forward.code.positional[1:])
+
+    def call(self, machine: Machine, node: ast.FunctionDef) -> None:
+        """A function that the script did not call."""
+        if node not in machine.entered and node.name in machine.names:
+            failure = call_function(machine, machine.names[node.name], required(node))
+            if failure is not None:
+                self.add(machine, failure, ("shape", "dtype"))
+
+    def add(self, machine: Machine, failure: Failure, kinds: tuple[str, ...] = ()) -> None:
+        """Keep a failure if it is one of torch's own (and of these kinds), once for each cause."""
+        fault = fault_of(machine, failure)
+        if fault is not None and fault.kind == "device" and not machine.cuda:
+            return  # without a GPU, `.cuda()` fails long before
+        if fault is not None and (not kinds or fault.kind in kinds):
+            fault = self.here(fault, failure)
+            self.faults.setdefault((fault.path, fault.span), fault)
+
+    def here(self, fault: Fault, failure: Failure) -> Fault:
+        """The same fault at the call in this file that leads to it, if it lies in another file."""
+        if fault.path == self.program.path:
+            return fault
+        for _, caller in reversed(failure.stack):
+            if caller is not None and caller[0] == self.program.path:
+                there = Note("it fails here", fault.path, fault.span)
+                notes = (there, *(n for n in fault.notes if n.span != caller[1]))
+                return msgspec.structs.replace(fault, path=caller[0], span=caller[1], notes=notes, fix=None)
+        return fault

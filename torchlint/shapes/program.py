@@ -1,0 +1,198 @@
+"""One source file as the interpreter sees it: its tree, its spans, and which names live in which scope."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from typing import Any, Iterable
+
+from torchlint.finding import Span
+
+Place = tuple[str, Span]
+
+
+class Program:
+    """A parsed file. `place(node)` says where a node stands; `body` caches what the module's statements compile to.
+
+    `watch` sees what its expressions come to; None if nobody wants to know.
+    """
+
+    def __init__(self, path: str, text: str, tree: ast.Module, watch: Any = None):
+        self.path = path
+        self.tree = tree
+        self.watch = watch
+        self.body = None
+        self._ascii = text.isascii()
+        self._lines = None if self._ascii else text.splitlines()
+
+    def span(self, node: ast.AST) -> Span:
+        end = node.end_lineno or node.lineno
+        if self._ascii:
+            return Span(node.lineno, node.col_offset + 1, end, node.end_col_offset + 1)
+        return Span(
+            node.lineno, self._column(node.lineno, node.col_offset), end, self._column(end, node.end_col_offset)
+        )
+
+    def place(self, node: ast.AST) -> Place:
+        return (self.path, self.span(node))
+
+    def _column(self, line: int, offset: int) -> int:
+        if line > len(self._lines):
+            return offset + 1
+        return len(self._lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
+
+
+_programs: OrderedDict[str, tuple[str, Program]] = OrderedDict()
+
+
+def load(path: str, text: str, tree: ast.Module | None = None) -> Program:
+    """The program in a text; parsed and compiled once per worker, however many files import it. Raises SyntaxError.
+
+    Of a file only the last text is kept: an editor sends a new one with every key.
+    """
+    if path in _programs and _programs[path][0] == text:
+        _programs.move_to_end(path)
+        return _programs[path][1]
+    program = Program(path, text, tree or ast.parse(text))
+    _programs[path] = (text, program)
+    _programs.move_to_end(path)
+    if len(_programs) > 400:
+        _programs.popitem(last=False)
+    return program
+
+
+class Frame:
+    """The names of one running scope. `parent` is the frame it was defined in, `cls` the class that a class body became."""
+
+    __slots__ = ("vars", "parent", "globals", "machine", "cls", "code", "returned", "yields", "handling")
+
+    def __init__(self, vars: dict, parent: Frame | None, globals: dict, machine: Any, code: Any = None):
+        self.vars = vars
+        self.parent = parent
+        self.globals = globals
+        self.machine = machine
+        self.code = code
+        self.cls = None
+        self.yields = None
+        self.returned = None
+        self.handling = None
+
+
+class Scope:
+    """What the compiler knows of one scope: the names it binds and the scope around it."""
+
+    __slots__ = ("kind", "bound", "globals", "nonlocals", "parent", "program", "guarded", "name")
+
+    def __init__(self, kind: str, nodes: Iterable[ast.AST], parent: Scope | None, program: Program, bound=(), name=""):
+        self.kind = kind
+        self.parent = parent
+        self.program = program
+        self.guarded = 0  # how many `try … except ImportError` stand around the statement being compiled
+        self.name = name
+        self.bound: set[str] = set(bound)
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        if kind != "module":
+            _collect(nodes, self)
+            self.bound -= self.globals | self.nonlocals
+
+    def find(self, name: str) -> int | None:
+        """How many frames up a name lives, or None if it is global. Class bodies hide their names from functions within."""
+        if self.kind == "module" or name in self.globals:
+            return None
+        if name in self.bound:
+            return 0
+        hops, scope = 1, self.parent
+        while scope is not None and scope.kind != "module":
+            if scope.kind != "class" and name in scope.bound:
+                return hops
+            if scope.kind != "class" and name in scope.globals:
+                return None
+            hops, scope = hops + 1, scope.parent
+        return None
+
+    def place(self, node: ast.AST) -> Place:
+        return self.program.place(node)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def _collect(nodes: Iterable[ast.AST], scope: Scope) -> None:
+    """Find the names bound by statements, not looking into the scopes within (but for their walrus targets)."""
+    stack = list(nodes)
+    bound = scope.bound
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name():
+                if not isinstance(node.ctx, ast.Load):
+                    bound.add(node.id)
+                continue
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                bound.add(node.name)
+                stack += node.decorator_list
+                continue
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                bound.update(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+                continue
+            case ast.Import() | ast.ImportFrom():
+                bound.update((a.asname or a.name).split(".")[0] for a in node.names)
+                continue
+            case ast.Global():
+                scope.globals.update(node.names)
+            case ast.Nonlocal():
+                scope.nonlocals.update(node.names)
+            case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if node.name:
+                bound.add(node.name)
+            case ast.MatchMapping() if node.rest:
+                bound.add(node.rest)
+            case ast.Constant() | ast.Pass():
+                continue
+        stack.extend(ast.iter_child_nodes(node))
+
+
+class Question:
+    """A condition, by its text: the same words are answered the same way wherever they stand."""
+
+    __slots__ = ("node", "_text")
+
+    def __init__(self, node: ast.expr):
+        self.node = node
+        self._text: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self._text is None:
+            self._text = ast.unparse(self.node)
+        return self._text
+
+
+def has_yield(nodes: Iterable[ast.AST]) -> bool:
+    """Whether statements make their function a generator."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, _SCOPES):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def source_of(path: str) -> Program | None:
+    """The program that was loaded from a path last."""
+    return _programs[path][1] if path in _programs else None
+
+
+def node_at(place: Place) -> ast.AST | None:
+    """The outermost node that stands at a place."""
+    program = source_of(place[0])
+    if program is None:
+        return None
+    for node in ast.walk(program.tree):
+        if getattr(node, "lineno", 0) == place[1].line and isinstance(node, ast.expr) and program.span(node) == place[1]:
+            return node
+    return None

@@ -1,0 +1,67 @@
+"""Recurrent layers in constant time: two steps show the shapes of a thousand, and packed sequences are full."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import torch
+
+STEPS = 2
+
+
+def _dense(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`lstm(input, hx, flat_weights, has_biases, layers, dropout, train, bidirectional, batch_first)`, and its packed
+    twin."""
+    if isinstance(args[3], (list, tuple)):
+        return _packed(function, args, kwargs)
+    sequence, batch_first = args[0], args[8]
+    time = 1 if batch_first else 0
+    steps = sequence.shape[time] if sequence.dim() == 3 else 0
+    if steps <= STEPS:
+        return function(*args, **kwargs)
+    output, *state = function(sequence.narrow(time, 0, STEPS), *args[1:], **kwargs)
+    size = list(output.shape)
+    size[time] = steps
+    return (output.narrow(time, 0, 1).expand(size).contiguous(), *state)
+
+
+def _packed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`lstm(data, batch_sizes, hx, flat_weights, has_biases, layers, dropout, train, bidirectional)`"""
+    data, _, state, *rest = args
+    first = state[0] if isinstance(state, (list, tuple)) else state
+    rows = data[:1].unsqueeze(0).expand(STEPS, first.shape[1], data.shape[1])  # a batch as wide as the hidden state
+    output, *state = function(rows, state, *rest, False, **kwargs)
+    return (output[0, :1].expand(data.shape[0], output.shape[2]).contiguous(), *state)
+
+
+def _pack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`_pack_padded_sequence`: every sequence is taken to be as long as the longest may be."""
+    data, lengths, batch_first = args
+    if lengths.dim() != 1 or lengths.dtype is not torch.int64:
+        raise RuntimeError("'lengths' argument should be a 1D CPU int64 tensor")
+    if not batch_first:
+        data = data.transpose(0, 1)
+    batch, steps = data.shape[:2]
+    if lengths.shape[0] != batch:
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {lengths.shape[0]} (batch_size={batch})"
+        )
+    return data.flatten(0, 1), torch.full((steps,), batch)
+
+
+def _unpack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`_pad_packed_sequence`"""
+    data, batch_sizes, batch_first, _, total_length = args
+    steps = max(batch_sizes.shape[0], 1)
+    batch = data.shape[0] // steps
+    data = data.unflatten(0, (batch, steps))
+    if total_length > steps:
+        data = data[:, :1].expand(batch, total_length, *data.shape[2:])
+    return (data if batch_first else data.transpose(0, 1)).contiguous(), torch.full((batch,), steps)
+
+
+HANDLERS = {
+    **{getattr(torch, kind): _dense for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
+    torch._VF._pack_padded_sequence: _pack,
+    torch._VF._pad_packed_sequence: _unpack,
+}

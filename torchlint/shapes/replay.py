@@ -1,0 +1,213 @@
+"""The same operation on real zeros: whether torch itself refuses it, and in which words."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, Iterator, Mapping
+
+import torch
+from torch import nn
+from torch.func import functional_call
+from torch.nn.parameter import UninitializedTensorMixin
+
+from torchlint.shapes import devices
+
+ELEMENTS = 4_000_000  # what one replay may read; zeros take no room, since they are one number expanded
+_SIMPLE = (int, float, complex, str, bool, type(None), torch.dtype, torch.memory_format, torch.layout, slice, type(...), range)
+_CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK")
+# Operations whose one dtype may be the wrong one, even if all of it is float.
+_FLOAT_REFUSED = frozenset(
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm nll_loss_forward nll_loss2d_forward "
+    "__and__ __or__ __xor__ __lshift__ __rshift__ embedding gather scatter scatter_add index_select index_add take take_along_dim "
+    "scatter_ scatter_add_ index_add_ index_copy index_fill __iand__ __ior__ bitwise_and_ bitwise_or_ bitwise_xor_ cross_entropy_loss".split()
+)
+_confirmed: dict[Any, str | None] = {}
+_dtype_errors: dict[Any, str | None] = {}
+
+
+class _NotPossible(Exception):
+    """The call holds something that has no real twin."""
+
+
+def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str | None:
+    """torch's own message when `function` (a torch function, method or torch-native module) gets zeros like these arguments.
+
+    None means that torch does not refuse, or that it cannot be tried (too large, or made of something unknown): no finding then.
+    Our own device error confirms itself. Costs nothing the second time.
+    """
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            key = (function if not isinstance(function, nn.Module) else repr(function), _describe(args), _describe(dict(kwargs)))
+            hash(key)
+        except _NotPossible:
+            return None
+        except TypeError:
+            key = None
+        if key is not None and key in _confirmed:
+            return _confirmed[key]
+        text = _refusal(function, args, kwargs)
+        if key is not None:
+            _confirmed[key] = text
+        return text
+
+
+def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str | None:
+    count = _elements((args, dict(kwargs)))
+    if isinstance(function, nn.Module):
+        if any(isinstance(p, UninitializedTensorMixin) for p in function.parameters()):
+            return None
+        count += sum(p.numel() for p in function.parameters())
+    if count > ELEMENTS:
+        return None
+    grad = torch.is_grad_enabled()
+    try:
+        real_args, real_kwargs = _zeros(tuple(args), grad), _zeros(dict(kwargs), grad)
+        if isinstance(function, nn.Module):
+            state = {n: _zeros(t, grad) for n, t in (*function.named_parameters(), *function.named_buffers())}
+            functional_call(function, state, real_args, real_kwargs)
+        else:
+            function(*real_args, **real_kwargs)
+    except _NotPossible:
+        return None
+    except Exception as error:
+        text = str(error)
+        return None if any(words in text for words in _CPU_ONLY) or "out of memory" in text else text
+    return None
+
+
+def _elements(value: Any) -> int:
+    if isinstance(value, torch.Tensor):
+        return value.numel()
+    if isinstance(value, (list, tuple)):
+        return sum(map(_elements, value))
+    return sum(map(_elements, value.values())) if isinstance(value, dict) else 0
+
+
+def _describe(value: Any) -> Any:
+    if isinstance(value, UninitializedTensorMixin):
+        raise _NotPossible
+    if isinstance(value, torch.Tensor):
+        return (tuple(value.shape), value.stride(), value.dtype, value.requires_grad, value.is_leaf)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_describe, value))
+    if isinstance(value, dict):
+        return tuple((k, _describe(v)) for k, v in value.items())
+    return (type(value), repr(value)) if isinstance(value, (slice, float)) else (type(value), value)
+
+
+def _zeros(value: Any, grad: bool) -> Any:
+    """The same argument with zeros in it."""
+    if isinstance(value, torch.Tensor):
+        if value.layout is not torch.strided:
+            raise _NotPossible
+        if not value.is_meta:
+            return value
+        made = torch.zeros((), dtype=value.dtype).expand(value.shape)
+        if any(value.stride()) and value.numel() <= ELEMENTS:
+            made = torch.zeros(_extent(value), dtype=value.dtype).as_strided(value.shape, value.stride())
+        if value.requires_grad and grad:
+            made.requires_grad_()
+            if not value.is_leaf:
+                made = made * 1
+        return made
+    if isinstance(value, torch.device):
+        return devices.CPU
+    if isinstance(value, _SIMPLE):
+        return value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[_zeros(v, grad) for v in value])
+    if isinstance(value, (list, tuple)):
+        return type(value)([_zeros(v, grad) for v in value])
+    if isinstance(value, dict):
+        return {k: _zeros(v, grad) for k, v in value.items()}
+    raise _NotPossible
+
+
+def _extent(tensor: torch.Tensor) -> int:
+    """How many elements the storage of a view like this one needs."""
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else 0
+    if extent > 4 * ELEMENTS:
+        raise _NotPossible
+    return extent
+
+
+# Dtypes: what meta lets pass
+
+
+def check_arguments(operation: Any, args: tuple) -> None:
+    """Raise torch's error for arguments that meta does not look at."""
+    if operation.name in ("_softmax", "_log_softmax"):
+        rank = max(args[0].dim(), 1)
+        if not -rank <= args[1] < rank:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {args[1]})")
+    elif operation.name == "convolution" and args[6]:
+        image, weight, _, stride, _, dilation, _, output_padding, _ = args
+        if image.dim() == weight.dim() and image.shape[1] != weight.shape[0]:
+            raise RuntimeError(
+                f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(image.shape)} to have "
+                f"{weight.shape[0]} channels, but got {image.shape[1]} channels instead"
+            )
+        for position, extra in enumerate(output_padding):
+            if extra and extra >= stride[position % len(stride)] and extra >= dilation[position % len(dilation)]:
+                raise RuntimeError("output padding must be smaller than either stride or dilation")
+
+
+def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> None:
+    """Raise torch's error if an ATen operation is refused for the dtypes of its arguments. Called where no mode is active."""
+    dtypes = {t.dtype for t in tensors}
+    if len(dtypes) < 2 and (not dtypes or next(iter(dtypes)).is_floating_point) and operation.name not in _FLOAT_REFUSED:
+        return
+    if torch._C._current_graph_task_id() != -1 or not tensors:
+        return
+    key = (function, tuple([(t.dtype, min(t.dim(), 1)) for t in tensors]), tuple([type(a) for a in args]), kwargs.get("dtype"))
+    if key not in _dtype_errors:
+        _dtype_errors[key] = _dtype_error(function, args, kwargs)
+    if _dtype_errors[key] is not None:
+        raise RuntimeError(_dtype_errors[key])
+
+
+def _dtype_error(function: Any, args: tuple, kwargs: dict[str, Any]) -> str | None:
+    """torch's text, if the operation fails on small zeros and on ones with these dtypes, and runs with other dtypes."""
+    sizes: dict[int, int] = {}
+    text = None
+    for fill in (0, 1):
+        text = _attempt(function, args, kwargs, sizes, fill, None)
+        if text is None or any(words in text for words in _CPU_ONLY):
+            return None
+    for twin in _TWINS:
+        if _attempt(function, args, kwargs, sizes, 0, twin) is None:
+            return text
+    return None
+
+
+_TWINS: tuple[Callable[[torch.dtype], torch.dtype], ...] = (
+    lambda d: torch.float32 if d.is_floating_point else d,
+    lambda d: torch.int64 if not d.is_floating_point and not d.is_complex else d,
+    lambda d: torch.float32,
+    lambda d: torch.int64,
+    lambda d: torch.bool,
+    lambda d: torch.int64 if d.is_floating_point else torch.float32,
+)
+
+
+def _attempt(function: Any, args: tuple, kwargs: dict[str, Any], sizes: dict[int, int], fill: int, twin: Callable | None) -> str | None:
+    def small(size: int) -> int:
+        return size if size <= 4 else sizes.setdefault(size, 5 + len(sizes))
+
+    def make(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            dtype = twin(value.dtype) if twin else value.dtype
+            return torch.full([small(s) for s in value.shape], fill, dtype=dtype)
+        if type(value) is list or type(value) is tuple:
+            if value and all(type(v) is int for v in value):
+                return [small(v) if v > 0 else v for v in value]
+            return [make(v) for v in value]
+        return devices.CPU if isinstance(value, torch.device) else value
+
+    try:
+        with torch.no_grad():
+            function(*[make(a) for a in args], **{n: make(v) for n, v in kwargs.items()})
+    except (RuntimeError, TypeError, ValueError, NotImplementedError, IndexError) as error:
+        return str(error)
+    return None

@@ -1,0 +1,182 @@
+"""Values that only a dry run has: the unknown, which absorbs every operation, and the budget that bounds them all."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+
+class UnknownUsed(Exception):
+    """Code of ours, of torch or of Python asked an unknown for something definite (a truth value, a number, items)."""
+
+
+class Stop(BaseException):
+    """The run ends here, whatever `try` stands around it. Derived classes say why."""
+
+
+class Exhausted(Stop):
+    """The program asked for more steps, memory or depth than a dry run grants."""
+
+
+class Use(NamedTuple):
+    """An unknown input met a consumer: `kind` is layer, call, unpack, index, attribute, einops or operator.
+
+    `hole` is the name of the input (an argument of forward, `x` or `batch[0]`), `detail` what consumed it: the module,
+    the function with its arguments, the number of names unpacked, the attribute.
+    """
+
+    hole: str
+    kind: str
+    detail: Any
+
+
+# Whoever solves sizes puts a callback here while a run lasts; the interpreter and the recorder report uses to it.
+on_use: list[Callable[[Use], None]] = []
+
+
+def report_use(unknown: Unknown, kind: str, detail: Any = None) -> None:
+    """Tell the solver that an unknown which stands for an input met a consumer."""
+    if unknown.hole is not None and on_use:
+        on_use[-1](Use(unknown.hole, kind, detail))
+
+
+class ProgramExit(Stop):
+    """The program ends itself: `sys.exit`, `quit`."""
+
+
+class ProgramError(Exception):
+    """The program raised something we know too little of."""
+
+
+class Unknown:
+    """A value nobody knows, and why. It absorbs every operation; `hole` names the input it stands for, if it does.
+
+    Python asks for definite answers in `bool`, `len`, `int`, iteration: those raise UnknownUsed, and the interpreter, which
+    looks first, decides instead. torch functions that meet an unknown answer with it (`__torch_function__`).
+    """
+
+    __slots__ = ("reason", "hole")
+
+    def __init__(self, reason: str, hole: str | None = None):
+        self.reason = reason
+        self.hole = hole
+
+    def __repr__(self) -> str:
+        return f"<unknown: {self.reason}>"
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        for value in (*args, *(kwargs or {}).values()):
+            if type(value) is Unknown:
+                return Unknown(value.reason)
+        return Unknown(f"{getattr(function, '__name__', 'a torch function')} of unknown values")
+
+    def _absorb(self, *args, **kwargs) -> Unknown:
+        return Unknown(self.reason)
+
+    def _refuse(self, *args, **kwargs):
+        raise UnknownUsed(self.reason)
+
+    def __getattr__(self, name: str) -> Unknown:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        report_use(self, "attribute", name)
+        return Unknown(self.reason)
+
+    __call__ = __getitem__ = _absorb
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = _absorb
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _absorb
+    __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _absorb
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __neg__ = __pos__ = __invert__ = __abs__ = _absorb
+    __lt__ = __le__ = __gt__ = __ge__ = _absorb
+    __bool__ = __len__ = __int__ = __float__ = __index__ = __iter__ = __contains__ = _refuse
+
+    def __setitem__(self, key, value) -> None:
+        pass
+
+
+class Special:
+    """A function of our own that stands for one of Python, torch or NumPy; it gets the machine as its first argument."""
+
+    __slots__ = ("name", "function", "__dict__")
+
+    def __init__(self, name: str, function: Callable):
+        self.name = name
+        self.function = function
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+    def __call__(self, *args, **kwargs):
+        """Python's or torch's own code calls back, as `map` or a hook does."""
+        return machines[-1].run_special(self, list(args), kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self
+
+
+# The machines that run just now, the innermost last.
+machines: list[Any] = []
+
+
+def unknown_in(values) -> Unknown | None:
+    """The first unknown among some values, or one level deep in their lists, tuples and dicts."""
+    for value in values:
+        kind = type(value)
+        if kind is Unknown:
+            return value
+        if kind is list or kind is tuple:
+            for item in value:
+                if type(item) is Unknown:
+                    return item
+        elif kind is dict:
+            for item in value.values():
+                if type(item) is Unknown:
+                    return item
+    return None
+
+
+class Budget:
+    """Steps and sizes a run may use, counted so that the same program always ends at the same place."""
+
+    __slots__ = ("steps", "depth", "used")
+
+    LENGTH = 1_000_000  # items of a sequence, characters of a text
+    BITS = 20_000  # of an integer
+    WEIGHT = 200_000  # items of nested containers that are walked through at once
+    DEPTH = 120  # calls of the program's own functions within each other
+
+    def __init__(self, steps: int):
+        self.steps = steps
+        self.used = 0
+        self.depth = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Count some steps and end the run when there are none left."""
+        self.used += steps
+        if self.used > self.steps:
+            raise Exhausted(f"it takes more than {self.steps} steps")
+
+    def weigh(self, value: Any) -> None:
+        """Refuse to compare, hash or flatten a structure that is small in memory but endless when it is walked through."""
+        stack, seen = [value], 0
+        while stack:
+            one = stack.pop()
+            kind = type(one)
+            if kind is list or kind is tuple or kind is set:
+                seen += len(one)
+                if seen > self.WEIGHT:
+                    raise Exhausted("it walks through a structure that is too large")
+                if seen < 256 or one and type(one) is not set and type(one[0]) in (list, tuple, dict):
+                    stack.extend(one)
+            elif kind is dict:
+                seen += len(one)
+                if seen > self.WEIGHT:
+                    raise Exhausted("it walks through a structure that is too large")
+                stack.extend(one.values())
+
+    def length(self, items: int) -> None:
+        """Refuse a sequence or text that would get longer than a dry run holds; pay for one that would not."""
+        if items > self.LENGTH:
+            raise Exhausted(f"it makes a sequence of {items if items < 10**30 else 'too many'} items")
+        if items > 64:
+            self.spend(items >> 4)

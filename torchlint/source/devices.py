@@ -1,0 +1,391 @@
+"""On which device a tensor is, as far as the source says, and where a tensor from the default device meets one that was moved."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Iterator, NamedTuple
+
+from .classes import method_class
+from .flow import callees, objects, origins
+from .identity import external_name
+from .index import FUNCTIONS, enclosing_function, last_word
+from .kinds import MODULE, kinds
+from .module import Module
+from .reaching import reaching
+from .values import Value
+
+MOVED, HERE = "moved", "here"
+FACTORIES = frozenset(
+    f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor".split()
+)
+_MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
+# Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
+_HARMLESS_METHODS = frozenset(
+    "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_ resize_as_ new_tensor "
+    "__getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_ backward step update sample log_prob".split()
+)
+_MEETING_FUNCTIONS = frozenset(
+    "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div torch.einsum torch.dot "
+    "torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select torch.masked_select torch.outer torch.cdist torch.baddbmm "
+    "torch.addmm torch.concat torch.hstack torch.vstack torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
+)
+
+
+class Meeting(NamedTuple):
+    """The expression in which the tensors meet, and the one that is on the device."""
+
+    module: Module
+    node: ast.expr
+    partner: ast.expr
+
+
+def is_default_moved(module: Module) -> bool:
+    """Does the file itself say where new tensors go?"""
+    memo, text = module.world.memo, module.index.text
+    key = ("default moved", module.path)
+    if key not in memo:
+        memo[key] = any(
+            word in text for word in ("set_default_device", "set_default_tensor_type", "with torch.device", "with device:", "init_empty_weights", "with self.device")
+        )
+    return memo[key]
+
+
+def uses_a_device(module: Module) -> bool:
+    """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
+    memo = module.world.memo
+    key = ("uses a device", module.path)
+    if key not in memo:
+        memo[key] = _uses_a_device(module)
+    return memo[key]
+
+
+def _uses_a_device(module: Module) -> bool:
+    text = module.index.text
+    if re.search(r"cuda|\bmps\b|\bxpu\b|[aA]ccelerator|[lL]ightning", text):
+        return True
+    if "device" in text and '"cpu"' not in text and "'cpu'" not in text:
+        return True
+    return not any(_runs_something(s) for s in module.tree.body)
+
+
+def _runs_something(statement: ast.stmt) -> bool:
+    """A statement of a script: more than definitions, imports, constants and a docstring."""
+    if isinstance(statement, ast.Expr):
+        return not isinstance(statement.value, ast.Constant)
+    return isinstance(statement, (ast.For, ast.While, ast.With, ast.If))
+
+
+def device_of(value: Value, depth: int = 6) -> str | None:
+    """`moved`, `here` (the default device) or None: not known."""
+    if depth == 0 or value.node is None:
+        return None
+    memo = value.module.world.memo
+    key = ("device", id(value.node), id(value.frame), value.path)
+    if key not in memo:
+        memo[key] = (None, value)
+        answers = {_origin(origin, depth) for origin in origins(value)}
+        memo[key] = (answers.pop() if len(answers) == 1 else None, value)
+    return memo[key][0]
+
+
+def _origin(origin: Value, depth: int) -> str | None:
+    node = origin.node
+    if isinstance(node, ast.Call):
+        return _call(origin, depth)
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Compare, ast.AugAssign)):
+        parts = [p for p in (getattr(node, f, None) for f in ("left", "right", "operand", "value")) if p is not None]
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        answers = [device_of(origin.at(p, ()), depth - 1) for p in parts]
+        return MOVED if MOVED in answers else HERE if answers and HERE in answers and None not in answers else None
+    if isinstance(node, ast.Attribute):
+        if node.attr in ("shape", "dtype", "device", "ndim"):
+            return None
+        if node.attr in ("T", "data", "grad", "mT"):
+            return device_of(origin.at(node.value, ()), depth - 1)
+        if node.attr in ("weight", "bias") and kinds(origin.at(node.value, ())) == {MODULE}:
+            return MOVED if _in_module_code(origin) or _is_moved_object(origin.at(node.value, ()), depth) else None
+        return None
+    if isinstance(node, ast.arg):
+        return _parameter(origin)
+    return None
+
+
+def _call(origin: Value, depth: int) -> str | None:
+    node: ast.Call = origin.node
+    if origin.path == ("applied",):
+        return MOVED if _in_module_code(origin) else None
+    answers = set()
+    for callee in callees(origin):
+        name, last = callee.name, callee.name.rsplit(".", 1)[-1]
+        if name in FACTORIES:
+            answers.add(_factory(origin))
+        elif name == "torch.nn.Parameter":
+            answers.add(MOVED if _in_class_of_module(origin) else None)
+        elif callee.kind == "method":
+            if last in ("to", "cuda"):
+                answers.add(_moved_to(origin, last, callee.receiver, depth))
+            elif last == "cpu":
+                answers.add(HERE)
+            elif last.startswith("new_") or kinds(callee.receiver) != {MODULE}:
+                answers.add(device_of(callee.receiver, depth - 1) if last not in ("item", "size", "numpy", "tolist", "dim", "numel", "type") else None)
+            elif last == "forward":
+                answers.add(MOVED if _is_moved_object(callee.receiver, depth) else None)
+        elif callee.kind == "instance" and name.startswith("torch.nn."):
+            layer = origin.at(node.func, ())
+            inputs = [device_of(origin.at(a, ()), depth - 1) for a in node.args]
+            answers.add(MOVED if MOVED in inputs or _in_module_code(origin) or _is_moved_object(layer, depth) else None)
+        elif callee.kind == "object":
+            answers.add(MOVED if _is_moved_object(origin.at(node.func, ()), depth) else None)
+        elif callee.kind == "external" and name.startswith("torch."):
+            inputs = [device_of(origin.at(a, ()), depth - 1) for a in _flat(node)]
+            answers.add(MOVED if MOVED in inputs else HERE if inputs and set(inputs) == {HERE} else None)
+        else:
+            answers.add(None)
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _flat(call: ast.Call) -> list[ast.expr]:
+    """The arguments, those inside a list or tuple too."""
+    found: list[ast.expr] = []
+    for argument in [*call.args, *(k.value for k in call.keywords)]:
+        found += argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+    return found
+
+
+def _factory(origin: Value) -> str | None:
+    for keyword in origin.node.keywords:
+        if keyword.arg == "device":
+            return HERE if _is_cpu(origin.at(keyword.value, ())) else MOVED
+        if keyword.arg in (None, "generator", "out"):
+            return None
+    return HERE
+
+
+def _is_cpu(value: Value) -> bool:
+    """Can a device be nothing but the CPU?"""
+    found = origins(value)
+    return bool(found) and all(_names_cpu(o) for o in found)
+
+
+def _names_cpu(origin: Value) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Constant):
+        return node.value is None or str(node.value) == "cpu"
+    if isinstance(node, ast.Call) and {c.name for c in callees(origin)} == {"torch.device"} and node.args:
+        return _is_cpu(origin.at(node.args[0], ()))
+    return False
+
+
+def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | None:
+    if method == "cuda":
+        return MOVED
+    arguments = [*origin.node.args, *(k.value for k in origin.node.keywords if k.arg in ("device", "other"))]
+    if not arguments:
+        return device_of(receiver, depth - 1)
+    target = origin.at(arguments[0], ())
+    name = external_name(target)
+    if name and name.startswith("torch.") and name != "torch.device":  # a dtype
+        return device_of(receiver, depth - 1)
+    if last_word(arguments[0]) in ("dtype", "float", "float32", "half"):
+        return device_of(receiver, depth - 1)
+    return HERE if _is_cpu(target) else MOVED
+
+
+def _parameter(origin: Value) -> str | None:
+    parameter: ast.arg = origin.node
+    function = parameter.up.up
+    owner = method_class(origin.module, function)
+    if owner is None or not owner.is_module:
+        return None
+    positional = [*function.args.posonlyargs, *function.args.args]
+    if parameter in positional[:1]:
+        return None
+    if function.name == "forward" and not origin.path:
+        plain = last_word(parameter.annotation) in ("int", "float", "bool", "str", "dict", "list", "Optional", "List") if parameter.annotation is not None else False
+        without_default = parameter in positional and positional.index(parameter) < len(positional) - len(function.args.defaults)
+        return MOVED if without_default and not plain else None
+    if owner.is_lightning and function.name in ("training_step", "validation_step", "test_step", "predict_step") and parameter is positional[1]:
+        return MOVED
+    return None
+
+
+def _in_class_of_module(origin: Value) -> bool:
+    node = origin.node
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = node.up
+    return node is not None
+
+
+def _in_module_code(origin: Value) -> bool:
+    """Inside a method of an nn.Module other than its construction, layers are where the inputs are; seen through a call, where
+    that module is."""
+    frame = origin.frame
+    if frame is not None and frame.instance is not None and isinstance(frame.instance.node, ast.Call):
+        return _is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
+    function = enclosing_function(origin.node)
+    owner = method_class(origin.module, function) if function is not None else None
+    return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters")
+
+
+def _is_moved_object(value: Value, depth: int) -> bool:
+    """Was a module moved, in the expression that made it or by a later statement `model.to(device)`?"""
+    if depth == 0:
+        return False
+    for origin in origins(value):
+        if not isinstance(origin.node, ast.Call):
+            if isinstance(origin.node, ast.arg) and method_class(origin.module, origin.node.up.up) and origin.node.arg == "self":
+                return _in_module_code(origin)
+            continue
+        for callee in callees(origin):
+            last = callee.name.rsplit(".", 1)[-1]
+            if callee.kind == "method" and last in ("to", "cuda"):
+                if _moved_to(origin, last, callee.receiver, depth - 1) == MOVED:
+                    return True
+            elif callee.kind == "method" and callee.receiver is not None and _is_moved_object(callee.receiver, depth - 1):
+                return True
+            elif last in ("DataParallel", "DistributedDataParallel", "compile", "script") and origin.node.args:
+                if _is_moved_object(origin.at(origin.node.args[0], ()), depth - 1):
+                    return True
+    keys = {o.key for o in objects(value) if o.node is not None}
+    return any(keys & moved for moved in _moved_by_statement(value.module))
+
+
+def _moved_by_statement(module: Module) -> list[set]:
+    memo = module.world.memo
+    key = ("moved by statement", module.path)
+    if key not in memo:
+        memo[key] = []
+        found = []
+        for call in (*module.index.callers("to"), *module.index.callers("cuda")):
+            if isinstance(call.up, ast.Expr) and isinstance(call.func, ast.Attribute):
+                value = Value(module, call)
+                receiver = value.at(call.func.value, ())
+                if _moved_to(value, call.func.attr, receiver, 3) == MOVED:
+                    found.append({o.key for o in objects(receiver) if o.node is not None})
+        memo[key] = found
+    return memo[key]
+
+
+# Where it goes
+
+
+def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
+    """Follow a tensor forwards from its creation to the operations in which it meets a moved one."""
+    yield from _follow(module, created, set(), 12)
+
+
+def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
+    if depth == 0 or id(node) in seen:
+        return
+    seen.add(id(node))
+    parent = node.up
+    if isinstance(parent, ast.Attribute) and parent.value is node and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        call = parent.up
+        if parent.attr in _MOVES or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel"):
+            return
+        if parent.attr not in _HARMLESS_METHODS:
+            yield from _meets(module, call, _flat(call))
+        yield from _follow(module, call, seen, depth - 1)
+    elif isinstance(parent, ast.Attribute) and parent.attr in ("T", "mT", "data"):
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, (ast.BinOp, ast.Compare)):
+        others = [parent.left, parent.right] if isinstance(parent, ast.BinOp) else [parent.left, *parent.comparators]
+        met = list(_meets(module, parent, [o for o in others if o is not node]))
+        yield from met
+        if not met:
+            yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, (ast.UnaryOp, ast.NamedExpr)):
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
+        yield from _argument(module, parent.up, node, seen, depth)
+    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign):  # (h, c) for a recurrent layer
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, ast.Call) and node in parent.args:
+        yield from _argument(module, parent, node, seen, depth)
+    elif isinstance(parent, ast.keyword) and isinstance(parent.up, ast.Call):
+        yield from _argument(module, parent.up, node, seen, depth)
+    elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
+        for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:
+            if isinstance(target, ast.Name):
+                yield from _uses(module, target, seen, depth)
+    elif isinstance(parent, ast.Return):
+        yield from _results(module, parent, seen, depth)
+
+
+def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iterator[Meeting]:
+    scope = binding.at.lookup(binding.id)
+    if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
+        return
+    for node in ast.walk(scope.node):
+        if isinstance(node, ast.Name) and node.id == binding.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
+            if binding in reaching(node, scope):
+                yield from _follow(module, node, seen, depth - 1)
+
+
+def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) -> Iterator[Meeting]:
+    function = enclosing_function(statement)
+    if function is None or isinstance(function, ast.Lambda) or function.name == "forward":
+        return
+    for call in module.index.callers(function.name):
+        if any(c.function is function for c in callees(Value(module, call))):
+            yield from _follow(module, call, seen, depth - 2 if depth > 2 else 0)
+
+
+def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
+    value = Value(module, call)
+    known = callees(value)
+    names = {c.name for c in known}
+    if isinstance(call.func, ast.Attribute) and all(c.kind == "method" for c in known) and known:
+        if kinds(value.at(call.func.value, ())) == {MODULE}:
+            return
+        if call.func.attr not in _HARMLESS_METHODS and not call.func.attr.startswith(("set_", "log", "add_")):
+            yield from _meets(module, call, [call.func.value])
+        return
+    if any(c.kind == "instance" and c.name.startswith("torch.nn.") for c in known):
+        layer = value.at(call.func, ())
+        others = [a for a in _flat(call) if a is not node]
+        if any(_has_weights(n) for n in names) and (_in_module_code(value) or _is_moved_object(layer, 4)):
+            yield Meeting(module, call, call.func)
+        else:
+            yield from _meets(module, call, others)
+    elif any(c.kind == "object" for c in known):
+        if not _is_wrapped(value.at(call.func, ())) and all(c.owner is not None and c.owner.is_module for c in known) and _is_moved_object(value.at(call.func, ()), 4):
+            yield Meeting(module, call, call.func)
+    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") for n in names):
+        met = list(_meets(module, call, [a for a in _flat(call) if a is not node]))
+        yield from met
+        if not met:
+            yield from _follow(module, call, seen, depth - 1)
+    elif any(c.kind == "external" and n.startswith("torch.") and n.count(".") == 1 for c in known for n in [c.name]):
+        yield from _follow(module, call, seen, depth - 1)
+
+
+def _is_wrapped(value: Value) -> bool:
+    """DataParallel and its kin move their inputs themselves."""
+    return any(
+        c.name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", ".prepare", ".setup")
+        for o in origins(value) if isinstance(o.node, ast.Call) for c in callees(o)
+    )
+
+
+def _has_weights(name: str) -> bool:
+    return name.removesuffix("()").rsplit(".", 1)[-1] in (
+        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Embedding LSTM GRU RNN LSTMCell GRUCell RNNCell MultiheadAttention LayerNorm "
+        "BatchNorm1d BatchNorm2d GroupNorm Bilinear TransformerEncoder TransformerDecoder TransformerEncoderLayer Transformer Sequential".split()
+    )
+
+
+def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[Meeting]:
+    for other in others:
+        if device_of(Value(module, other)) == MOVED and not _is_plain(other):
+            yield Meeting(module, where, other)
+            return
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Numbers do not live on a device."""
+    return isinstance(node, (ast.Constant, ast.Lambda, ast.JoinedStr))

@@ -1,0 +1,289 @@
+"""One fast pass over the `ast` of a file: parents, scopes and what each binds, calls, classes, functions, imports.
+
+Nothing here looks at another file, so an index can be shared by everything that reads the same text.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import warnings
+from typing import Iterator, Union
+
+FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+class CannotParse(ValueError):
+    """The text is not Python that this interpreter can read. `line` and `column` count from 1."""
+
+    def __init__(self, reason: str, line: int = 1, column: int = 1):
+        super().__init__(reason)
+        self.line, self.column = line, column
+
+
+def parse(text: str) -> ast.Module:
+    """The tree of a text, or CannotParse with one line that says why."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
+            return ast.parse(text)
+    except SyntaxError as error:
+        raise CannotParse(error.msg, error.lineno or 1, error.offset or 1) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise CannotParse(str(error) or "nested too deeply") from None
+
+
+class Scope:
+    """A function, class, comprehension or module and the places that bind each of its names."""
+
+    __slots__ = ("node", "parent", "function", "bindings", "outer_names", "paths")
+
+    def __init__(self, node: ast.AST, parent: Scope | None):
+        self.node = node
+        self.parent = parent
+        # The function whose `return` a return here is.
+        self.function = node if isinstance(node, FUNCTIONS) else None if isinstance(node, (ast.ClassDef, ast.Module)) else parent and parent.function
+        self.bindings: dict[str, list[ast.AST]] = {}
+        self.outer_names: dict[str, bool] = {}  # `global x` (True) and `nonlocal x` (False)
+        self.paths: dict[str, tuple] = {}  # kept by reaching.py
+
+    def bind(self, name: str, place: ast.AST) -> None:
+        scope: Scope | None = self
+        if name in self.outer_names:
+            scope = self.module if self.outer_names[name] else (self.parent or self).function_with(name)
+        (scope or self).bindings.setdefault(name, []).append(place)
+
+    @property
+    def module(self) -> Scope:
+        scope = self
+        while scope.parent:
+            scope = scope.parent
+        return scope
+
+    def function_with(self, name: str) -> Scope | None:
+        """The nearest enclosing function scope (this one included) that binds `name`."""
+        scope: Scope | None = self
+        while scope and not (isinstance(scope.node, FUNCTIONS) and name in scope.bindings):
+            scope = scope.parent
+        return scope
+
+    def lookup(self, name: str) -> Scope | None:
+        """The scope whose binding a use of `name` here refers to, by Python's rules."""
+        if self.outer_names.get(name):
+            return self.module if name in self.module.bindings else None
+        scope: Scope | None = self
+        while scope:
+            visible = scope is self or not isinstance(scope.node, ast.ClassDef)
+            if visible and name in scope.bindings:
+                return scope
+            scope = scope.parent
+        return None
+
+
+class Index:
+    """The facts of one file. Every node gets `up` (its parent), every name `at` (the scope it is looked up in)."""
+
+    def __init__(self, text: str, path: str, tree: ast.Module | None = None):
+        self.text = text
+        self.path = path
+        self.tree = tree or parse(text)
+        self.lines = list(io.StringIO(text, newline=""))  # str.splitlines would also split at form feeds
+        self.calls: list[ast.Call] = []
+        self.by_kind: dict[type, list[ast.AST]] = {}
+        self.stars: list[ast.ImportFrom] = []
+        self.stores: list[ast.Attribute] = []  # `self.x = …` and the like, in source order
+        self._callers: dict[str, list[ast.Call]] | None = None
+        self.changed_names: frozenset[str | None] | None = None  # found by changed.py
+        self._by_method: dict[int, list[ast.AST]] | None = None
+        self._walk()
+
+    def _walk(self) -> None:
+        tree = self.tree
+        tree.up, tree.scope = None, Scope(tree, None)
+        stack: list[tuple[ast.AST, Scope]] = [(tree, tree.scope)]
+        by_kind = self.by_kind
+        late: list[tuple[ast.AST, Scope]] = []  # names declared global or nonlocal anywhere in a function count from its start
+        while stack:
+            node, scope = stack.pop()
+            kind = type(node)
+            if kind in _COUNTED:
+                by_kind.setdefault(kind, []).append(node)
+            if kind is ast.Name:
+                node.at = scope
+                if type(node.ctx) is not ast.Load:
+                    late.append((node, scope))
+                continue
+            if kind is ast.Constant:
+                continue
+            if kind is ast.Attribute:
+                if type(node.ctx) is ast.Store:
+                    self.stores.append(node)
+            elif kind is ast.Return:
+                if node.value is not None and scope.function is not None:
+                    scope.function.returns.append(node.value)
+            elif (kind is ast.Yield or kind is ast.YieldFrom) and scope.function is not None:
+                scope.function.yields = True
+            inner = scope
+            if kind in _OPENING:
+                if kind is ast.ClassDef or kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                    scope.bind(node.name, node)
+                inner = node.scope = Scope(node, scope)
+                if kind in _FUNCTIONS:
+                    node.returns, node.yields = [], False
+            elif kind is ast.arg:
+                scope.bind(node.arg, node)
+            elif kind is ast.Import or kind is ast.ImportFrom:
+                for alias in node.names:
+                    alias.up = node
+                    if alias.name == "*":
+                        self.stars.append(node)
+                    else:
+                        scope.bind(alias.asname or (alias.name.split(".")[0] if kind is ast.Import else alias.name), alias)
+                continue
+            elif kind is ast.Global or kind is ast.Nonlocal:
+                for name in node.names:
+                    scope.outer_names[name] = kind is ast.Global
+                continue
+            elif kind in _LOOPS:
+                node.jumps = []
+            elif kind is ast.Break or kind is ast.Continue:
+                loop = _loop_of(node)
+                if loop is not None:
+                    loop.jumps.append(node)
+                continue
+            elif kind is ast.ExceptHandler or kind is ast.MatchAs or kind is ast.MatchStar:
+                if node.name:
+                    scope.bind(node.name, node)
+            children = []
+            for field in node._fields:
+                value = getattr(node, field, None)
+                outside = inner is not scope and field in _EVALUATED_OUTSIDE
+                if isinstance(value, list):
+                    for child in value:
+                        if isinstance(child, ast.AST):
+                            child.up = node
+                            children.append((child, scope if outside else inner))
+                elif isinstance(value, ast.AST):
+                    value.up = node
+                    children.append((value, scope if outside else inner))
+            if kind is ast.arguments and isinstance(node.up, FUNCTIONS):  # defaults and annotations belong to the outside
+                outer = scope.parent or scope
+                children = [(child, scope if type(child) is ast.arg else outer) for child, _ in children]
+            children.reverse()
+            stack += children
+        for node, scope in late:
+            holder = scope
+            if type(node.up) is ast.NamedExpr:
+                while isinstance(holder.node, COMPREHENSIONS) and holder.parent:
+                    holder = holder.parent
+            holder.bind(node.id, node)
+        self.calls = by_kind.get(ast.Call, [])  # type: ignore[assignment]
+
+    def nodes(self, *kinds: type) -> Iterator[ast.AST]:
+        """All nodes of some kinds in source order of each kind."""
+        for kind in kinds:
+            yield from self.by_kind.get(kind, ())
+
+    @property
+    def classes(self) -> list[ast.ClassDef]:
+        return self.by_kind.get(ast.ClassDef, [])  # type: ignore[return-value]
+
+    @property
+    def functions(self) -> list[ast.FunctionDef]:
+        return [*self.by_kind.get(ast.FunctionDef, []), *self.by_kind.get(ast.AsyncFunctionDef, [])]  # type: ignore[list-item]
+
+    def callers(self, name: str) -> list[ast.Call]:
+        """The calls whose callee is written with `name` at the end: `name(…)` and `x.name(…)`."""
+        if self._callers is None:
+            self._callers = {}
+            for call in self.calls:
+                word = last_word(call.func)
+                if word:
+                    self._callers.setdefault(word, []).append(call)
+        return self._callers.get(name, [])
+
+    def in_method(self, method: ast.AST) -> list[ast.AST]:
+        """The attributes stored in a function that stands in a class, and the calls there that set attributes, in source order."""
+        if self._by_method is None:
+            self._by_method = {}
+            setting = [call for word in _SETTING for call in self.callers(word)]
+            for node in sorted([*self.stores, *setting], key=lambda n: (n.lineno, n.col_offset)):
+                inside = node.up
+                while inside is not None and not (isinstance(inside, FUNCTIONS) and isinstance(inside.up, (ast.ClassDef, ast.If, ast.Try)) and enclosing_class(inside)):
+                    inside = inside.up
+                if inside is not None:
+                    self._by_method.setdefault(id(inside), []).append(node)
+        return self._by_method.get(id(method), [])
+
+
+def last_word(node: ast.AST) -> str:
+    """`c` of `a.b.c`, the word by which a name or attribute goes; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def within(node: ast.AST | None, ancestor: ast.AST) -> bool:
+    """Is a node the other one or inside it?"""
+    while node is not None and node is not ancestor:
+        node = node.up
+    return node is ancestor
+
+
+def _loop_of(jump: ast.stmt) -> ast.AST | None:
+    """The loop that a `break` or `continue` leaves or begins again."""
+    child: ast.AST = jump
+    while child.up is not None and not isinstance(child, FUNCTIONS):
+        if isinstance(child.up, LOOPS) and child not in child.up.orelse:
+            return child.up
+        child = child.up
+    return None
+
+
+def statement_of(node: ast.AST) -> ast.stmt:
+    """The innermost statement that holds a node."""
+    while not isinstance(node, ast.stmt):
+        node = node.up
+    return node
+
+
+def ancestors(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes around a node, from the inside out."""
+    node = node.up
+    while node is not None:
+        yield node
+        node = node.up
+
+
+def enclosing_function(node: ast.AST) -> FunctionNode | None:
+    """The function or lambda in whose body a node stands."""
+    child = node
+    for parent in ancestors(node):
+        if isinstance(parent, ast.Lambda) and child is parent.body:
+            return parent
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in parent.body:
+            return parent
+        child = parent
+    return None
+
+
+def enclosing_class(function: ast.AST) -> ast.ClassDef | None:
+    """The class of which a function is directly a method."""
+    parent = function.up
+    while isinstance(parent, (ast.If, ast.Try)):
+        parent = parent.up
+    return parent if isinstance(parent, ast.ClassDef) else None
+
+
+_SETTING = ("register_buffer", "add_module", "register_module", "register_parameter", "setattr")
+_FUNCTIONS = frozenset(FUNCTIONS)
+_LOOPS = frozenset(LOOPS)
+_OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
+_EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns"))
+_COUNTED = frozenset(
+    (ast.Module, ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,
+     ast.AugAssign, ast.Assign, ast.AnnAssign, ast.BinOp, ast.Expr, ast.Attribute, ast.Subscript, ast.Return, ast.Delete,
+     ast.Import, ast.ImportFrom, ast.If, ast.Compare, ast.ListComp, ast.Dict, ast.List, ast.Tuple)
+)

@@ -1,0 +1,302 @@
+"""Changes in place: what is changed, which tensor that is, and who has kept it for backward."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from .classes import class_info
+from .flow import callees, origins
+from .grads import is_leaf, requires_grad
+from .graphs import graph, is_model_call, loss_of, read_of
+from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
+from .module import Module
+from .reaching import exclusive, reaching
+from .regions import under_no_grad
+from .values import Value
+
+# A view shares its storage, so a change of one is a change of the other.
+VIEWS = frozenset(
+    ".view .squeeze .unsqueeze .transpose .permute .t .swapaxes .movedim .view_as torch.squeeze torch.unsqueeze torch.transpose torch.permute torch.t".split()
+)
+METHODS = frozenset(
+    f"{name}_" for name in "add sub mul div pow clamp clamp_min clamp_max relu sigmoid tanh exp log sqrt abs neg fill zero copy masked_fill "
+    "masked_scatter index_add index_copy index_fill scatter scatter_add addmm addcmul addcdiv floor ceil round lerp normal uniform bernoulli".split()
+)
+FUNCTIONAL = frozenset(
+    [f"torch.{name}_" for name in "relu sigmoid tanh exp sqrt clamp abs neg".split()]
+    + [f"torch.nn.functional.{name}_" for name in "relu leaky_relu elu celu selu rrelu threshold hardtanh".split()]
+)
+WITH_FLAG = frozenset(
+    [f"torch.nn.functional.{n}" for n in "relu leaky_relu elu celu selu silu mish relu6 hardtanh hardswish dropout dropout2d dropout3d".split()]
+    + [f"torch.nn.{n}()" for n in "ReLU LeakyReLU ELU CELU SELU SiLU Mish ReLU6 Hardtanh Hardswish Dropout Dropout2d Dropout3d".split()]
+)
+NAMES = "relu sigmoid tanh tan exp expm1 softmax log_softmax sqrt rsqrt reciprocal norm std logsumexp amax amin prod softmin cdist".split()
+NAMES += [f"{name}_" for name in "relu sigmoid tanh tan exp expm1 sqrt rsqrt reciprocal".split()]
+KEEP_THEIR_OUTPUT = frozenset(
+    [f"torch.{n}" for n in NAMES] + [f"torch.nn.functional.{n}" for n in NAMES] + [f".{n}" for n in NAMES]
+    + [f"torch.nn.{n}()" for n in "ReLU Sigmoid Tanh Softmax LogSoftmax Softmax2d Softmin RNNCell".split()]
+)
+# What returns several views of one tensor, of which autograd lets none be changed.
+SEVERAL_VIEWS = frozenset(f"{prefix}{n}" for n in "chunk split unbind split_with_sizes".split() for prefix in (".", "torch."))
+_SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
+
+
+class Keeper:
+    """A consumer that keeps its operand for backward, `what` in words."""
+
+    def __init__(self, node: ast.expr, what: str):
+        self.node = node
+        self.what = what
+
+
+def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Every place that changes a tensor in place, if it is one, with the expression of that tensor."""
+    for node in list(module.index.nodes(ast.AugAssign)):
+        target = base_of(node.target)
+        yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
+    for node in list(module.index.nodes(ast.Assign)):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript):
+                yield node, base_of(target)
+    flagged = _flagged_words(module)
+    for call in list(module.index.calls):
+        word = last_word(call.func)
+        if word.endswith("_") and not word.endswith("__"):
+            if isinstance(call.func, ast.Attribute) and word in METHODS and not (names := _names(module, call)) - {f".{word}"} and names:
+                yield call, base_of(call.func.value)
+            elif call.args and _names(module, call) & FUNCTIONAL:
+                yield call, call.args[0]
+        elif call.args and (word in flagged or (isinstance(call.func, ast.Call) and flagged) or any(k.arg == "inplace" for k in call.keywords)):
+            if _has_flag(module, call):
+                yield call, call.args[0]
+
+
+def _names(module: Module, call: ast.Call) -> set[str]:
+    return {c.name for c in callees(Value(module, call))}
+
+
+def _flagged_words(module: Module) -> set[str]:
+    """The names under which this file keeps layers that work in place; to ask every call what it calls would be slow."""
+    words = set()
+    for call in module.index.calls:
+        if any(k.arg == "inplace" for k in call.keywords) or (last_word(call.func) == "ReLU" and call.args):
+            parent = call.up
+            for target in getattr(parent, "targets", ()) if isinstance(parent, ast.Assign) else (getattr(parent, "target", parent),):
+                words.add(last_word(target))
+    return words - {""}
+
+
+def _has_flag(module: Module, call: ast.Call) -> bool:
+    """`F.relu(x, inplace=True)`, and `self.act(x)` where `self.act = nn.ReLU(inplace=True)`."""
+    known = callees(Value(module, call))
+    if not known or not {c.name for c in known} <= WITH_FLAG:
+        return False
+    return all(_is_true(c.made.node if c.made is not None else call, c.made is not None) for c in known)
+
+
+def _is_true(call: ast.Call, positional: bool) -> bool:
+    for keyword in call.keywords:
+        if keyword.arg == "inplace":
+            return isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+    last = call.args[-1] if positional and call.args else None
+    return isinstance(last, ast.Constant) and last.value is True
+
+
+def base_of(target: ast.expr) -> ast.expr:
+    """The tensor that `x[…] = 1` or `x.view(-1)[0] = 1` changes."""
+    while isinstance(target, (ast.Subscript, ast.Starred)):
+        target = target.value
+    return target
+
+
+def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
+    """What has kept the tensor that `use` names, before `change` changes it."""
+    first = statement_of(change).lineno
+    scope = use.at.lookup(use.id)
+    if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
+        return
+    bound = {id(b) for b in reaching(use, scope)}
+    for node in _loads(module, use.id):
+        if node is use or node.lineno > change.end_lineno or node.at.lookup(node.id) is not scope:
+            continue
+        inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
+        if not inside and node.lineno >= first:
+            continue
+        if enclosing_function(node) is not enclosing_function(use) or exclusive(node, change) or _apart(node, change):
+            continue
+        if {id(b) for b in reaching(node, scope)} != bound or _backward_between(module, node, change):
+            continue
+        kept = _keeper(module, node)
+        if kept:
+            yield kept
+
+
+def _loads(module: Module, name: str) -> list[ast.Name]:
+    memo = module.world.memo
+    key = ("loads", module.path)
+    if key not in memo:
+        found: dict[str, list[ast.Name]] = {}
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.setdefault(node.id, []).append(node)
+        memo[key] = found
+    return memo[key].get(name, [])
+
+
+def _apart(a: ast.AST, b: ast.AST) -> bool:
+    """Do two places stand in different branches of one `if`?"""
+    node, seen = a, []
+    while node.up is not None:
+        seen.append((node.up, node))
+        node = node.up
+    for parent, child in seen:
+        if isinstance(parent, ast.If) and within(b, parent):
+            sides = [side for side in (parent.body, parent.orelse) if any(within(a, s) for s in side)]
+            others = [side for side in (parent.body, parent.orelse) if any(within(b, s) for s in side)]
+            if sides and others and sides[0] is not others[0]:
+                return True
+        if isinstance(parent, ast.If) and not within(b, parent) and parent.body and isinstance(parent.body[-1], (ast.Return, ast.Raise)):
+            if any(within(a, s) for s in parent.body):
+                return True
+    return False
+
+
+def _backward_between(module: Module, a: ast.AST, b: ast.AST) -> bool:
+    return any(a.lineno <= call.lineno <= b.lineno for call in module.index.callers("backward"))
+
+
+_KEEPING_MODULES = frozenset(
+    f"torch.nn.{name}()" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
+    "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN Bilinear MultiheadAttention".split()
+)
+_KEEPING_FUNCTIONS = frozenset(
+    "torch.log torch.log2 torch.log10 torch.log1p torch.abs torch.sin torch.cos torch.square torch.pow torch.nn.functional.gelu "
+    "torch.nn.functional.silu torch.nn.functional.leaky_relu torch.nn.functional.softplus torch.nn.functional.max_pool2d "
+    "torch.nn.functional.layer_norm .log .abs .sin .cos .square .pow .log1p torch.nn.GELU() torch.nn.SiLU() torch.nn.LeakyReLU() "
+    "torch.nn.MaxPool2d() torch.nn.MaxPool1d() torch.nn.Softplus()".split()
+)
+_KEEPING_PRODUCTS = frozenset(
+    "torch.matmul torch.bmm torch.mm torch.mul torch.nn.functional.linear torch.nn.functional.conv1d torch.nn.functional.conv2d "
+    ".matmul .bmm .mm .mul torch.einsum".split()
+)
+
+
+def _keeper(module: Module, use: ast.Name) -> Keeper | None:
+    """The operation that uses a name directly and keeps it, if its backward will run."""
+    node, parent = use, use.up
+    value = Value(module, parent)
+    if isinstance(parent, ast.BinOp):
+        other = parent.right if parent.left is use else parent.left
+        if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is use):
+            if isinstance(other, ast.Name) and other.id == use.id:
+                return Keeper(parent, "this product") if requires_grad(Value(module, use)) else None
+            if requires_grad(Value(module, other)):
+                return Keeper(parent, "this division" if isinstance(parent.op, ast.Div) else "this product")
+        elif isinstance(parent.op, ast.Pow) and parent.left is use and requires_grad(Value(module, use)):
+            if not (isinstance(parent.right, ast.Constant) and parent.right.value == 1):
+                return Keeper(parent, "this power")
+        return None
+    if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        value = Value(module, parent.up)
+    elif not (isinstance(parent, ast.Call) and node in parent.args):
+        return None
+    names = {c.name for c in callees(value)}
+    if not names:
+        return None
+    if names <= _KEEPING_MODULES:
+        return Keeper(value.node, f"`{ast.unparse(value.node.func)}`")
+    if names <= _KEEPING_FUNCTIONS and requires_grad(Value(module, use)):
+        return Keeper(value.node, f"`{last_word(value.node.func) or ast.unparse(value.node.func)}`")
+    if names <= _KEEPING_PRODUCTS:
+        operands = [*value.node.args, *([value.node.func.value] if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"} else [])]
+        if any(o is not use and requires_grad(Value(module, o)) for o in operands):
+            return Keeper(value.node, f"`{last_word(value.node.func)}`")
+    return None
+
+
+def is_trained(module: Module, node: ast.AST) -> bool:
+    """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls backward after it?"""
+    function = enclosing_function(node)
+    if function is None or isinstance(function, ast.Lambda):
+        start, end = 1, len(module.index.lines)
+    else:
+        owner = enclosing_class(function)
+        if owner is not None and class_info(module, owner).is_module and function.name not in ("__init__", "sample", "generate", "predict"):
+            return True
+        if "loss" in function.name.lower():
+            return True
+        start, end = function.lineno, function.end_lineno
+    return any(max(start, node.lineno) <= call.lineno <= end for call in module.index.callers("backward"))
+
+
+def has_alias(module: Module, use: ast.Name) -> bool:
+    """Does another name hold the same tensor (`identity = x`), so that `x = x + y` would part them?"""
+    scope = use.at.lookup(use.id)
+    if scope is None or any(isinstance(getattr(b.up, "value", None), (ast.Name, ast.Attribute)) for b in reaching(use, scope)):
+        return True
+    return any(
+        isinstance(node.up, (ast.Assign, ast.Tuple, ast.List, ast.Dict, ast.Return))
+        or (isinstance(node.up, ast.Call) and last_word(node.up.func) == "append")
+        for node in _loads(module, use.id)
+        if node.at.lookup(node.id) is scope and statement_of(node).lineno < use.lineno
+    )
+
+
+def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value | None:
+    """The operation that made a tensor (or that it is a view of), if it keeps its output and its backward will run."""
+    for origin in origins(Value(module, tensor), VIEWS):
+        if isinstance(origin.node, ast.Call) and _keeps_output(origin):
+            here = origin.module is module
+            if not (here and (exclusive(origin.node, change) or _backward_between(module, origin.node, change))) and is_in_loss(module, origin, change):
+                return origin
+    return None
+
+
+def _keeps_output(origin: Value) -> bool:
+    names = {c.name for c in callees(origin)}
+    if origin.path == ("applied",):
+        return bool(names) and {name + "()" for name in names} <= KEEP_THEIR_OUTPUT
+    is_view = bool(names) and names <= SEVERAL_VIEWS and len(origin.path) == 1
+    is_sequence = bool(names) and names <= _SEQUENCES and origin.path == (0,)
+    if not (is_view or is_sequence) and (origin.path or not names or not names <= KEEP_THEIR_OUTPUT):
+        return False
+    if is_sequence:
+        return requires_grad(origin.at(origin.node, ())) is not False and not under_no_grad(origin.module, origin.node)
+    operands = list(origin.node.args)
+    if isinstance(origin.node.func, ast.Attribute) and all(n.startswith(".") for n in names):
+        operands.append(origin.node.func.value)
+    return any(_has_graph(origin.at(o, ())) for o in operands) and not under_no_grad(origin.module, origin.node)
+
+
+def _has_graph(operand: Value) -> bool:
+    return requires_grad(operand) is True or any(not o.path and is_model_call(o) for o in origins(operand))
+
+
+def is_in_loss(module: Module, producer: Value, change: ast.AST) -> bool:
+    """Does a backward run through what was made here? In a module it does; elsewhere it may be for a metric only."""
+    function = enclosing_function(change)
+    later = [call for call in module.index.callers("backward") if enclosing_function(call) is function and call.lineno >= change.lineno]
+    if not later:
+        return True
+    losses = [graph(loss) for call in later if (loss := loss_of(module, call)) is not None]
+    return any(behind.open or any(node.node is producer.node for node in behind.nodes.values()) for behind in losses)
+
+
+def changed_leaf(module: Module, tensor: ast.expr) -> Value | None:
+    """The creation of the leaf (parameter, or tensor made with `requires_grad=True`) that a tensor is or is a view of."""
+    found = origins(Value(module, tensor), VIEWS)
+    leaves = [origin for origin in found if is_leaf(origin)]
+    others = [origin for origin in found if origin not in leaves and not isinstance(origin.node, ast.AugAssign)]  # itself, a round before
+    return leaves[0] if leaves and not others else None
+
+
+def changed_in_sequence(made: Value) -> Iterator[tuple[ast.Call, ast.Call]]:
+    """The layers given to a Sequential that work in place on what the layer before them keeps: that layer, and the one in place."""
+    before = None
+    for argument in made.node.args:
+        for origin in origins(made.at(argument, ()))[:1]:
+            names = {f"{c.name}()" for c in callees(origin) if c.name} if isinstance(origin.node, ast.Call) else set()
+            if before is not None and names and names <= WITH_FLAG and _is_true(origin.node, True):
+                yield before, argument
+            before = argument if names and names <= KEEP_THEIR_OUTPUT else None

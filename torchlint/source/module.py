@@ -1,0 +1,159 @@
+"""A file in its project: its index, the files it imports, positions as spans."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Iterator
+
+from ..finding import Note, Span
+from ..project import Project, View
+from .index import CannotParse, Index
+from .surface import surface
+
+
+MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
+MAX_KEPT = 2_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
+
+
+class World:
+    """All files that were read to judge one file, and what was found out about them on the way."""
+
+    def __init__(self, view: View):
+        self.view = view
+        self.modules: dict[str, Module | None] = {}
+        self.memo: dict[Any, Any] = {}
+        self.pending: set[Any] = set()  # what is being found out
+        self.kept: list[Any] = []
+        self.cuts = 0  # how often a search ended at a bound or at itself
+        self.steps = 0  # of the question that is being answered
+        self.depth = 0  # of the steps that wait for others
+        self.nesting = 0  # of questions that lead to questions, so that a recursion ends as an unknown
+        self.rewritten_lines = 0  # given to libcst, for the statistics
+
+    def module(self, path: str) -> Module | None:
+        """Another file of the project, None where it cannot be read or too many were read before it."""
+        if path not in self.modules:
+            if len(self.modules) > MAX_FILES:
+                self.cuts += 1
+                return None
+            text = self.view.read(path)
+            index = None if text is None else shared_index(self.view.project, path, text)
+            self.modules[path] = Module(index, self) if index else None
+        return self.modules[path]
+
+    def forget_searches(self) -> None:
+        """A search was broken off by an error: the next one begins from nothing."""
+        self.pending.clear()
+        self.steps = self.depth = self.nesting = 0
+
+    def imported_texts(self, path: str, text: str) -> Iterator[tuple[str, str]]:
+        """The project files that a file imports, as far as its text tells, with their texts; nothing is parsed."""
+        for name, level in surface(self.view.project, path, text).imports:
+            found = self.view.resolve(name, level, path) if name or level else None
+            read = self.view.read(found) if found else None
+            if read is not None:
+                yield found, read
+
+
+def shared_index(project: Project, path: str, text: str) -> Index | None:
+    """The index of a file, kept with the project because many files import the same ones."""
+    kept: dict[str, Index | None] = project.__dict__.setdefault("indexes", {})
+    if path in kept:
+        index = kept.pop(path)
+        if index is None or index.text == text:
+            kept[path] = index  # the last one used is the last one to go
+            return index
+    if len(kept) > 60:  # a bound on memory
+        kept.pop(next(iter(kept)))
+    try:
+        kept[path] = Index(text, path)
+    except CannotParse:
+        kept[path] = None
+    return kept[path]
+
+
+class Module:
+    """One file as the rules see it."""
+
+    def __init__(self, index: Index, world: World):
+        self.index = index
+        self.world = world
+        self.path = index.path
+        self.tree = index.tree
+
+    def __repr__(self) -> str:
+        return f"<Module {self.path}>"
+
+    def span(self, node: ast.AST) -> Span:
+        """Where a node stands, in code points."""
+        return Span(
+            node.lineno, self._column(node.lineno, node.col_offset), node.end_lineno, self._column(node.end_lineno, node.end_col_offset)
+        )
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.index.lines[line - 1] if line <= len(self.index.lines) else ""
+        return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="ignore")) + 1
+
+    def segment(self, node: ast.AST) -> str:
+        """The source text of a node."""
+        return self.text_of(self.span(node))
+
+    def text_of(self, span: Span) -> str:
+        lines = self.index.lines[span.line - 1 : span.end_line]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return "".join(lines)
+
+    def note(self, node: ast.AST, message: str) -> Note:
+        return Note(message, self.path, self.span(node))
+
+    def imported(self, module: str, level: int = 0) -> Module | None:
+        """The project file that an import in this file means."""
+        path = self.world.view.resolve(module, level, self.path)
+        return self.world.module(path) if path else None
+
+    def mentions(self, word: str) -> bool:
+        """Does this file, or a project file that it imports, contain the text `word` (alternatives divided by `|`)?"""
+        words = word.split("|")
+        if any(w in self.index.text for w in words):
+            return True
+        return any(w in text for text in self._imported_texts() for w in words)
+
+    def _imported_texts(self) -> Iterator[str]:
+        """The texts of the project files it imports. A package's `__init__.py` only passes on: what it imports counts too."""
+        seen, queue = {self.path}, list(self.imported_paths())
+        while queue:
+            path = queue.pop()
+            if path in seen:
+                continue
+            seen.add(path)
+            yield self.world.view.read(path) or ""
+            if path.endswith("__init__.py"):
+                module = self.world.module(path)
+                queue += module.imported_paths() if module else ()
+
+    def imports(self) -> list[Module]:
+        """The project files that this file imports."""
+        return [other for path in self.imported_paths() if (other := self.world.module(path))]
+
+    def imported_paths(self) -> list[str]:
+        """Where they are, without reading them."""
+        key = ("imports", self.path)
+        if key not in self.world.memo:
+            found: dict[str, None] = {}
+            for node in self.index.nodes(ast.Import, ast.ImportFrom):
+                if isinstance(node, ast.Import):
+                    wanted = [(alias.name, 0) for alias in node.names]
+                else:
+                    base = node.module or ""
+                    wanted = [(base, node.level)] + [
+                        (f"{base}.{alias.name}" if base else alias.name, node.level) for alias in node.names if alias.name != "*"
+                    ]
+                for name, level in wanted:
+                    path = self.world.view.resolve(name, level, self.path) if name or level else None
+                    if path and path != self.path:
+                        found[path] = None
+            self.world.memo[key] = list(found)
+        return self.world.memo[key]

@@ -1,0 +1,43 @@
+"""What the text of an expression says by itself: dotted names, constant keys, `super()`."""
+
+from __future__ import annotations
+
+import ast
+
+
+def is_super(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+
+
+def root_of(node: ast.AST) -> ast.Name | None:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def dotted(node: ast.AST) -> str | None:
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def rooted_in_import(node: ast.AST) -> bool:
+    """Does a dotted expression start at an imported name, so that it names a thing of a library?"""
+    root = root_of(node)
+    if root is None:
+        return False
+    scope = root.at.lookup(root.id)
+    if scope is None:
+        return False
+    bindings = scope.bindings[root.id]
+    return bool(bindings) and all(isinstance(b, ast.alias) for b in bindings)
+
+
+def constant_key(node: ast.AST) -> int | str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, str)) and not isinstance(node.value, bool):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return -node.operand.value if isinstance(node.operand.value, int) else None
+    return None

@@ -1,0 +1,213 @@
+"""Comments that silence findings: `# noqa`, `# torchlint: ignore[...]` and their forms for a whole file."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from bisect import bisect_left
+from typing import Iterable, Mapping
+
+from torchlint.finding import Edit, Finding, Fix, Span
+
+_CODES = r"[A-Z][A-Z0-9]*[0-9]+(?:(?:\s*,\s*|\s+)[A-Z][A-Z0-9]*[0-9]+)*"
+_DIRECTIVE = re.compile(
+    rf"""\#\s*(?:
+        (?:(?P<whole>flake8|ruff)\s*:\s*)?(?P<noqa>noqa)\b(?:\s*:\s*(?P<codes>{_CODES})(?![\w]))?
+      | torchlint\s*:\s*ignore(?P<file>-file)?\b(?:\s*\[(?P<list>[^\]\#]*)\](?P<reason>[^\#]*))?
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CODE = re.compile(r"[\w-]+")
+
+
+class Directive:
+    """One suppression comment: which codes (None for all), on which logical line (None for the whole file)."""
+
+    def __init__(self, match: re.Match, comment: str, row: int, column: int):
+        self.is_noqa = bool(match["noqa"])
+        self.row, self.column, self.comment, self.match = row, column, comment, match
+        listed = match["codes"] or match["list"]
+        self.codes = None if listed is None else [c if "_" in c else c.upper() for c in _CODE.findall(listed)]
+        self.whole_file = bool(match["whole"] or match["file"])
+        self.used: set[str] = set()
+
+    def silences(self, finding: Finding) -> bool:
+        """Whether the finding's code or name is listed; remembers what was of use."""
+        if self.codes is None:
+            return True
+        hits = {c for c in self.codes if _means(c, finding.code, finding.name)}
+        self.used |= hits
+        return bool(hits)
+
+    def unused(self, active: Mapping[str, str]) -> list[str]:
+        """Our codes that silenced nothing although a rule they mean did run."""
+        return [
+            listed
+            for listed in self.codes or ()
+            if listed not in self.used and any(_means(listed, code, name) for code, name in active.items())
+        ]
+
+    def without(self, codes: list[str]) -> Edit:
+        """The edit that takes these codes out of the comment, and the comment away when nothing of it is left."""
+        left = [c for c in self.codes if c not in codes]
+        group = "codes" if self.is_noqa else "list"
+        if left:
+            return self._edit(*self.match.span(group), ", ".join(left))
+        start, end = self.match.span()
+        before, after = self.comment[:start].rstrip(), self.comment[end:].strip()
+        if self.is_noqa and after and not after.startswith("#"):
+            after = f"# {after.lstrip(':,- ')}"
+        if before or after:
+            return self._edit(len(before), len(self.comment), ("  " if before and after else "") + after)
+        return self._edit(0, len(self.comment), "")
+
+    def _edit(self, start: int, end: int, text: str) -> Edit:
+        return Edit(Span(self.row, self.column + start, self.row, self.column + end), text)
+
+
+def _means(listed: str, code: str, name: str) -> bool:
+    """A listed code also stands for the codes it begins, as in flake8."""
+    return name == listed or (listed.startswith("TL") and code.startswith(listed))
+
+
+class Suppressions:
+    """All suppression comments of one text."""
+
+    def __init__(self, text: str):
+        self.lines: list[str] = []
+        self.directives: list[Directive] = []
+        self._starts: list[int] = []  # first and last rows of the logical lines, in order
+        self._ends: list[int] = []
+        self._open_ends: set[int] = set()  # rows at whose end a comment can be put
+        lowered = text.lower()
+        self._any = "noqa" in lowered or "torchlint" in lowered
+        if self._any:
+            self._read(text)
+
+    def filter(self, findings: Iterable[Finding], active: Mapping[str, str], path: str = ""):
+        """The findings that stay, how many do not, and TL002 findings. `active` are the rules that ran: code to name."""
+        findings = list(findings)
+        if not self.directives:
+            return findings, 0, []
+        rows: dict[int, list[Directive]] = {}
+        for directive in self.directives:
+            for row in () if directive.whole_file else self._rows_of(directive):
+                rows.setdefault(row, []).append(directive)
+        everywhere = [d for d in self.directives if d.whole_file]
+        kept = []
+        for finding in findings:
+            here = {id(d): d for row in self._lines_of(finding) for d in rows.get(row, ())}
+            # Every comment is asked, so that each one that applies counts as used.
+            if not sum([d.silences(finding) for d in (*everywhere, *here.values())]):
+                kept.append(finding)
+        unused = self._unused(active, path) if "TL002" in active else []
+        return kept, len(findings) - len(kept), unused
+
+    def add_noqa(self, findings: Iterable[Finding]) -> list[Edit]:
+        """Edits that silence the findings with `# noqa` comments, joining the ones that are there."""
+        wanted: dict[int, list[str]] = {}
+        for finding in findings:
+            row = finding.span.line
+            if row not in self._open_ends:
+                row = self._logical(row)[1]
+            if finding.code not in wanted.setdefault(row, []):
+                wanted[row].append(finding.code)
+        edits = []
+        for row, codes in sorted(wanted.items()):
+            there = [d for d in self.directives if d.row == row and d.is_noqa and d.codes and not d.whole_file]
+            if there:
+                _, end = there[0].match.span("codes")
+                edits.append(there[0]._edit(end, end, "".join(f", {c}" for c in sorted(codes))))
+            else:
+                line = self.lines[row - 1].rstrip("\r\n")
+                column = len(line.rstrip()) + 1
+                edits.append(Edit(Span(row, column, row, len(line) + 1), f"  # noqa: {', '.join(sorted(codes))}"))
+        return edits
+
+    @classmethod
+    def to_extend(cls, text: str) -> Suppressions:
+        """The comments of a text that is to get more of them."""
+        made = cls(text)
+        if not made._any:
+            made._read(text)
+        return made
+
+    def _read(self, text: str) -> None:
+        self.lines = io.StringIO(text, newline=None).read().split("\n")
+        start = None
+        try:
+            for token in tokenize.generate_tokens(io.StringIO("\n".join(self.lines)).readline):
+                kind = token.type
+                if kind == tokenize.COMMENT:
+                    self._comment(token.string, *token.start)
+                elif kind == tokenize.NEWLINE:
+                    self._starts.append(start or token.start[0])
+                    self._ends.append(token.end[0])
+                    self._open_ends.add(token.start[0])
+                    start = None
+                elif kind == tokenize.NL:
+                    self._open_ends.add(token.start[0])
+                elif start is None and kind not in (tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
+                    start = token.start[0]
+        except (tokenize.TokenError, SyntaxError):
+            # Not Python to the end: what was read so far counts, and so does everything that looks like a comment after it.
+            done = max(self._open_ends, default=0)
+            for row, line in enumerate(self.lines[done:], done + 1):
+                if "#" in line:
+                    self._comment(line[line.index("#") :], row, line.index("#"))
+
+    def _comment(self, comment: str, row: int, column: int) -> None:
+        for match in _DIRECTIVE.finditer(comment):
+            self.directives.append(Directive(match, comment, row, column + 1))
+
+    def _logical(self, row: int) -> tuple[int, int]:
+        """First and last row of the logical line a row belongs to."""
+        index = bisect_left(self._ends, row)
+        if index < len(self._ends) and self._starts[index] <= row:
+            return self._starts[index], self._ends[index]
+        return row, row
+
+    def _rows_of(self, directive: Directive) -> tuple[int, ...]:
+        """Rows a comment speaks about: its own, or, for `torchlint: ignore` alone on a line, the next logical line."""
+        alone = not self.lines[directive.row - 1][: directive.column - 1].strip()
+        index = bisect_left(self._starts, directive.row)
+        if directive.is_noqa or not alone or self._logical(directive.row) != (directive.row, directive.row):
+            return (directive.row,)
+        return (directive.row, *self._starts[index : index + 1])
+
+    def _lines_of(self, finding: Finding) -> set[int]:
+        first, last = self._logical(finding.span.line)
+        return {first, finding.span.line, min(finding.span.end_line, last), last}
+
+    def _unused(self, active: Mapping[str, str], path: str) -> list[Finding]:
+        silent = {d.row for d in self.directives if d.codes and "TL002" in d.codes}
+        found = []
+        for directive in self.directives:
+            codes = [c for c in directive.unused(active) if c != "TL002"]
+            if not codes or directive.row in silent:
+                continue
+            start, end = directive.match.span()
+            column = directive.column
+            found.append(
+                Finding(
+                    "TL002",
+                    active["TL002"],
+                    path,
+                    Span(directive.row, column + start, directive.row, column + end),
+                    f"nothing to suppress: {', '.join(codes)} is not reported here",
+                    help="remove what is not needed",
+                    fix=Fix("remove the unused suppression", (self._tidy(directive.without(codes)),), "safe"),
+                )
+            )
+        return found
+
+    def _tidy(self, edit: Edit) -> Edit:
+        """A comment that goes takes the blanks before it along, and its whole line if it stood alone."""
+        row, line = edit.span.line, self.lines[edit.span.line - 1]
+        if edit.text or edit.span.end_column <= len(line.rstrip()):
+            return edit
+        code = line[: edit.span.column - 1].rstrip()
+        if code or row == len(self.lines):
+            return Edit(Span(row, len(code) + 1, row, len(line) + 1), "")
+        return Edit(Span(row, 1, row + 1, 1), "")

@@ -1,0 +1,251 @@
+"""Which files the given paths mean: configuration, exclusions, ignore files and project of each."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from fnmatch import translate
+from functools import cache, lru_cache
+from typing import Iterable
+
+from msgspec import Struct
+
+from torchlint.config import Settings
+from torchlint.config_file import Configurations
+
+Stamp = tuple[int, int, int]  # changed when a file changed: modification and change time, size
+
+
+class Group(Struct, frozen=True, eq=False):
+    """Files that share settings and project are linted together: the unit of cache files and worker tasks."""
+
+    settings: Settings
+    root: str
+    roots: tuple[str, ...]
+    files: dict[str, Stamp]
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+
+
+class Walk:
+    """The files to lint, in groups. A path that does not exist becomes a line in `missing`."""
+
+    def __init__(self, paths: Iterable[str], configurations: Configurations):
+        self.configurations = configurations
+        self.missing: list[str] = []
+        self._groups: dict[tuple, Group] = {}
+        self._group_of_folder: dict[str, Group] = {}
+        self._seen: set[str] = set()
+        for path in paths:
+            self._start(os.path.abspath(path), path)
+        self.groups = [group for group in self._groups.values() if group.files]
+        for group in self.groups:
+            for path in [path for path in group.files if not _is_text(path)]:
+                del group.files[path]
+                self.missing.append(f"{os.fsencode(path)!r}: the name is not text")
+
+    def files(self) -> list[str]:
+        return sorted(path for group in self.groups for path in group.files)
+
+    def _start(self, path: str, named: str) -> None:
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            self.missing.append(f"{named}: {error.strerror or error}")
+            return
+        except ValueError:
+            self.missing.append(f"{named!r}: not a path")
+            return
+        folder = path if stat.S_ISDIR(status.st_mode) else os.path.dirname(path)
+        settings = self.configurations.of_folder(folder)
+        if settings.force_exclude and is_excluded(path, settings):
+            return
+        if folder != path:
+            if path not in self._seen:
+                self._seen.add(path)
+                self._group(folder, settings).files[path] = stamp(status)
+            return
+        ignore = _Ignore.above(path) if settings.respect_gitignore else None
+        self._folder(path, ignore)
+
+    def _folder(self, start: str, ignore: _Ignore | None) -> None:
+        # An explicit stack: the depth of a tree is not ours to limit. Links to folders are not followed, so loops end.
+        stack = [(start, ignore)]
+        while stack:
+            folder, ignore = stack.pop()
+            try:
+                entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            except OSError as error:
+                self.missing.append(f"{folder}: {error.strerror or error}")
+                continue
+            names = {entry.name for entry in entries}
+            settings = self.configurations.of_folder(folder, names)
+            is_left_out = _matcher(settings.exclude)
+            is_included = _matcher(settings.include)
+            if settings.respect_gitignore:
+                ignore = _Ignore.read(folder, ignore) if ".gitignore" in names else ignore
+            else:
+                ignore = None
+            files = None
+            below = []
+            for entry in entries:
+                name, path = entry.name, entry.path
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not is_folder and not is_included(name, path):
+                    continue
+                if is_left_out(name, path) or (ignore and ignore.ignores(path, is_folder)):
+                    continue
+                if is_folder:
+                    below.append((path, ignore))
+                    continue
+                try:
+                    status = entry.stat()
+                except OSError:
+                    continue  # a dangling link, such as an editor's lock file
+                if stat.S_ISREG(status.st_mode) and path not in self._seen:
+                    self._seen.add(path)
+                    if files is None:
+                        files = self._group(folder, settings).files
+                    files[path] = stamp(status)
+            stack += reversed(below)
+
+    def _group(self, folder: str, settings: Settings) -> Group:
+        group = self._group_of_folder.get(folder)
+        if group is None:
+            root, roots = project_of(folder, settings)
+            key = (id(settings), root, roots)
+            group = self._groups.setdefault(key, Group(settings, root, roots, {}))
+            self._group_of_folder[folder] = group
+        return group
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+        return True
+    except UnicodeEncodeError:
+        return False
+
+
+def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """The root of a folder's project and where else its imports look: the configuration's folder, else the
+    repository, else the scripts around the package the folder belongs to, else that package, else the folder."""
+    if settings.root and (folder + os.sep).startswith(os.path.join(settings.root, "")):
+        return settings.root, settings.src
+    repository = _repository(folder)
+    if repository:
+        return repository, settings.src
+    package = _package(folder)
+    if not package:
+        return folder, settings.src
+    around = os.path.dirname(package)
+    return (around, settings.src) if _has_scripts(around) else (package, (*settings.src, around))
+
+
+@cache
+def _has_scripts(folder: str) -> bool:
+    """Whether a folder that holds a package holds files beside it; where packages are installed it says nothing."""
+    names = os.listdir(folder)
+    return any(name.endswith(".py") for name in names) and not any(name.endswith(".dist-info") for name in names)
+
+
+@cache
+def _repository(folder: str) -> str:
+    if any(os.path.exists(os.path.join(folder, name)) for name in (".git", ".hg")):
+        return folder
+    parent = os.path.dirname(folder)
+    return _repository(parent) if parent != folder else ""
+
+
+@cache
+def _package(folder: str) -> str:
+    """The outermost package that holds a folder, empty if the folder is in none."""
+    parent = os.path.dirname(folder)
+    above = _package(parent) if parent != folder else ""
+    return above or (folder if os.path.isfile(os.path.join(folder, "__init__.py")) else "")
+
+
+@lru_cache(maxsize=256)
+def _matcher(patterns: tuple[str, ...]):
+    """A test of (name, path) against file patterns: by name, or, with a folder in the pattern, by path."""
+    names = frozenset(p for p in patterns if not re.search(r"[*?\[/]", p))
+    endings = tuple(p[1:] for p in patterns if re.fullmatch(r"\*\.\w+", p))
+    globs = [p.rstrip("/") for p in patterns if p not in names and not re.fullmatch(r"\*\.\w+", p)]
+    by_name = [translate(p) for p in globs if "/" not in p]
+    by_path = [translate(form) for p in globs if "/" in p for form in (p, p + "/*")]
+    name_match = re.compile("|".join(by_name)).match if by_name else None
+    path_match = re.compile("|".join(by_path)).match if by_path else None
+
+    def is_match(name: str, path: str) -> bool:
+        return bool(
+            name in names
+            or (endings and name.endswith(endings))
+            or (name_match and name_match(name))
+            or (path_match and path_match(path.replace(os.sep, "/")))
+        )
+
+    return is_match
+
+
+def is_excluded(path: str, settings: Settings) -> bool:
+    """Whether an exclusion or an ignore file names the path or a folder it lies in."""
+    is_left_out = _matcher(settings.exclude)
+    top = os.path.abspath(settings.root or os.getcwd())
+    ignore = _Ignore.above(path) if settings.respect_gitignore else None
+    if ignore and ignore.ignores(path, os.path.isdir(path)):
+        return True
+    part = path
+    while part != top and part != os.path.dirname(part):
+        if is_left_out(os.path.basename(part), part):
+            return True
+        part = os.path.dirname(part)
+    return False
+
+
+class _Ignore:
+    """One ignore file and those above it."""
+
+    def __init__(self, folder: str, lines: list[str], above: _Ignore | None):
+        from pathspec import GitIgnoreSpec
+
+        self.above = above
+        self.start = len(os.path.join(folder, ""))
+        self.exact = GitIgnoreSpec.from_lines(lines)
+        self.has_exceptions = any(pattern.include is False for pattern in self.exact.patterns)
+        # One alternation in C instead of a hundred patterns in Python says quickly that nothing matches.
+        wanted = [re.sub(r"\?P<\w+>", "?:", p.regex.pattern) for p in self.exact.patterns if p.include]
+        self.quick = re.compile("|".join(f"(?:{w})" for w in wanted) or r"(?!)").search
+
+    @classmethod
+    def read(cls, folder: str, above: _Ignore | None, name: str = ".gitignore") -> _Ignore | None:
+        try:
+            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                lines = file.read().splitlines()
+            return cls(folder, lines, above)
+        except (OSError, ValueError):
+            return above
+
+    @classmethod
+    def above(cls, path: str) -> _Ignore | None:
+        """The ignore files of the folders between a path and the repository's root."""
+        root = _repository(path)
+        folders = []
+        folder = os.path.dirname(path)
+        while root and len(folder) >= len(root):
+            folders.append(folder)
+            folder = os.path.dirname(folder)
+        ignore = cls.read(root, None, os.path.join(".git", "info", "exclude")) if root else None
+        for folder in reversed(folders):
+            ignore = cls.read(folder, ignore)
+        return ignore
+
+    def ignores(self, path: str, is_folder: bool) -> bool:
+        ignored = self.above.ignores(path, is_folder) if self.above else False
+        relative = path[self.start :].replace(os.sep, "/") + ("/" if is_folder else "")
+        if self.quick(relative) or (ignored and self.has_exceptions):
+            decided = self.exact.check_file(relative).include
+            return ignored if decided is None else decided
+        return ignored
