@@ -14,7 +14,7 @@ from lsprotocol.converters import get_converter
 from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient
 
-PATIENCE = 20.0
+PATIENCE = 120.0  # seconds; waiting ends as soon as there is something
 REFRESHES = (types.WORKSPACE_DIAGNOSTIC_REFRESH, types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH)
 
 QUIET = {"dryRun": False}
@@ -130,11 +130,11 @@ class Editor:
 
 async def shapes(at: Editor, uri: str) -> list[tuple[int, int, str]]:
     """The inlay hints, once there are some."""
-    for _ in range(300):
-        if found := await at.inlays(uri):
-            return found
+    deadline = monotonic() + PATIENCE
+    while not (found := await at.inlays(uri)):
+        assert monotonic() < deadline, "no shapes"
         await asyncio.sleep(0.05)
-    raise AssertionError("no shapes")
+    return found
 
 
 def span(start: tuple[int, int], end: tuple[int, int]) -> types.Range:
