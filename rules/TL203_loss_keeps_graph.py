@@ -124,6 +124,29 @@ def train(model, loader, optimizer):
             total += F.l1_loss(model(x), y)
 ```
 ```python good
+class Watch:
+    def __init__(self):
+        self.seen = []
+
+    def look(self, value):
+        if isinstance(value, (list, tuple)):
+            for part in value:
+                self.look(part)
+        else:
+            self.seen.append(value.item())
+
+def train(model, loader, optimizer):
+    watch = Watch()
+    shrink = watch.look
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        watch.look([loss])
+        shrink(loss)
+```
+```python good
 for _ in range(2):
     total_loss, terms = 0, []
     for task in tasks:

@@ -123,7 +123,8 @@ def _call(origin: Value, depth: int) -> bool | None:
                 answers.append(True if name == ".forward" else None)
             else:
                 inner = requires_grad(callee.receiver, depth - 1)
-                answers.append(inner if inner or not node.args else _any(origin, [node.func.value, *node.args], depth))
+                given = _any(origin, node.args, depth)
+                answers.append(True if True in (inner, given) else None if None in (inner, given) else False)
         else:
             answers.append(None)
     return None if not answers or None in answers else True in answers

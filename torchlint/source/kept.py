@@ -108,7 +108,7 @@ def base(node: ast.expr) -> ast.expr:
     return node
 
 
-def _collecting(module: Module, body: list[ast.stmt]) -> Iterator[Collecting]:
+def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
     """The places in some statements that add to something: `t += x`, `t = t + x`, `xs.append(x)`, `meter.update(x)`."""
     stack: list[ast.AST] = list(reversed(body))
     while stack:
@@ -122,8 +122,8 @@ def _collecting(module: Module, body: list[ast.stmt]) -> Iterator[Collecting]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in ("append", "appendleft", "extend", "insert") and node.args:
                 yield Collecting(node, node.func.value, [node.args[-1]])
-            else:
-                yield from _by_method(module, node)
+            elif methods:  # of methods that call each other, only the first few: they may do it in a circle
+                yield from _by_method(module, node, methods)
         stack += reversed(list(ast.iter_child_nodes(node)))
 
 
@@ -154,7 +154,7 @@ def _is_counter(name: ast.Name, node: ast.AST) -> bool:
     return False
 
 
-def _by_method(module: Module, call: ast.Call) -> Iterator[Collecting]:
+def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
     """A method of the project that adds its argument to what its object holds, such as `update` of an average."""
     if not call.args or not isinstance(call.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
         return
@@ -163,7 +163,7 @@ def _by_method(module: Module, call: ast.Call) -> Iterator[Collecting]:
             continue
         me = callee.function.args.args[0].arg
         added = []
-        for place in _collecting(callee.module, callee.function.body):
+        for place in _collecting(callee.module, callee.function.body, methods - 1):
             holder = base(place.into)
             if isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me:
                 added += [a for p in place.added for a in _arguments_in(p, callee.function, call)]
