@@ -37,7 +37,7 @@ class Session:
         self.client = client
         self.files = files
         self.workspace = workspace
-        self.text = Stage("text", Worker(is_dry=False), self._lint_text, quiet=0.02, patience=2, limit=60)
+        self.text = Stage("text", Worker(is_dry=False), self._lint_text, quiet=0.005, patience=2, limit=60)
         self.dry = Stage("dry", Worker(is_dry=True), self._lint_dry, quiet=0.3, patience=4, limit=120)
         self.rules = load_rules(rule_paths)
         self.has_settings = asyncio.Event()
