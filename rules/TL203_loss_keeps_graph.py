@@ -124,6 +124,22 @@ def train(model, loader, optimizer):
             total += F.l1_loss(model(x), y)
 ```
 ```python good
+def step(model, criterion, batch, optimizer):
+    loss, size, numbers = criterion(model(batch), batch)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss, size, numbers
+
+def train(model, criterion, loader, optimizer):
+    seen, report = 0, {"words": 0}
+    for batch in loader:
+        loss, size, numbers = step(model, criterion, batch, optimizer)
+        seen += size
+        report["words"] += numbers["words"]
+    return seen, report
+```
+```python good
 class Watch:
     def __init__(self):
         self.seen = []

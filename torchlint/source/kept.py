@@ -74,8 +74,13 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
 def _used_by(act) -> set[tuple]:
     """What certainly has a graph of all that a backward runs through; what it is called on has one in any case."""
     values = backpropagated(act)
-    direct = {mark(o) for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))}
-    return direct | {key for value in values for key in graph(value).sure()}
+    direct = {_part_of(o) for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))}
+    return direct | {_part_of(node) for value in values for node in graph(value).sure().values()}
+
+
+def _part_of(node: Value) -> tuple:
+    """An expression and the part of it that is meant: of `loss, size, log = criterion(x)` only the first has a graph for sure."""
+    return mark(node), node.path
 
 
 def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
@@ -89,7 +94,8 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
         losses = [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", "") == "loss"] if isinstance(returned, ast.Dict) else [returned]
         for loss in losses:
             behind = graph(Value(module, loss))
-            used |= behind.sure().keys() | {mark(node) for node in list(behind.nodes.values())[:1] if isinstance(node.node, (ast.BinOp, ast.Call))}
+            used |= {_part_of(node) for node in behind.sure().values()}
+            used |= {_part_of(node) for node in list(behind.nodes.values())[:1] if isinstance(node.node, (ast.BinOp, ast.Call))}
     for place in _collecting(module, step.body):
         if not isinstance(base(place.into), ast.Attribute) or _is_started_anew(place, step.body) or _is_used_for_backward(module, place):
             continue
@@ -191,7 +197,7 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Dict):
         for element in node.values:
             yield from _parts(value.at(element, ()), used)
-    elif not under_no_grad(value.module, node) and graph(value, strict=True).nodes.keys() & used:
+    elif not under_no_grad(value.module, node) and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values()):
         yield node
 
 
