@@ -98,6 +98,17 @@ else:
     third = loss_of(x)
     third.backward()
 ```
+```python good
+def update(policy, rollouts, optimizer):
+    for _ in range(4):
+        batches = rollouts.recurrent_generator(16)
+        for batch in batches:
+            obs, returns = batch
+            loss = (returns - policy(obs)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+```
 """
 
 import ast

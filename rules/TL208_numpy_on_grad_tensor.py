@@ -54,8 +54,43 @@ labels = np.asarray(y)
 def predict(model, x):
     return model(x).cpu().numpy()
 
+best, places = model(x).max(dim=1)
+places = places.numpy()
+also = model(x).topk(2, dim=1)[1].numpy()
+
 frozen = nn.Linear(3, 1).requires_grad_(False)
 shown = frozen(torch.zeros(3)).numpy()
+```
+
+An action that is drawn has no gradient, and a call under `no_grad` covers what the called method does.
+
+```python good
+import numpy as np
+from torch.distributions import Categorical
+
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.actor, self.critic = nn.Linear(4, 2), nn.Linear(4, 1)
+
+    def forward(self, obs):
+        return Categorical(logits=self.actor(obs)), self.critic(obs)
+
+    def act(self, obs):
+        dist = Categorical(logits=self.actor(obs))
+        action = dist.sample()
+        return action, dist.log_prob(action), self.critic(obs)
+
+agent = Agent()
+dist, value = agent(torch.zeros(1, 4))
+action = dist.sample()
+env.step(action.cpu().numpy())
+with torch.no_grad():
+    action, log_prob, value = agent.act(torch.zeros(1, 4))
+env.step(action.numpy())
+values = value.numpy()
+hidden, value, _ = agent.act(torch.zeros(1, 4))
+env.step(hidden.numpy())
 ```
 """
 

@@ -14,9 +14,9 @@ from .inplace import KEEP_THEIR_OUTPUT
 from .kinds import MODULE, kinds
 from .module import Module
 from .reaching import exclusive
-from .regions import loops_around, under_no_grad
+from .regions import loops_around, runs_without_grad, under_no_grad
 from .uses import may_follow, uses
-from .values import Value
+from .values import EACH, Value
 
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
@@ -56,7 +56,7 @@ def _savers(module: Module, call: ast.Call, frozen: bool) -> dict[tuple, Value]:
 
 
 def _saves(node: Value, frozen: bool) -> bool:
-    if not isinstance(node.node, ast.Call) or under_no_grad(node.module, node.node):
+    if not isinstance(node.node, ast.Call) or runs_without_grad(node):
         return False
     names = {c.name for c in callees(node)}
     if names and names <= KEEP_THEIR_OUTPUT:
@@ -99,7 +99,7 @@ def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter) == "range(1)":
         return None
     for key, node in behind.items():
-        if len(key) > 1 or node.module is not module or within(node.node, loop) or enclosing_function(node.node) is not enclosing_function(call):
+        if len(key) > 1 or EACH in node.path or node.module is not module or within(node.node, loop) or enclosing_function(node.node) is not enclosing_function(call):
             continue
         statement = statement_of(node.node)
         if not isinstance(statement, ast.Assign) or not may_follow(statement, loop) or len(statement.targets) != 1:

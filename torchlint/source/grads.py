@@ -7,7 +7,7 @@ import ast
 from .classes import method_class
 from .flow import callees, origins
 from .kinds import MODULE, kinds
-from .regions import under_no_grad
+from .regions import runs_without_grad
 from .values import EACH, Value
 
 CUTS = frozenset(
@@ -18,6 +18,9 @@ CUTS = frozenset(
     "torch.round torch.floor torch.ceil torch.nn.functional.one_hot torch.isfinite torch.logical_and torch.logical_or torch.logical_not "
     "torch.from_numpy torch.as_tensor torch.bucketize torch.searchsorted torch.nonzero torch.isin torch.histc torch.randint_like".split()
 )
+# What is drawn, and the places of the largest values, have no gradient either, but stop nobody else's way to it.
+DRAWS = frozenset(".sample .multinomial .random_ .bernoulli .argwhere torch.argwhere torch.unique .unique torch.bincount .bincount".split())
+_WITH_INDICES = frozenset(f"{prefix}{name}" for name in "max min topk sort median mode kthvalue cummax cummin".split() for prefix in (".", "torch."))
 CREATES = frozenset(
     "torch." + name
     for name in "tensor zeros ones full empty rand randn randint arange linspace logspace eye randperm normal tril_indices triu_indices load".split()
@@ -80,6 +83,8 @@ def _origin(origin: Value, depth: int) -> bool | None:
         elif isinstance(node, ast.UnaryOp):
             parts = [node.operand]
         elif isinstance(node, ast.Subscript):
+            if _takes_indices(origin):
+                return False
             parts = [node.value]
         else:
             parts = node.elts
@@ -104,20 +109,22 @@ def _origin(origin: Value, depth: int) -> bool | None:
 
 def _call(origin: Value, depth: int) -> bool | None:
     node: ast.Call = origin.node
+    if runs_without_grad(origin):
+        return None
     if origin.path == ("applied",):
         return True
     answers = []
     for callee in callees(origin):
         name = callee.name
-        if name in CUTS:
+        if name in CUTS or name in DRAWS or (name in _WITH_INDICES and origin.path[:1] == (1,)):
             answers.append(False)
         elif name in CREATES:
             answers.append(_says(node, True))
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
             has_weights = not is_stateless(name)
-            answers.append(True if has_weights and not under_no_grad(origin.module, node) else _any(origin, node.args, depth))
+            answers.append(True if has_weights else _any(origin, node.args, depth))
         elif name.startswith(("torch.nn.functional.", "torch.")) and callee.kind == "external" and not name.startswith("torch.nn.init"):
-            answers.append(None if under_no_grad(origin.module, node) else _any(origin, [*node.args, *(k.value for k in node.keywords)], depth))
+            answers.append(_any(origin, [*node.args, *(k.value for k in node.keywords)], depth))
         elif callee.kind == "method":
             if name.startswith(".") and kinds(callee.receiver) == {MODULE}:
                 answers.append(True if name == ".forward" else None)
@@ -128,6 +135,15 @@ def _call(origin: Value, depth: int) -> bool | None:
         else:
             answers.append(None)
     return None if not answers or None in answers else True in answers
+
+
+def _takes_indices(origin: Value) -> bool:
+    """`scores.max(1)[1]`."""
+    node: ast.Subscript = origin.node
+    if not (isinstance(node.slice, ast.Constant) and node.slice.value == 1):
+        return False
+    made = origins(origin.at(node.value, ()))
+    return bool(made) and all(isinstance(o.node, ast.Call) and not o.path and {c.name for c in callees(o)} <= _WITH_INDICES and callees(o) for o in made)
 
 
 def _any(origin: Value, parts: list[ast.expr], depth: int) -> bool | None:

@@ -11,8 +11,8 @@ from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word
 from .kinds import MODULE, kinds
 from .module import Module
 from .optimizers import is_model
-from .regions import under_no_grad
-from .values import Value
+from .regions import runs_without_grad
+from .values import EACH, Value
 
 MAX_NODES = 300
 MAX_DEPTH = 24
@@ -65,15 +65,15 @@ def carries(node: Value) -> bool:
         if isinstance(func.node, ast.Call):
             word = last_word(func.node.func).lower()
         if any(part in word for part in _LOSS_WORDS) and not isinstance(func.node, ast.Attribute):
-            return not under_no_grad(node.module, node.node)
+            return not runs_without_grad(node)
         if isinstance(func.node, ast.Attribute) and any(part in word for part in _LOSS_WORDS):
-            return not under_no_grad(node.module, node.node)
+            return not runs_without_grad(node)
     return is_model_call(node) or requires_grad(node) is True
 
 
 def is_model_call(node: Value) -> bool:
-    """A call of a module that has weights, or of something called like one where nothing is known."""
-    if not isinstance(node.node, ast.Call) or under_no_grad(node.module, node.node):
+    """A call of a module that has weights, or of something called like one where nothing is known. What is iterated over is a sampler or loader."""
+    if not isinstance(node.node, ast.Call) or EACH in node.path or runs_without_grad(node):
         return False
     names = {c.name for c in callees(node)}
     if names and all(name.startswith("torch.nn.") and is_stateless(name) for name in names):
@@ -90,7 +90,7 @@ def is_cut(origin: Value) -> bool:
         names = {c.name for c in callees(origin)}
         if names and names <= _CUTTING_CALLS:
             return True
-        return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or under_no_grad(origin.module, node)
+        return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
     return isinstance(node, (ast.Compare, ast.JoinedStr))
 
 

@@ -16,7 +16,12 @@ from .values import Value
 _OPTIMIZER = re.compile(r"(^|_)opt(im(i[sz]ers?)?)?s?(_|$|[a-z0-9]$)|optimi[sz]er")
 _SCHEDULER = re.compile(r"(^|_)(lr_)?sched(uler)?s?(_|$)|lr_?sched|scheduler$")
 _SCALER = re.compile(r"(grad|loss|amp)_?scaler|^scaler$")
-_MODEL = re.compile(r"(^|_)(model|net|network|module|encoder|decoder|backbone|generator|discriminator|classifier|critic|actor|policy)s?(_|$)|net$|model$")
+_MODEL = re.compile(
+    # `freeze_modules(…)` is no model
+    r"^(?!(get|make|build|create|load|save|freeze|unfreeze|init|initialize|set|update|train|eval|evaluate|test|validate|copy|check|print|show|setup|prepare|wrap|"
+    r"compile|export|clone|sync|reset|count|run|fit|define|construct|return|is|has|add|remove|move|put|log|plot|apply|convert|select)_)"
+    r"(?:.*_)?(?:(model|net|network|module|encoder|decoder|backbone|generator|discriminator|classifier|critic|actor|policy)s?(_|$)|.*(net|model)$)"
+)
 _LOSS = re.compile(r"loss|criterion|metric|objective")
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())

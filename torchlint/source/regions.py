@@ -35,6 +35,18 @@ def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
     return _switches_off(module, module.tree, node)
 
 
+def runs_without_grad(value: Value) -> bool:
+    """The same for an expression that is looked at through a call: the call may stand under `no_grad`."""
+    while value is not None:
+        memo, key = value.module.world.memo, ("under no_grad", id(value.node))
+        if key not in memo:
+            memo[key] = under_no_grad(value.module, value.node)
+        if memo[key]:
+            return True
+        value = value.frame.call if value.frame else None
+    return False
+
+
 def is_no_grad(value: Value) -> bool:
     """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`, or a name that holds one."""
     for origin in origins(value):
