@@ -106,6 +106,18 @@ class Net(nn.Module):
 
 Net()(torch.from_numpy(np.random.rand(16, 4)))
 ```
+```python good
+import gpytorch
+import numpy as np
+
+class Process(gpytorch.models.ExactGP):
+    def forward(self, x):
+        return self.mean_module(x)
+
+points = torch.tensor(np.random.rand(16))
+process = Process(points, torch.tensor(np.random.rand(16)))
+process(points)
+```
 """
 
 from torchlint import Call, on_call

@@ -102,12 +102,29 @@ for epoch in range(9):
     for x in loader:
         step(x)
 ```
+```python good
+from torch.utils.data import DataLoader, DistributedSampler
+
+def validate(model, valset):
+    with torch.no_grad():
+        sampler = DistributedSampler(valset)
+        loader = DataLoader(valset, sampler=sampler)
+        return sum(model(x).mean() for x in loader)
+
+test_loader = DataLoader(testset, sampler=DistributedSampler(testset))
+for epoch in range(9):
+    print(validate(model, valset))
+    for x in test_loader:
+        show(x)
+```
 """
 
 import ast
+import re
 
 from torchlint import Loop, on_loop
 
+_EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
 SAMPLERS = ("torch.utils.data.DistributedSampler",)
 
 
@@ -118,6 +135,8 @@ def check(loop: Loop):
     if not isinstance(loop.node, ast.For) or "set_epoch" in text or "accelerat" in text or loop.may_call("set_epoch"):
         return
     for inner in loop.inner_iterations:
+        if inner.no_grad or _EVALUATES.search(inner.short.lower()):  # there the order does not matter
+            continue
         for sampler in _samplers(inner):
             yield loop.finding(
                 f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`",

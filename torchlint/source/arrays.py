@@ -252,7 +252,8 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
     names = {c.name for c in known}
     if known and all(c.kind == "object" and c.owner is not None and c.owner.is_module for c in known):
         method = known[0].function
-        if method is not None and not _casts_its_input(method) and call.args:
+        foreign = any(name is None or not name.startswith(("torch.", "lightning.", "pytorch_lightning.", "builtins.")) for c in known for name in c.owner.foreign)
+        if method is not None and not foreign and not _casts_its_input(method) and call.args:
             yield call.args[0], False
     elif names and names <= _COMPUTING:
         yield from ((a, False) for a in call.args[:1])

@@ -12,7 +12,7 @@ from .graphs import graph, is_model_call, loss_of, read_of
 from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
 from .module import Module
 from .reaching import exclusive, reaching
-from .regions import under_no_grad
+from .regions import loops_around, tests_around, under_no_grad
 from .values import Value
 
 # A view shares its storage, so a change of one is a change of the other.
@@ -117,8 +117,8 @@ def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
         return
     bound = {id(b) for b in reaching(use, scope)}
-    for node in _loads(module, use.id):
-        if node is use or node.lineno > change.end_lineno or node.at.lookup(node.id) is not scope:
+    for node in module.index.names(use.id):
+        if node is use or not isinstance(node.ctx, ast.Load) or node.lineno > change.end_lineno or node.at.lookup(node.id) is not scope:
             continue
         inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
         if not inside and node.lineno >= first:
@@ -130,18 +130,6 @@ def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
         kept = _keeper(module, node)
         if kept:
             yield kept
-
-
-def _loads(module: Module, name: str) -> list[ast.Name]:
-    memo = module.world.memo
-    key = ("loads", module.path)
-    if key not in memo:
-        found: dict[str, list[ast.Name]] = {}
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                found.setdefault(node.id, []).append(node)
-        memo[key] = found
-    return memo[key].get(name, [])
 
 
 def _apart(a: ast.AST, b: ast.AST) -> bool:
@@ -238,19 +226,25 @@ def has_alias(module: Module, use: ast.Name) -> bool:
     return any(
         isinstance(node.up, (ast.Assign, ast.Tuple, ast.List, ast.Dict, ast.Return))
         or (isinstance(node.up, ast.Call) and last_word(node.up.func) == "append")
-        for node in _loads(module, use.id)
-        if node.at.lookup(node.id) is scope and statement_of(node).lineno < use.lineno
+        for node in module.index.names(use.id)
+        if isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope and statement_of(node).lineno < use.lineno
     )
 
 
 def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value | None:
     """The operation that made a tensor (or that it is a view of), if it keeps its output and its backward will run."""
-    for origin in origins(Value(module, tensor), VIEWS):
-        if isinstance(origin.node, ast.Call) and _keeps_output(origin):
+    made = origins(Value(module, tensor), VIEWS)
+    for origin in made:
+        if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and _is_chosen_in_a_loop(origin)):
             here = origin.module is module
             if not (here and (exclusive(origin.node, change) or _backward_between(module, origin.node, change))) and is_in_loss(module, origin, change):
                 return origin
     return None
+
+
+def _is_chosen_in_a_loop(origin: Value) -> bool:
+    """`x = relu(layer(x)) if i < last else layer(x)`: which of them comes last is for the loop to know."""
+    return bool(loops_around(origin.node)) and any(within(test, loops_around(origin.node)[0]) for test, _ in tests_around(origin.node))
 
 
 def _keeps_output(origin: Value) -> bool:
