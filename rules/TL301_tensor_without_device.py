@@ -118,6 +118,64 @@ torch.set_default_device("cuda")
 net = nn.Linear(8, 8).cuda()
 net(torch.randn(4, 8))
 ```
+
+Some code follows its tensors from place to place: it moves them under a test, asks another tensor where it is, or keeps a model on the CPU
+although another one is moved.
+
+```python good
+use_gpu = torch.cuda.is_available()
+critic = nn.Linear(8, 1)
+if use_gpu:
+    critic.cuda()
+
+def real_loss(scores):
+    labels = torch.ones(scores.size(0))
+    if use_gpu:
+        labels = labels.cuda()
+    return F.binary_cross_entropy_with_logits(scores.squeeze(), labels)
+
+mean, std = torch.tensor([0.4, 0.5, 0.6]), torch.tensor([0.2, 0.2, 0.2])
+
+def show(image):
+    image = image[0].to(std.device)
+    return torch.clamp(image.permute(1, 2, 0) * std + mean, 0, 1)
+
+def one_hot(labels, classes):
+    table = torch.zeros(len(labels), classes, device=labels.device)
+    return table.scatter_(1, labels.view(-1, 1), 1)
+
+labels = torch.tensor([0, 2, 1])
+print(one_hot(labels, 3).argmax(1) == torch.tensor([0, 2, 1]))
+```
+```python good
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(100, 8)
+        self.rnn = nn.LSTM(8, 8)
+
+    def forward(self, text, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.embed(text), lengths)
+        return self.rnn(packed)[1][0]
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(8, 8)
+
+    def forward(self, x):
+        h = torch.zeros(1, x.size(1), 8)
+        return self.rnn(x, h)[0]
+
+device = torch.device("cuda")
+reader = Reader().to(device)
+reader(torch.tensor([[1], [2]]).to(device), torch.tensor([2]))
+
+small = Small()
+optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
+small.train()
+small(torch.rand(4, 2, 8)).sum().backward()
+```
 """
 
 import ast

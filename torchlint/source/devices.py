@@ -6,13 +6,14 @@ import ast
 import re
 from typing import Iterator, NamedTuple
 
-from .classes import method_class
+from .classes import ClassInfo, method_class
 from .flow import callees, objects, origins
 from .identity import external_name
 from .index import FUNCTIONS, enclosing_function, last_word
 from .kinds import MODULE, kinds
 from .module import Module
 from .reaching import reaching
+from .signatures import bound_argument
 from .values import Value
 
 MOVED, HERE = "moved", "here"
@@ -25,11 +26,15 @@ _HARMLESS_METHODS = frozenset(
     "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_ resize_as_ new_tensor "
     "__getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_ backward step update sample log_prob".split()
 )
+_COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.")  # `torch.onnx` and others do other things
 _MEETING_FUNCTIONS = frozenset(
     "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div torch.einsum torch.dot "
     "torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select torch.masked_select torch.outer torch.cdist torch.baddbmm "
     "torch.addmm torch.concat torch.hstack torch.vstack torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
 )
+
+
+_WITH_PLACEHOLDERS = frozenset(("torch.nn.functional.multi_head_attention_forward",))  # takes tensors that it does not use
 
 
 class Meeting(NamedTuple):
@@ -120,7 +125,7 @@ def _call(origin: Value, depth: int) -> str | None:
     for callee in callees(origin):
         name, last = callee.name, callee.name.rsplit(".", 1)[-1]
         if name in FACTORIES:
-            answers.add(_factory(origin))
+            answers.add(_factory(origin, depth))
         elif name == "torch.nn.Parameter":
             answers.add(MOVED if _in_class_of_module(origin) else None)
         elif callee.kind == "method":
@@ -138,7 +143,9 @@ def _call(origin: Value, depth: int) -> str | None:
             answers.add(MOVED if MOVED in inputs or _in_module_code(origin) or _is_moved_object(layer, depth) else None)
         elif callee.kind == "object":
             answers.add(MOVED if _is_moved_object(origin.at(node.func, ()), depth) else None)
-        elif callee.kind == "external" and name.startswith("torch."):
+        elif callee.kind == "external" and (name.startswith(_COMPUTING) or name.startswith("torch.") and name.count(".") == 1):
+            if any(k.arg == "device" for k in node.keywords):
+                return _factory(origin, depth)
             inputs = [device_of(origin.at(a, ()), depth - 1) for a in _flat(node)]
             answers.add(MOVED if MOVED in inputs else HERE if inputs and set(inputs) == {HERE} else None)
         else:
@@ -154,10 +161,10 @@ def _flat(call: ast.Call) -> list[ast.expr]:
     return found
 
 
-def _factory(origin: Value) -> str | None:
+def _factory(origin: Value, depth: int) -> str | None:
     for keyword in origin.node.keywords:
         if keyword.arg == "device":
-            return HERE if _is_cpu(origin.at(keyword.value, ())) else MOVED
+            return _target(origin.at(keyword.value, ()), depth)
         if keyword.arg in (None, "generator", "out"):
             return None
     return HERE
@@ -190,7 +197,23 @@ def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | 
         return device_of(receiver, depth - 1)
     if last_word(arguments[0]) in ("dtype", "float", "float32", "half"):
         return device_of(receiver, depth - 1)
-    return HERE if _is_cpu(target) else MOVED
+    return _target(target, depth)
+
+
+def _target(device: Value, depth: int) -> str | None:
+    """Where a device takes a tensor. `other.device` is where the other one is, which a function may not know of its argument."""
+    if isinstance(device.node, ast.Attribute) and device.node.attr == "device":
+        other = device.at(device.node.value, ())
+        where = device_of(other, depth - 1)
+        if where is not None or not _sets_devices(other):
+            return where
+    return HERE if _is_cpu(device) else MOVED
+
+
+def _sets_devices(value: Value) -> bool:
+    """`self.device`, `model.device` and `args.device` are settings; of a tensor nobody knows it may be anywhere."""
+    word = last_word(value.node)
+    return word == "self" or word.endswith(("args", "opt", "cfg", "config", "params", "opts", "options", "settings", "model", "net")) or kinds(value) == {MODULE}
 
 
 def _parameter(origin: Value) -> str | None:
@@ -226,7 +249,34 @@ def _in_module_code(origin: Value) -> bool:
         return _is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
     function = enclosing_function(origin.node)
     owner = method_class(origin.module, function) if function is not None else None
-    return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters")
+    return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters") and not _stays_here(origin.module, owner)
+
+
+def _stays_here(module: Module, owner: ClassInfo) -> bool:
+    """Is every object of a class of this file plainly never moved: made, trained and called under a name of its own?"""
+    memo, key = module.world.memo, ("stays here", id(owner.node))
+    if key not in memo:
+        memo[key] = False  # while it is being found out
+        made = [call for call in module.index.callers(owner.name) if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))]
+        memo[key] = bool(made) and all(_is_never_moved(call) for call in made)
+    return memo[key]
+
+
+def _is_never_moved(made: ast.Call) -> bool:
+    if isinstance(made.up, ast.Call) and made.up.func is made:  # Net()(x)
+        return True
+    statement = made.up
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0]
+    scope = name.at.lookup(name.id)
+    for node in ast.walk(scope.node):
+        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
+            parent = node.up
+            plain = isinstance(parent, ast.Attribute) and parent.attr not in _MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))
+            if not plain and name in reaching(node, scope):
+                return False
+    return True
 
 
 def _is_moved_object(value: Value, depth: int) -> bool:
@@ -322,8 +372,19 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
         return
     for node in ast.walk(scope.node):
         if isinstance(node, ast.Name) and node.id == binding.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
-            if binding in reaching(node, scope):
+            bound = reaching(node, scope)
+            if binding in bound and not any(_moves_itself(b) for b in bound):
                 yield from _follow(module, node, seen, depth - 1)
+
+
+def _moves_itself(binding: ast.AST) -> bool:
+    """`if use_gpu: x = x.cuda()`: whoever moves a tensor only sometimes knows when the others are moved."""
+    statement = getattr(binding, "up", None)
+    if isinstance(statement, (ast.Tuple, ast.List)):
+        statement = statement.up
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(n, ast.Attribute) and n.attr in _MOVES and any(isinstance(i, ast.Name) and i.id == binding.id for i in ast.walk(n.value)) for n in ast.walk(statement.value)
+    )
 
 
 def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) -> Iterator[Meeting]:
@@ -354,14 +415,28 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
             yield from _meets(module, call, others)
     elif any(c.kind == "object" for c in known):
         if not _is_wrapped(value.at(call.func, ())) and all(c.owner is not None and c.owner.is_module for c in known) and _is_moved_object(value.at(call.func, ()), 4):
-            yield Meeting(module, call, call.func)
-    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") for n in names):
+            if call.args[:1] == [node] or any(_is_met_inside(c, call, node) for c in known):
+                yield Meeting(module, call, call.func)
+    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") and n not in _WITH_PLACEHOLDERS for n in names):
         met = list(_meets(module, call, [a for a in _flat(call) if a is not node]))
         yield from met
         if not met:
             yield from _follow(module, call, seen, depth - 1)
-    elif any(c.kind == "external" and n.startswith("torch.") and n.count(".") == 1 for c in known for n in [c.name]):
+    elif any(c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known) and not any(k.arg == "device" for k in call.keywords):
         yield from _follow(module, call, seen, depth - 1)
+
+
+def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:
+    """Does what a forward is given meet a layer or tensor in it? Lengths stay on the CPU."""
+    function = callee.function
+    if function is None or isinstance(function, ast.Lambda):
+        return False
+    for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
+        given = bound_argument(function, parameter, Value(callee.module, call), True)
+        if given is not None and given.node is node:
+            uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter.arg and isinstance(n.ctx, ast.Load)]
+            return any(parameter in reaching(use, use.at.lookup(use.id)) and any(_follow(callee.module, use, set(), 6)) for use in uses)
+    return False
 
 
 def _is_wrapped(value: Value) -> bool:
