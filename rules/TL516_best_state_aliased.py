@@ -183,12 +183,12 @@ def _is_kept(place, name) -> bool:
 
 def _is_restored(place, name) -> bool:
     """Is it loaded into the same model again, after training went on?"""
-    models = [n.func.value for n in ast.walk(place.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "state_dict"]
-    for use in place.uses(name):
+    models = [n.func.value for n in place.inside(ast.Call) if isinstance(n.func, ast.Attribute) and n.func.attr == "state_dict"]
+    for use in place.uses(name) if models else ():
         load = use.up
         if isinstance(load, ast.Call) and isinstance(load.func, ast.Attribute) and load.func.attr == "load_state_dict":
             steps = [c.lineno for c in place.module.index.callers("step")]
-            same = models and ast.unparse(load.func.value) == ast.unparse(models[0])
+            same = ast.unparse(load.func.value) == ast.unparse(models[0])
             if same and any(place.node.lineno < line < use.lineno for line in steps):
                 return True
     return False

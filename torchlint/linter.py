@@ -66,12 +66,13 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
         return Outcome(lines=lines)
-    from .source.index import CannotParse, parse
+    from .source.index import CannotParse
+    from .source.module import parsed
 
     enabled = settings.enabled(rules)
     active = {code: rules[code].name for code in enabled if not settings.is_ignored_in(path, code, rules[code].name)}
     try:
-        tree = parse(text)
+        tree = parsed(project, path, text)
     except CannotParse as error:
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = project.view(path)
@@ -97,11 +98,10 @@ def _text_world(text: str, path: str, tree, view, rules: list[Rule], strict: boo
     armed = may_arm(rules, text)
     if not armed:
         return [], False, 0
-    from .source.index import Index
-    from .source.module import Module, World
+    from .source.module import Module, World, shared_index
 
     world = World(view)
-    module = Module(Index(text, path, tree), world)
+    module = Module(shared_index(view.project, path, text, tree), world)
     world.modules[path] = module
     armed = arm(armed, module)
     return judge(module, armed, strict), bool(armed), world.rewritten_lines

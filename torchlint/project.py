@@ -42,6 +42,7 @@ class Project:
     def __init__(self, root: Path | str, roots: Iterable[Path | str] = (), overlay: Mapping[str, str] | None = None):
         self.root = Path(os.path.abspath(root))
         self.roots = (self.root, self.root / "src", *(self.root / extra for extra in roots))
+        self.folders = tuple(map(str, self.roots))
         self.overlay = overlay or {}
         self._bytes: dict[str, bytes | None] = {}
         self._files: list[str] | None = None
@@ -105,23 +106,23 @@ class View:
         return self._resolved[key]
 
     def _resolve(self, module: str, level: int, importer: str) -> str | None:
+        folder = os.path.dirname(importer)
         if level:
-            base = Path(importer).parent
             for _ in range(level - 1):
-                base = base.parent
-            return self._find(base, module)
+                folder = os.path.dirname(folder)
+            return self._find(folder, module)
         # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden either.
         if module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy"):
             return None
-        for base in dict.fromkeys((Path(importer).parent, *self.project.roots)):
+        for base in dict.fromkeys((folder, *self.project.folders)):
             found = self._find(base, module)
             if found:
                 return found
         return None
 
-    def _find(self, base: Path, module: str) -> str | None:
-        stem = base.joinpath(*module.split(".")) if module else base
-        for path in (*(() if not module else (f"{stem}.py",)), str(stem / "__init__.py")):
+    def _find(self, folder: str, module: str) -> str | None:
+        stem = os.path.join(folder, *module.split(".")) if module else folder
+        for path in (*(() if not module else (f"{stem}.py",)), os.path.join(stem, "__init__.py")):
             if self._bytes(path) is not None:
                 return path
         return None

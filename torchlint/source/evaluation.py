@@ -43,6 +43,8 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             continue
         trace = _Trace(module, body)
         for event in trace.events:
+            if event.stores_grad or not event.node.args or not _may_evaluate(event):
+                continue
             model = called_model(event)
             key = model and (id(enclosing_function(event.node)), ast.dump(model.node))
             if model is None or key in seen or not trace.evaluates(event, model):
@@ -69,13 +71,13 @@ def _repeats(module: Module, function: ast.AST) -> bool:
     """Is there a loop in a function, or is anything in its file run without gradients?"""
     if any(word in module.index.text for word in _NO_GRAD):
         return True
-    return any(isinstance(node, (*LOOPS, *COMPREHENSIONS)) for node in ast.walk(function))
+    return any(module.index.holds(function, kind) for kind in (*LOOPS, *COMPREHENSIONS))
 
 
 def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
     """Does some code switch gradients off and call what goes by a model's name?"""
     return may_call_here(module, code, _NO_GRAD) and any(
-        isinstance(node, ast.Call) and sounds_like_model(node.func) for part in code for node in ast.walk(part)
+        sounds_like_model(call.func) for part in code for call in module.index.inside(part, ast.Call)
     )
 
 
@@ -87,13 +89,23 @@ def _starts_here(module: Module, function: ast.AST) -> bool:
     return owner is None or not owner.is_module
 
 
+def _may_evaluate(event: Event) -> bool:
+    """Does the name of a function say so, or is gradient off? A cheap question before the expensive ones."""
+    return event.no_grad or bool(EVALUATES.search(getattr(enclosing_function(event.node), "name", "").lower()))
+
+
 class _Trace:
     """What runs from the top of a file or function, in order."""
 
     def __init__(self, module: Module, body: list[ast.stmt]):
+        self.module = module
+        self.body = body
         self.events = events(module, body)
-        self.acts = acts(module, body)
         self.place = {id(event): i for i, event in enumerate(self.events)}
+
+    @property
+    def acts(self) -> list[Act]:
+        return acts(self.module, self.body)
 
     def before(self, event: Event) -> list[Act]:
         return [act for act in self.acts if self.place[id(act.event)] < self.place[id(event)]]
@@ -223,10 +235,9 @@ def _is_frozen(module: Module, model: Value) -> bool:
     """Does the file switch off the gradients of what goes by the model's name?"""
     word = last_word(model.node)
     for name in ("requires_grad_", "requires_grad"):
-        for node in module.index.nodes(ast.Attribute):
-            if node.attr == name:
-                statement = statement_of(node)
-                loop = statement.up if isinstance(statement.up, ast.For) else statement
-                if any(last_word(n) == word for n in ast.walk(loop)):
-                    return True
+        for node in module.index.attributes(name):
+            statement = statement_of(node)
+            loop = statement.up if isinstance(statement.up, ast.For) else statement
+            if any(last_word(n) == word for n in module.index.inside(loop, ast.Name, ast.Attribute)):
+                return True
     return False

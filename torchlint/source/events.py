@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Iterator
 
 from .flow import callees, origins
-from .index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, last_word
+from .index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
 from .module import Module
 from .regions import under_no_grad
 from .surface import surface
@@ -96,10 +96,9 @@ def iterations(module: Module, body: list[ast.stmt]) -> list[Value]:
             frames[id(event.value.frame)] = (event.module, event.value.frame, [event.value.frame.function] if event.value.frame else [])
     for home, frame, code in frames.values():
         for statement in code:
-            for node in ast.walk(statement):
-                if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-                    value = Value(home, iterated(node), frame)
-                    found.setdefault(value.key, value)
+            for node in home.index.inside(statement, ast.For, ast.AsyncFor, ast.comprehension):
+                value = Value(home, iterated(node), frame)
+                found.setdefault(value.key, value)
     return list(found.values())
 
 
@@ -147,15 +146,27 @@ def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> b
 
 
 def _reached_words(module: Module, body: list[ast.AST], words: tuple[str, ...]) -> Iterator[frozenset[str]]:
+    functions = _functions_in_reach(module, words)
     found: set[str] = set()
     todo = [_called_words(module, statement) for statement in body]
     while todo:
         new = todo.pop() - found
         found |= new
         yield new
+        todo += [_called_words(home, function) for word in new & functions.keys() for home, function in functions[word]]
+
+
+def _functions_in_reach(module: Module, words: tuple[str, ...]) -> dict[str, list[tuple[Module, ast.AST]]]:
+    """The functions of this file and of the imported ones that mention one of the words, by name."""
+    memo = module.world.memo
+    key = ("functions in reach", module.path, words)
+    if key not in memo:
+        found: dict[str, list] = {}
         for home in (module, *_imports_with(module, words)):
-            functions = _functions_by_name(home)
-            todo += [_called_words(home, function) for word in new for function in functions.get(word, ())]
+            for function in home.index.functions:
+                found.setdefault(function.name, []).append((home, function))
+        memo[key] = found
+    return memo[key]
 
 
 def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
@@ -175,7 +186,8 @@ def _called_words(module: Module, node: ast.AST) -> frozenset[str]:
     memo = module.world.memo
     key = ("called words", id(node))
     if key not in memo:
-        words = {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(node) if isinstance(n, (ast.Attribute, ast.Name))}
+        words = {n.id for n in module.index.inside(node, ast.Name)}
+        words.update(n.attr for n in module.index.inside(node, ast.Attribute))
         memo[key] = frozenset((*words, "__call__", "__init__"))
     return memo[key]
 
@@ -261,7 +273,7 @@ class _Unroller:
 
     def expression(self, node: ast.AST, loops: tuple, tests: tuple) -> Iterator[Event]:
         """Calls in the order of evaluation: arguments before the call."""
-        if isinstance(node, FUNCTIONS):
+        if isinstance(node, FUNCTIONS) or not self.module.index.holds(node, ast.Call):
             return
         if isinstance(node, ast.IfExp):
             yield from self.expression(node.test, loops, tests)
@@ -270,7 +282,7 @@ class _Unroller:
             return
         if isinstance(node, COMPREHENSIONS):
             loops = (*loops, node)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             yield from self.expression(child, loops, tests)
         if isinstance(node, ast.Call):
             yield from self.call(node, loops, tests)

@@ -8,6 +8,9 @@ from __future__ import annotations
 import ast
 import io
 import warnings
+from bisect import bisect_left
+from collections import defaultdict
+from operator import attrgetter
 from typing import Iterator, Union
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
@@ -85,7 +88,8 @@ class Scope:
 
 
 class Index:
-    """The facts of one file. Every node gets `up` (its parent), every name `at` (the scope it is looked up in)."""
+    """The facts of one file. Every node gets `up` (its parent) and `pos` (its number in source order, parents before children),
+    every name `at` (the scope it is looked up in)."""
 
     def __init__(self, text: str, path: str, tree: ast.Module | None = None):
         self.text = text
@@ -93,12 +97,14 @@ class Index:
         self.tree = tree or parse(text)
         self.lines = list(io.StringIO(text, newline=""))  # str.splitlines would also split at form feeds
         self.calls: list[ast.Call] = []
-        self.by_kind: dict[type, list[ast.AST]] = {}
+        self.by_kind: dict[type, list[ast.AST]] = defaultdict(list)
         self.stars: list[ast.ImportFrom] = []
         self.stores: list[ast.Attribute] = []  # `self.x = …` and the like, in source order
         self._callers: dict[str, list[ast.Call]] | None = None
         self.changed_names: frozenset[str | None] | None = None  # found by changed.py
         self._by_method: dict[int, list[ast.AST]] | None = None
+        self._names: dict[str, list[ast.Name]] | None = None
+        self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._walk()
 
     def _walk(self) -> None:
@@ -107,11 +113,13 @@ class Index:
         stack: list[tuple[ast.AST, Scope]] = [(tree, tree.scope)]
         by_kind = self.by_kind
         late: list[tuple[ast.AST, Scope]] = []  # names declared global or nonlocal anywhere in a function count from its start
+        pos = 0
         while stack:
             node, scope = stack.pop()
             kind = type(node)
-            if kind in _COUNTED:
-                by_kind.setdefault(kind, []).append(node)
+            node.pos = pos
+            pos += 1
+            by_kind[kind].append(node)
             if kind is ast.Name:
                 node.at = scope
                 if type(node.ctx) is not ast.Load:
@@ -119,57 +127,62 @@ class Index:
                 continue
             if kind is ast.Constant:
                 continue
+            inner = scope
+            outside: tuple = ()
             if kind is ast.Attribute:
                 if type(node.ctx) is ast.Store:
                     self.stores.append(node)
-            elif kind is ast.Return:
-                if node.value is not None and scope.function is not None:
-                    scope.function.returns.append(node.value)
-            elif (kind is ast.Yield or kind is ast.YieldFrom) and scope.function is not None:
-                scope.function.yields = True
-            inner = scope
-            if kind in _OPENING:
-                if kind is ast.ClassDef or kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
-                    scope.bind(node.name, node)
-                inner = node.scope = Scope(node, scope)
-                if kind in _FUNCTIONS:
-                    node.returns, node.yields = [], False
-            elif kind is ast.arg:
-                scope.bind(node.arg, node)
-            elif kind is ast.Import or kind is ast.ImportFrom:
-                for alias in node.names:
-                    alias.up = node
-                    if alias.name == "*":
-                        self.stars.append(node)
-                    else:
-                        scope.bind(alias.asname or (alias.name.split(".")[0] if kind is ast.Import else alias.name), alias)
-                continue
-            elif kind is ast.Global or kind is ast.Nonlocal:
-                for name in node.names:
-                    scope.outer_names[name] = kind is ast.Global
-                continue
-            elif kind in _LOOPS:
-                node.jumps = []
-            elif kind is ast.Break or kind is ast.Continue:
-                loop = _loop_of(node)
-                if loop is not None:
-                    loop.jumps.append(node)
-                continue
-            elif kind is ast.ExceptHandler or kind is ast.MatchAs or kind is ast.MatchStar:
-                if node.name:
-                    scope.bind(node.name, node)
+            elif kind in _NOTED:
+                if kind is ast.Return:
+                    if node.value is not None and scope.function is not None:
+                        scope.function.returns.append(node.value)
+                elif (kind is ast.Yield or kind is ast.YieldFrom) and scope.function is not None:
+                    scope.function.yields = True
+                elif kind in _OPENING:
+                    if kind is ast.ClassDef or kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+                        scope.bind(node.name, node)
+                    inner = node.scope = Scope(node, scope)
+                    outside = _EVALUATED_OUTSIDE
+                    if kind in _FUNCTIONS:
+                        node.returns, node.yields = [], False
+                elif kind is ast.arg:
+                    scope.bind(node.arg, node)
+                elif kind is ast.Import or kind is ast.ImportFrom:
+                    for alias in node.names:
+                        alias.up = node
+                        if alias.name == "*":
+                            self.stars.append(node)
+                        else:
+                            scope.bind(alias.asname or (alias.name.split(".")[0] if kind is ast.Import else alias.name), alias)
+                    continue
+                elif kind is ast.Global or kind is ast.Nonlocal:
+                    for name in node.names:
+                        scope.outer_names[name] = kind is ast.Global
+                    continue
+                elif kind in _LOOPS:
+                    node.jumps = []
+                elif kind is ast.Break or kind is ast.Continue:
+                    loop = _loop_of(node)
+                    if loop is not None:
+                        loop.jumps.append(node)
+                    continue
+                elif kind is ast.ExceptHandler or kind is ast.MatchAs or kind is ast.MatchStar:
+                    if node.name:
+                        scope.bind(node.name, node)
             children = []
-            for field in node._fields:
+            for field in _FIELDS[kind]:
                 value = getattr(node, field, None)
-                outside = inner is not scope and field in _EVALUATED_OUTSIDE
-                if isinstance(value, list):
+                if value is None:
+                    continue
+                at = scope if field in outside else inner
+                if type(value) is list:
                     for child in value:
-                        if isinstance(child, ast.AST):
+                        if child is not None:
                             child.up = node
-                            children.append((child, scope if outside else inner))
-                elif isinstance(value, ast.AST):
+                            children.append((child, at))
+                else:
                     value.up = node
-                    children.append((value, scope if outside else inner))
+                    children.append((value, at))
             if kind is ast.arguments and isinstance(node.up, FUNCTIONS):  # defaults and annotations belong to the outside
                 outer = scope.parent or scope
                 children = [(child, scope if type(child) is ast.arg else outer) for child, _ in children]
@@ -181,12 +194,43 @@ class Index:
                 while isinstance(holder.node, COMPREHENSIONS) and holder.parent:
                     holder = holder.parent
             holder.bind(node.id, node)
-        self.calls = by_kind.get(ast.Call, [])  # type: ignore[assignment]
+        self.calls = by_kind[ast.Call]  # type: ignore[assignment]
 
     def nodes(self, *kinds: type) -> Iterator[ast.AST]:
         """All nodes of some kinds in source order of each kind."""
         for kind in kinds:
             yield from self.by_kind.get(kind, ())
+
+    def inside(self, node: ast.AST, *kinds: type) -> Iterator[ast.AST]:
+        """The nodes of some kinds in a node of this file, itself included, in source order of each kind."""
+        first, stop = node.pos, _stop(node)
+        for kind in kinds:
+            nodes = self.by_kind.get(kind)
+            if nodes:
+                start = bisect_left(nodes, first, key=_pos)
+                yield from nodes[start : bisect_left(nodes, stop, start, key=_pos)]
+
+    def holds(self, node: ast.AST, kind: type) -> bool:
+        """Is there a node of a kind in a node of this file?"""
+        nodes = self.by_kind.get(kind, ())
+        at = bisect_left(nodes, node.pos, key=_pos)
+        return at < len(nodes) and (nodes[at].pos == node.pos or within(nodes[at], node))
+
+    def names(self, name: str) -> list[ast.Name]:
+        """The places where a name stands, in source order."""
+        if self._names is None:
+            self._names = defaultdict(list)
+            for node in self.by_kind[ast.Name]:
+                self._names[node.id].append(node)
+        return self._names.get(name, [])
+
+    def attributes(self, name: str) -> list[ast.Attribute]:
+        """The places where `.name` stands, in source order."""
+        if self._attributes is None:
+            self._attributes = defaultdict(list)
+            for node in self.by_kind[ast.Attribute]:
+                self._attributes[node.attr].append(node)
+        return self._attributes.get(name, [])
 
     @property
     def classes(self) -> list[ast.ClassDef]:
@@ -218,6 +262,34 @@ class Index:
                 if inside is not None:
                     self._by_method.setdefault(id(inside), []).append(node)
         return self._by_method.get(id(method), [])
+
+
+def children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes directly in a node that have a place of their own: operators and contexts have none."""
+    for field in _FIELDS[type(node)]:
+        value = getattr(node, field, None)
+        if type(value) is list:
+            yield from (child for child in value if child is not None)
+        elif value is not None:
+            yield value
+
+
+_pos = attrgetter("pos")
+
+
+def _stop(node: ast.AST) -> int:
+    """The number after the last one inside a node."""
+    last: ast.AST | None = node
+    while last is not None:
+        node, last = last, None
+        for field in reversed(_FIELDS[type(node)]):
+            value = getattr(node, field, None)
+            if type(value) is list:
+                value = next((child for child in reversed(value) if child is not None), None)
+            if value is not None:
+                last = value
+                break
+    return node.pos + 1
 
 
 def last_word(node: ast.AST) -> str:
@@ -282,8 +354,21 @@ _FUNCTIONS = frozenset(FUNCTIONS)
 _LOOPS = frozenset(LOOPS)
 _OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
 _EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns"))
-_COUNTED = frozenset(
-    (ast.Module, ast.Call, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith,
-     ast.AugAssign, ast.Assign, ast.AnnAssign, ast.BinOp, ast.Expr, ast.Attribute, ast.Subscript, ast.Return, ast.Delete,
-     ast.Import, ast.ImportFrom, ast.If, ast.Compare, ast.ListComp, ast.Dict, ast.List, ast.Tuple)
+_NOTED = frozenset(
+    (ast.Return, ast.Yield, ast.YieldFrom, ast.arg, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Break, ast.Continue,
+     ast.ExceptHandler, ast.MatchAs, ast.MatchStar, *_OPENING, *_LOOPS)
 )
+_WITHOUT_NODES = frozenset(
+    "ctx op ops id attr arg names name lineno level module is_async simple conversion kind type_comment type_ignores kwd_attrs rest tag".split()
+)
+
+
+class _Fields(dict):
+    """The fields of each kind of node that may hold nodes."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        self[kind] = tuple(f for f in kind._fields if f not in _WITHOUT_NODES or f == "name" and kind.__name__ == "TypeAlias")
+        return self[kind]
+
+
+_FIELDS = _Fields({ast.Constant: (), ast.MatchSingleton: ()})

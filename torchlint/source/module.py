@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 from ..finding import Note, Span
 from ..project import Project, View
-from .index import CannotParse, Index
+from .index import CannotParse, Index, parse
 from .surface import surface
 
 
@@ -55,21 +55,31 @@ class World:
                 yield found, read
 
 
-def shared_index(project: Project, path: str, text: str) -> Index | None:
-    """The index of a file, kept with the project because many files import the same ones."""
-    kept: dict[str, Index | None] = project.__dict__.setdefault("indexes", {})
-    if path in kept:
-        index = kept.pop(path)
-        if index is None or index.text == text:
-            kept[path] = index  # the last one used is the last one to go
-            return index
-    if len(kept) > 60:  # a bound on memory
-        kept.pop(next(iter(kept)))
+def parsed(project: Project, path: str, text: str) -> ast.Module:
+    """The tree of a file, parsed now if no other file has asked for its index before; raises CannotParse."""
+    kept_text, index = _kept(project).get(path, ("", None))
+    return index.tree if index is not None and kept_text == text else parse(text)
+
+
+def shared_index(project: Project, path: str, text: str, tree: ast.Module | None = None) -> Index | None:
+    """The index of a file, kept with the project because many files import the same ones; None where it cannot be parsed."""
+    kept = _kept(project)
+    if path in kept and kept[path][0] == text:
+        kept[path] = kept.pop(path)  # the last one used is the last one to go
+        return kept[path][1]
     try:
-        kept[path] = Index(text, path)
+        index = Index(text, path, tree)
     except CannotParse:
-        kept[path] = None
-    return kept[path]
+        index = None
+    kept[path] = (text, index)
+    size = sum(len(text) for text, _ in kept.values())
+    while size > MAX_KEPT and len(kept) > 1:
+        size -= len(kept.pop(next(iter(kept)))[0])
+    return index
+
+
+def _kept(project: Project) -> dict[str, tuple[str, Index | None]]:
+    return project.__dict__.setdefault("indexes", {})
 
 
 class Module:

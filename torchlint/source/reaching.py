@@ -9,14 +9,24 @@ from .index import COMPREHENSIONS, FUNCTIONS, LOOPS, Scope, ancestors
 MAX_GUARDS = 20  # tests around a place that are looked at, the innermost ones
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _TRIES = (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []))
+_UNORDERED = (ast.ClassDef, *COMPREHENSIONS)  # whatever is bound in them counts
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def reaching(use: ast.Name, scope: Scope) -> list[ast.AST]:
-    """The nodes that may have bound `use` when it is evaluated: stored names, parameters, imports, functions, classes."""
+    """The nodes that may have bound `use` when it is evaluated: stored names, parameters, imports, functions, classes.
+
+    The answer is kept with the node: it does not depend on who asks.
+    """
     bindings = scope.bindings.get(use.id, [])
-    if len(bindings) <= 1 or isinstance(scope.node, (ast.ClassDef, *COMPREHENSIONS)):
+    if len(bindings) <= 1 or isinstance(scope.node, _UNORDERED):
         return bindings
+    if not hasattr(use, "reached"):
+        use.reached = _reaching(use, scope, bindings)
+    return use.reached
+
+
+def _reaching(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> list[ast.AST]:
     statement = _statement_in(use, scope)
     if statement is None:  # a closure or another function's use of a global: any binding may be in force
         return bindings
@@ -83,14 +93,14 @@ def _owner(statement: ast.stmt) -> ast.AST:
 
 def block_of(statement: ast.stmt) -> tuple[list[ast.stmt], int]:
     """The list of statements that holds a statement, and its place there."""
-    parent = statement.up
-    for field in _BLOCKS:
-        block = getattr(parent, field, None)
-        if isinstance(block, list):
-            for i, other in enumerate(block):
-                if other is statement:
-                    return block, i
-    return [statement], 0
+    if not hasattr(statement, "place"):
+        statement.place = [statement], 0
+        for field in _BLOCKS:
+            block = getattr(statement.up, field, None)
+            if isinstance(block, list):
+                for i, other in enumerate(block):
+                    other.place = block, i
+    return statement.place
 
 
 def _before(statement: ast.stmt, root: ast.AST, holds: dict, found: list) -> bool:
@@ -212,16 +222,18 @@ def _in_expression(node: ast.AST, holds: dict, found: list) -> bool:
 
 def _guards(node: ast.AST) -> list[tuple[str, bool]]:
     """The conditions under which a node runs, as (text of the test, its truth), within its function."""
-    found = []
+    found: list[tuple[str, bool]] = []
     child = node
     for parent in ancestors(node):
         if isinstance(parent, FUNCTIONS):
             break
         if isinstance(parent, ast.If) and child is not parent.test:
-            test, truth = parent.test, child not in parent.orelse
-            while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-                test, truth = test.operand, not truth
-            found.append((ast.dump(test), truth))
+            if not hasattr(parent, "text"):
+                test, sense = parent.test, True
+                while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+                    test, sense = test.operand, not sense
+                parent.text, parent.sense = ast.dump(test), sense
+            found.append((parent.text, (child not in parent.orelse) == parent.sense))
             if len(found) == MAX_GUARDS:
                 break
         child = parent

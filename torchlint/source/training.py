@@ -184,7 +184,9 @@ def _act(event: Event) -> Act | None:
         return Act(event, CLEAR, None)
     if "backward" in lower or lower.startswith(("set_grad", "load_grad", "restore_grad", "assign_grad", "copy_grad", "add_grad")):
         return None if lower == "set_grad_enabled" else Act(event, SUPPLY, None)
-    if word in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm") or any(n.startswith("torch.nn.utils.clip_grad") for n in event.names):
+    if word in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm") or (
+        "clip_grad" in event.module.index.text and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
+    ):
         return Act(event, CLIP, first)
     if word == "unscale_":
         return Act(event, UNSCALE, first)
@@ -234,11 +236,13 @@ def _mentions_grad(node: ast.AST) -> bool:
 
 def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     """A call nobody can look into, which may step or clear: it is given an optimizer, or is a hook of something unknown."""
-    if word in _HARMLESS or any(n.startswith(("torch.", "builtins.", "numpy.")) for n in event.names):
+    if word in _HARMLESS:
         return None
     is_hook = receiver is not None and any(part in word.lower() for part in _HOOKS) and isinstance(receiver.node, (ast.Name, ast.Attribute))
     optimizers = [a for a in (*event.node.args, *(k.value for k in event.node.keywords)) if sounds_like_optimizer(a)]
-    if not (is_hook or optimizers) or any(c.function is not None or c.kind == "class" for c in callees(event.value)):
+    if not (is_hook or optimizers) or any(n.startswith(("torch.", "builtins.", "numpy.")) for n in event.names):
+        return None
+    if any(c.function is not None or c.kind == "class" for c in callees(event.value)):
         return None
     if is_optimizer(receiver) or is_scheduler(receiver) or is_scaler(receiver):
         return None

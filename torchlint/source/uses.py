@@ -16,8 +16,7 @@ def uses(module: Module, stored: ast.Name) -> list[ast.Name]:
     scope = stored.at.lookup(stored.id)
     if scope is None:
         return []
-    found = [n for n in _names(module).get(stored.id, ()) if isinstance(n.ctx, ast.Load) and n.at.lookup(n.id) is scope and stored in reaching(n, scope)]
-    return sorted(found, key=lambda n: (n.lineno, n.col_offset))
+    return [n for n in module.index.names(stored.id) if isinstance(n.ctx, ast.Load) and n.at.lookup(n.id) is scope and stored in reaching(n, scope)]
 
 
 def attribute_uses(module: Module, stored: ast.Attribute) -> list[ast.Attribute]:
@@ -26,24 +25,8 @@ def attribute_uses(module: Module, stored: ast.Attribute) -> list[ast.Attribute]
     owner = enclosing_class(function) if function is not None else None
     if owner is None:
         return []
-    text = ast.dump(stored.value)
-    found = [
-        n for n in module.index.nodes(ast.Attribute)
-        if n.attr == stored.attr and isinstance(n.ctx, ast.Load) and within(n, owner) and ast.dump(n.value) == text.replace("Store()", "Load()")
-    ]
-    return sorted(found, key=lambda n: (n.lineno, n.col_offset))
-
-
-def _names(module: Module) -> dict[str, list[ast.Name]]:
-    memo = module.world.memo
-    key = ("names", module.path)
-    if key not in memo:
-        found: dict[str, list[ast.Name]] = {}
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Name):
-                found.setdefault(node.id, []).append(node)
-        memo[key] = found
-    return memo[key]
+    text = ast.dump(stored.value).replace("Store()", "Load()")
+    return [n for n in module.index.attributes(stored.attr) if isinstance(n.ctx, ast.Load) and within(n, owner) and ast.dump(n.value) == text]
 
 
 def may_follow(first: ast.AST, later: ast.AST) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Iterator
 
 from ..finding import Applicability, Edit, Finding, Fix, Note, Severity
 from . import arrays, devices, inplace, rewrite
@@ -63,6 +64,10 @@ class Place:
     def name(self, node: ast.AST | None = None) -> str | None:
         """The dotted name of an expression that means something of a library: `torch.nn.functional.relu`."""
         return external_name(self.value.at(node or self.node, ()))
+
+    def inside(self, *kinds: type, of: ast.AST | None = None) -> Iterator[ast.AST]:
+        """The nodes of some kinds in this node (or in another one of the file), itself included."""
+        return self.module.index.inside(of or self.node, *kinds)
 
     # Where it comes from
 
