@@ -37,6 +37,11 @@ mixed = torch.log(0.5 * torch.softmax(a, 1) + 0.5 * torch.softmax(b, 1))
 with torch.no_grad():
     perplexity = torch.exp(-(p * torch.log(p + 1e-10)).sum())
 ```
+```python good
+log_p = torch.log(torch.softmax(scores, dim=1))
+log_p = torch.where(torch.isfinite(log_p), log_p, torch.finfo(log_p.dtype).min)
+entropy = torch.nan_to_num(torch.softmax(scores, dim=1).log())
+```
 """
 
 import ast
@@ -54,7 +59,7 @@ STABLE = {
 @on_call("torch.log", "torch.log2", "torch.log10", ".log", needs="softmax|sigmoid|Softmax|Sigmoid", unknown=True)
 def check(call: Call):
     argument = call.argument("input", 0)
-    if argument is None:
+    if argument is None or handles_infinity(call):
         return
     complement = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
     for origin in call.origins(argument.right if complement else argument, SAME):
@@ -68,6 +73,14 @@ def check(call: Call):
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
             )
             return
+
+
+def handles_infinity(call: Call) -> bool:
+    """Is the result asked for `isfinite`, or cleaned by `nan_to_num`?"""
+    statement, words = call.statement, ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    users = [call.node, *(call.uses(target) if target is not None else ())]
+    return any(isinstance(u.up, ast.Call) and ast.unparse(u.up.func).endswith(words) or isinstance(u.up, ast.Attribute) and u.up.attr in words for u in users)
 
 
 SAME = frozenset(".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten".split())
