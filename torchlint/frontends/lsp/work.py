@@ -46,8 +46,9 @@ class Answer(Struct, frozen=True):
 
 # Without word from a client that watches files, what is on the disk is believed for so many seconds.
 _BELIEVED = 10
-# Nobody types after so many seconds without a job.
+# After so many seconds without a job, or so many jobs, there is time to look for garbage.
 _PAUSE = 0.2
+_MOST_UNCOLLECTED = 8
 
 
 class Desk:
@@ -137,13 +138,16 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+    uncollected = 0
     while True:
         try:
-            job = waiting.get(timeout=_PAUSE)
+            job = waiting.get(timeout=_PAUSE if uncollected < _MOST_UNCOLLECTED else 0)
         except queue.Empty:
             gc.collect()  # modules and programs are full of cycles; nobody waits now
+            uncollected = 0
             job = waiting.get()
         send(answers, encode(desk.do(decode(job))))
+        uncollected += 1
 
 
 def _receive(stream: BinaryIO, waiting: queue.Queue[bytes]) -> None:
