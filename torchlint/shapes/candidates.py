@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Mapping
+import inspect
+import types
+from typing import Any, Mapping, NamedTuple
 
 import torch
 from torch import nn
 
-from torchlint.shapes import functions
+from torchlint.shapes import functions, varied
+from torchlint.shapes.callers import Callers
 from torchlint.shapes.constructors import by_name, related, solve_constructor
 from torchlint.shapes.explain import innermost_layer, unbound
 from torchlint.shapes.machine import Failure, Machine
-from torchlint.shapes.sizes import Assumption, Parameter, RunResult, Solution, TensorGuess, solve_forward
+from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, TensorGuess, reach, solve_forward
 from torchlint.shapes.values import Budget, Exhausted, Stop, Unknown, on_use
-from torchlint.shapes.verdict import same_fault
+from torchlint.shapes.graph import tensors_in
+from torchlint.shapes.verdict import same_fault, stays_with_optional, with_optional
 from torchlint.shapes.world import Value
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
@@ -26,7 +30,8 @@ FUNCTION_STEPS = 100_000
 class GuessedSettings(Value):
     """A configuration object that nobody made: every setting is guessed by its name, the same each time."""
 
-    def __init__(self, second: bool):
+    def __init__(self, second: bool, changed: Mapping[str, Any] = {}):
+        self.__dict__.update(changed)
         self._second = second
 
     def __getattr__(self, name: str) -> Any:
@@ -54,6 +59,8 @@ class Attempt:
         self.hints = hints
         self.built: Solution | None = None
         self.ran: Solution | None = None
+        self.settings: dict[str, GuessedSettings] = {}
+        self.given: list[torch.Tensor] = []  # the inputs of the last run
 
     def run(self) -> Failure | None:
         """The failure of the forward that does not depend on a guess, if there is one."""
@@ -76,11 +83,13 @@ class Attempt:
     def _judge(self) -> Failure | None:
         instance, guessed = self.machine.instances.get(self.kind, (None, False))
         if instance is not None:
-            if not self._fails(instance):
-                return None
-            if not guessed:
+            fails = self._fails(instance)
+            if fails and not guessed:
                 return _failure(self.ran.last)
-            if functions.closure_of(getattr(self.kind, "__init__", None)) is None:
+            if self._ended() or functions.closure_of(getattr(self.kind, "__init__", None)) is None:
+                return None
+            if not fails:
+                self._rebuild()
                 return None
         self.built = self._construct(second=False)
         if self.built.last.stopped:
@@ -88,18 +97,81 @@ class Attempt:
             return _failure(self.built.last) if sure else None
         if not self._fails(self.built.last.detail):
             return None
-        first = self.ran
-        if self.built.assumed:
+        first, guessed = self.ran, {**self.built.assumed, **self._guessed_settings()}
+        if guessed:
             other = self._construct(second=True)
             fails = not other.last.stopped and self._fails(other.last.detail)
             second, self.ran = self.ran, first
-            if not fails or not same_fault(first, second):
+            if not fails or not same_fault(first, second) or not varied.stays(first, guessed, self._with) or self.machine.left <= 0:
                 return None
         return _failure(first.last)
 
+    def _guessed_settings(self) -> dict[str, Any]:
+        """What was guessed for configuration objects, as `name.setting`."""
+        return {f"{name}.{key}": value for name, made in self.settings.items() for key, value in vars(made).items() if key != "_second"}
+
+    def _with(self, arguments: Assumption) -> RunResult | None:
+        """The run of an instance with these arguments that gets to where the first one failed; None if it cannot be constructed."""
+        built = self._construct(second=False, exactly=arguments)
+        if built.last.stopped or not isinstance(built.last.detail, nn.Module):
+            return None
+        run, signature = self._runs(built.last.detail)
+        return reach(run, signature.parameters, self.ran.last.place)
+
+    def _rebuild(self) -> None:
+        """Arguments of our own where an instance that is there cannot be run: what was unknown to its maker may be guessed."""
+        before, self.built = self.ran, self._construct(second=False)
+        if self.built.last.stopped is None:
+            self._fails(self.built.last.detail)
+        if not self._ended():
+            self.ran = before
+
+    def as_called(self, callers: Callers) -> None:
+        """The class with what its callers give it: the arguments of a call, or the instance that a caller makes."""
+        before = self.built, self.ran
+        for arguments in callers.arguments(self.kind):
+            self.built = self._construct(second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints})
+            if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
+                self._fails(self.built.last.detail)
+                if self._ended():
+                    return
+        for maker in callers.makers(self.kind):
+            known = self._known()
+            self._make(maker)
+            if self._known() is not known:
+                self._fails(self._known())
+                if self._ended():
+                    self.built = None
+                    return
+        self.built, self.ran = before
+
+    def _known(self) -> nn.Module | None:
+        """The last instance, be it of a copy of the class: a file that imports others in a circle is run twice."""
+        code = self.machine.codes[self.kind]
+        return next((made for kind, (made, _) in reversed(self.machine.instances.items()) if self.machine.codes.get(kind) is code), None)
+
+    def _make(self, maker: Any) -> None:
+        """Call a function, or construct a class, with arguments that are guessed as far as they must be given."""
+        if isinstance(maker, type):
+            Attempt(self.machine, maker, {})._construct(second=False)
+            return
+        closure = functions.closure_of(maker)
+        if closure is None:
+            return
+        parameters = parameters_of(closure, skip=0)
+        self.machine.guessing = bool(parameters)
+        try:
+            solve_constructor(lambda assumption: self._try(lambda: self.machine.call(maker, [], _arguments(parameters, assumption)), FUNCTION_STEPS), parameters)
+        finally:
+            self.machine.guessing = False
+
+    def _ended(self) -> bool:
+        """Whether the forward ran to its end, with a result that is known."""
+        return self.ran is not None and self.ran.last.stopped is None and type(self.ran.last.detail) is not Unknown
+
     def _fails(self, instance: Any) -> bool:
         """Whether the forward of an instance is refused by torch, whatever it is given."""
-        if not isinstance(instance, nn.Module) or functions.closure_of(type(instance).forward) is None:
+        if not isinstance(instance, nn.Module) or signature_of(type(instance)) is None:
             return False
         self.ran = self._forward(instance)
         return self.ran.last.stopped == "torch" and self.ran.certain
@@ -109,12 +181,13 @@ class Attempt:
         if self.built is not None and self.built.last.stopped:
             return f"constructor: {self.built.last.stopped}: {self.built.last.error[:90]}"
         if self.ran is None:
-            return "no forward of its own"
+            return "it has no forward"
         if self.ran.last.stopped:
             return f"forward: {self.ran.last.stopped}: {self.ran.last.error[:90]}"
         return f"unknown result: {self.ran.last.error[:90]}"
 
-    def _construct(self, second: bool, hints: Mapping[str, Any] | None = None) -> Solution:
+    def _construct(self, second: bool, hints: Mapping[str, Any] | None = None, exactly: Assumption | None = None) -> Solution:
+        """An instance with arguments that are guessed, the second time others; or `exactly` with these."""
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
         parameters = parameters_of(initialiser, skip=1) if initialiser is not None else []
 
@@ -123,7 +196,7 @@ class Attempt:
                 arguments = _arguments(parameters, assumption)
                 for name, value in arguments.items():
                     if type(value) is Unknown and not on_use:
-                        arguments[name] = self._settings(initialiser, name, second)
+                        arguments[name] = self._settings(initialiser, name, second, exactly or {})
                 return self.machine.call(self.kind, [], arguments)
 
             self.machine.guessing = bool(parameters)
@@ -132,9 +205,11 @@ class Attempt:
             finally:
                 self.machine.guessing = False
 
+        if exactly is not None:
+            return Solution(exactly, run(exactly), None, {}, 1)
         return solve_constructor(run, parameters, hints or self.hints, second=second)
 
-    def _settings(self, initialiser: functions.Closure, name: str, second: bool) -> Any:
+    def _settings(self, initialiser: functions.Closure, name: str, second: bool, given: Assumption) -> Any:
         """An object for an argument that is a configuration: of the annotated dataclass, or guessed name by name."""
         annotation = initialiser.code.annotations.get(name)
         word = annotation.id if isinstance(annotation, ast.Name) else ""
@@ -144,18 +219,32 @@ class Attempt:
                 return self.machine.call(kind, [], {})
             except TypeError:
                 pass
-        return GuessedSettings(second)
+        made = GuessedSettings(second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")})
+        if not second and not given:
+            self.settings[name] = made
+        return made
 
-    def _forward(self, instance: nn.Module) -> Solution:
-        forward = functions.closure_of(type(instance).forward)
-        parameters = parameters_of(forward, skip=1)
+    def _runs(self, instance: nn.Module) -> tuple[Run, Signature]:
+        """What runs the forward of an instance, and what it takes."""
+        signature = signature_of(type(instance))
 
         def run(assumption: Assumption) -> RunResult:
-            return self._try(
-                lambda: self.machine.call(instance, *call_arguments(forward, parameters, assumption)), FORWARD_STEPS
-            )
+            def call():
+                positional, named = signature.arguments(assumption)
+                self.given = list(tensors_in((positional, named)))
+                return self.machine.call(instance, positional, named)
 
-        return solve_forward(run, parameters, self.hints)
+            return self._try(call, FORWARD_STEPS)
+
+        return run, signature
+
+    def _forward(self, instance: nn.Module) -> Solution:
+        run, signature = self._runs(instance)
+        solution = solve_forward(run, signature.parameters, self.hints)
+        more = with_optional(signature.parameters) if solution.certain and not self.hints else None
+        if more is not None and not stays_with_optional(solution, solve_forward(run, more)):
+            return solution._replace(certain=None)
+        return solution
 
     def _try(self, call, steps: int) -> RunResult:
         """One run, with a budget of its own."""
@@ -166,6 +255,7 @@ class Attempt:
         machine.modules.clear()
         machine.raised.clear()
         machine.asked.clear()
+        machine.taken_apart.clear()
         machine.place = machine.last_place = None
         try:
             if machine.left <= 0:
@@ -196,7 +286,9 @@ class Attempt:
         layer, given, named = innermost_layer(error)
         if layer is not None and type(layer) not in machine.codes:
             function, args, kwargs = layer, given, named
-        return RunResult(machine.budget.used, "torch", failure.place, text, function, args, kwargs, detail=failure)
+        visit = (*map(id, failure.modules), *(caller for _, caller in failure.stack))
+        apart = any(taken is given for taken in machine.taken_apart for given in self.given)
+        return RunResult(machine.budget.used, "torch", failure.place, text, function, args, kwargs, failure, apart, visit)
 
 
 def call_function(machine: Machine, function: Any, required: list[str]) -> Failure | None:
@@ -230,9 +322,11 @@ def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
     found = []
     for position, name in enumerate(code.positional):
         if position >= skip:
-            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default))
+            optional = position >= first_default and closure.defaults[position - first_default] is None
+            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, optional))
     for name in code.only_named:
-        found.append(Parameter(name, _text(annotations.get(name)), name in closure.named_defaults))
+        optional = name in closure.named_defaults and closure.named_defaults[name] is None
+        found.append(Parameter(name, _text(annotations.get(name)), name in closure.named_defaults, optional))
     return found
 
 
@@ -253,17 +347,46 @@ def _arguments(parameters: list[Parameter], assumption: Assumption) -> dict[str,
     return made
 
 
-def call_arguments(closure: functions.Closure, parameters: list[Parameter], assumption: Assumption) -> tuple[list, dict[str, Any]]:
-    """Arguments of a forward, by position as far as possible; `*args` and `**kwargs` stay empty."""
-    named = _arguments(parameters, assumption)
-    positional = []
-    for name in closure.code.positional[1:]:
-        if name not in named:
-            break
-        positional.append(named.pop(name))
-    if closure.code.rest and len(positional) == len(closure.code.positional) - 1 and closure.code.rest in assumption:
-        positional.extend(value_of(v) for v in assumption[closure.code.rest])
-    return positional, named
+class Signature(NamedTuple):
+    """What a forward takes, without `self`. `rest` names its `*inputs` if nothing else must be given: one of them is tried."""
+
+    positional: list[str]
+    parameters: list[Parameter]
+    rest: str | None
+
+    def arguments(self, assumption: Assumption) -> tuple[list, dict[str, Any]]:
+        """The arguments that an assumption stands for, by position as far as possible; `**kwargs` stay empty."""
+        named = _arguments(self.parameters, assumption)
+        positional = []
+        for name in self.positional:
+            if name not in named:
+                break
+            positional.append(named.pop(name))
+        if self.rest is not None:
+            given = named.pop(self.rest)
+            positional.extend(given if isinstance(given, tuple) else [given])
+        return positional, named
+
+
+def signature_of(kind: type) -> Signature | None:
+    """How the forward of a module class is called, be it the program's own or inherited from torch; None if it has none."""
+    closure = functions.closure_of(kind.forward)
+    if closure is not None:
+        parameters, rest = parameters_of(closure, skip=1), closure.code.rest
+        positional = closure.code.positional[1:]
+    elif getattr(kind.forward, "__name__", "") == "_forward_unimplemented" or not isinstance(kind.forward, types.FunctionType):
+        return None
+    else:
+        found = list(inspect.signature(kind.forward).parameters.values())[1:]
+        rest = next((p.name for p in found if p.kind is p.VAR_POSITIONAL), None)
+        found = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        parameters = [Parameter(p.name, "", p.default is not p.empty) for p in found]
+        positional = [p.name for p in found if p.kind is not p.KEYWORD_ONLY]
+    if positional or any(not p.has_default for p in parameters):
+        rest = None
+    elif rest is not None:
+        parameters = [Parameter(rest, "", False), *parameters]
+    return Signature(positional, parameters, rest)
 
 
 def value_of(guess: Any) -> Any:

@@ -20,6 +20,7 @@ _NORMS = {
     nn.InstanceNorm1d: (2, 3),
     nn.InstanceNorm2d: (3, 4),
 }
+_TAKE_A_TENSOR = (nn.Linear, nn.LayerNorm, nn.GroupNorm, nn.Dropout, nn.Embedding, *_CONVOLUTIONS, *_NORMS)
 _POINTWISE = frozenset(
     "add sub mul div truediv floordiv mod pow rsub iadd isub imul itruediv and or xor eq ne lt le gt ge where "
     "maximum minimum mse_loss l1_loss smooth_l1_loss lerp addcmul addcdiv atan2 fmod remainder masked_fill "
@@ -44,6 +45,7 @@ _WORDS = [
     (re.compile(r"[Ss]hape mismatch[^\d]*(\d+) != (\d+)"), True),
     (re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)"), True),
 ]
+_RANKS = re.compile(r"[Gg]ot (\d)D input, but \w+ mode needs (\d)D input")
 Pair = tuple[Any, Any]
 
 
@@ -60,8 +62,11 @@ def pair_of(result: RunResult) -> Pair | None:
 def _of_layer(layer: nn.Module, args: tuple) -> Pair | None:
     value = args[0] if args and isinstance(args[0], torch.Tensor) else None
     if value is None:
-        return None
+        several = bool(args) and isinstance(args[0], (tuple, list)) and isinstance(layer, _TAKE_A_TENSOR)
+        return ("a tensor", "several values") if several else None
     shape = tuple(value.shape)
+    if isinstance(layer, (nn.Embedding, nn.EmbeddingBag)):
+        return ("whole numbers", "floats") if value.is_floating_point() else None
     if isinstance(layer, nn.Linear):
         return _differ(layer.in_features, shape[-1]) if shape else None
     if isinstance(layer, _CONVOLUTIONS):
@@ -92,6 +97,11 @@ def _of_function(name: str, args: tuple, kwargs: Any) -> Pair | None:
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     if name == "linear" and len(tensors) > 1 and tensors[0].dim():
         return _differ(tensors[1].shape[-1], tensors[0].shape[-1])
+    if name in ("mm", "bmm") and len(tensors) == 2:
+        rank = 2 if name == "mm" else 3
+        other = next((t.dim() for t in tensors if t.dim() != rank), rank)
+        if other != rank:
+            return (f"{rank} dimensions", f"{other} dimensions")
     if name in ("matmul", "mm", "bmm", "rmatmul") and len(tensors) == 2 and min(t.dim() for t in tensors):
         left, right = tensors if name != "rmatmul" else tensors[::-1]
         inner = right.shape[-2] if right.dim() > 1 else right.shape[0]
@@ -154,6 +164,9 @@ def _viewed(tensor: torch.Tensor, sizes: tuple) -> Pair | None:
 
 
 def _of_text(text: str) -> Pair | None:
+    ranks = _RANKS.search(text)
+    if ranks:
+        return (f"{ranks.group(2)} dimensions", f"{ranks.group(1)} dimensions")
     for words, swapped in _WORDS:
         match = words.search(text)
         if match:

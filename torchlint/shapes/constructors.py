@@ -124,7 +124,7 @@ def solve_constructor(
 ) -> Solution:
     """Find constructor arguments for the parameters without a default. `second` gives another set, different in every
     free number."""
-    needed = [p for p in parameters if not p.has_default]
+    needed = [p for p in parameters if not p.has_default or p.name in hints]
     if not needed:
         result = run({})
         return Solution({}, result, result.stopped == "torch", {}, 1)
@@ -257,6 +257,11 @@ def by_name(name: str, second: bool = False) -> Any:
     if match is None:
         return 24 if second else 16
     return match[2] if second else match[1]
+
+
+def is_heads(name: str) -> bool:
+    """Whether a parameter says how many attention heads there are."""
+    return _matches(name) is _PATTERNS[0]
 
 
 def _matches(name: str) -> tuple[re.Pattern, Any, Any] | None:

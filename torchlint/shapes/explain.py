@@ -20,7 +20,7 @@ from torchlint.shapes.replay import confirm
 DTYPE = ("dtype", "desired output type", "used as indices must be", "scalar type", "not implemented for", "floating point", "data type", "same type", "integral", "Double", "should be the same", "type torch.")
 SHAPE = (
     "shape size dimension dims channels elements broadcast batched divisible subscript expand Kernel kernel padding D_input "
-    "input.size(-1) Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim unflatten squeeze stack heads batch"
+    "input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim unflatten squeeze stack heads batch"
 ).split()
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "pow": "**", "floordiv": "//", "mod": "%"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections import deque
 from typing import Any, Callable
 
 import torch
@@ -61,6 +62,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.finished: set[type] = set()
         self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
         self.guessing = False
+        self.taken_apart: deque[Any] = deque(maxlen=64)  # tensors whose items the program took, as it does with lists of tensors
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
         self.expected = 0
@@ -88,6 +90,10 @@ class Machine(Operations, Attributes, Classes, Imports):
         """Whether there is a GPU: once with, once without, if the program asks."""
         self.asked_cuda = True
         return self.cuda
+
+    def ended(self, kind: type) -> bool:
+        """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""
+        return kind in self.finished or any(self.codes.get(other) is self.codes[kind] for other in self.finished)
 
     def device_of(self, tensor: torch.Tensor) -> torch.device:
         """The device a tensor would be on."""
@@ -179,17 +185,21 @@ class Machine(Operations, Attributes, Classes, Imports):
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:
-            if id(error) not in self.failures and (type(module) not in self.codes or self._misused(module, error)):
+            misused = self._misused(module, error)
+            native = functions.closure_of(type(module).forward) is None  # a Sequential of the program's own is torch's code, too
+            if id(error) not in self.failures and (native or misused):
                 if unknown is not None:
                     return Unknown(unknown.reason)
                 failure = self.failures[id(error)] = Failure(self, error, module, tuple(args), kwargs)
-                failure.certain = type(module) in self.codes
+                failure.certain = misused
             raise
         finally:
             self.modules.pop()
 
     def _misused(self, module: nn.Module, error: Exception) -> bool:
         """Whether a module of the program has no forward, or is called with arguments that its forward does not have."""
+        if type(module) not in self.codes:
+            return False
         closure = functions.closure_of(type(module).forward)
         if closure is None:
             return getattr(module.forward, "__name__", "") == "_forward_unimplemented"

@@ -155,6 +155,8 @@ class Operations:
             hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
             return Unknown(owner.reason, hole)
         if isinstance(owner, torch.Tensor):
+            if type(key) is int:
+                self.taken_apart.append(owner)
             return self.foreign(operator.getitem, (owner, self._index(key)), {})
         if isinstance(owner, Array):
             return self.foreign(operator.getitem, (owner, key), {})
@@ -273,6 +275,7 @@ class Operations:
 
     def _rows(self, items: Any, looping: bool) -> Iterator:
         size = items.shape
+        self.taken_apart.append(items)
         if not size:
             raise TypeError("iteration over a 0-d tensor")
         if size[0] > LOOPS:

@@ -28,6 +28,7 @@ Place = tuple[str, Span]
 RUNS = 80
 PATIENCE = 10  # runs that get no further before it is asked whether any could
 SIDES = (28, 32, 48, 56, 64, 96, 112, 128, 160, 192, 224, 256, 299, 320, 384, 448, 512)
+REACHING = 24  # runs to come to a line that another run came to
 ENOUGH = 32  # runs that get no further before the search ends
 
 
@@ -49,6 +50,7 @@ class Parameter(NamedTuple):
     name: str
     hint: str = ""
     has_default: bool = False
+    may_be_missing: bool = False  # its default is None
 
 
 class RunResult(NamedTuple):
@@ -67,6 +69,8 @@ class RunResult(NamedTuple):
     args: tuple = ()
     kwargs: Mapping[str, Any] = {}
     detail: Any = None  # whatever the caller wants back
+    apart: bool = False  # an input was taken apart, so that it may be a list of tensors, or a dict
+    visit: tuple = ()  # which visit of the place: the calls and modules it lies in
 
 
 class Solution(NamedTuple):
@@ -74,7 +78,7 @@ class Solution(NamedTuple):
 
     assumed: Assumption
     last: RunResult
-    certain: bool
+    certain: str | None  # how its two sizes stay apart (verdict.Relation) if an error is one for every input
     why: dict[str, str]  # input -> what its sizes were taken from, in words
     runs: int
 
@@ -123,7 +127,7 @@ def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str,
     needed = [p for p in parameters if not p.has_default or p.name in hints]
     first, uses = listen(run, {})
     if not needed:
-        return Solution({}, first, first.stopped == "torch", {}, 1)
+        return Solution({}, first, _if_refused(first), {}, 1)
     trials = Trials(run, RUNS)
     starts, why = harvest.starts(needed, uses, hints)
     if all(p.name in hints for p in needed):
@@ -139,15 +143,33 @@ def _as_given(trials: Trials, starts: list[Assumption], why: dict[str, str]) -> 
     """Inputs that somebody named are taken as they stand: what torch refuses then is certain."""
     tried = [(start, trials.known(start)) for start in starts]
     ran = next(((start, result) for start, result in tried if result.stopped is None), tried[0])
-    return Solution(*ran, ran[1].stopped == "torch", why, len(trials.results) + 1)
+    return Solution(*ran, _if_refused(ran[1]), why, len(trials.results) + 1)
+
+
+def _if_refused(result: RunResult) -> str | None:
+    return "equal" if result.stopped == "torch" else None
+
+
+def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
+    """The first run that torch stops at a place, or that comes to its end; else the one that got furthest."""
+    from torchlint.shapes import harvest
+
+    first, uses = listen(run, {})
+    needed = [p for p in parameters if not p.has_default]
+    if not needed:
+        return first
+    trials = Trials(run, REACHING)
+    best, _ = _Search(trials, harvest.starts(needed, uses, {})[0], until=place).run()
+    return best[1] if best is not None else first
 
 
 class _Search:
     """Best first: what follows from the run that got furthest is tried next. Where nothing gets further, a verdict is
     sought."""
 
-    def __init__(self, trials: Trials, starts: list[Assumption]):
+    def __init__(self, trials: Trials, starts: list[Assumption], until: Place | None = None):
         self.trials = trials
+        self.until = until
         self.starts = starts[::-1]
         self.queue: list[tuple[int, int, Assumption]] = []
         self.count = 0
@@ -157,8 +179,8 @@ class _Search:
         self.count += 1
         heapq.heappush(self.queue, (-steps, self.count, assumption))
 
-    def run(self) -> tuple[tuple[Assumption, RunResult] | None, bool]:
-        """The assumption that ran to its end, or else the one that got furthest; and whether its error is one for
+    def run(self) -> tuple[tuple[Assumption, RunResult] | None, str | None]:
+        """The assumption that ran to its end, or else the one that got furthest; and what shows that its error is one for
         every input."""
         from torchlint.shapes import verdict
         from torchlint.shapes.proposals import Proposals
@@ -173,26 +195,32 @@ class _Search:
             result = self.trials(assumption)
             if result is None:
                 continue
+            if self.until is not None and result.stopped in (None, "torch") and result.place in (None, self.until):
+                return (assumption, result), None
             if result.stopped is None:
-                return self._rounded(assumption, result), False
+                return self._rounded(assumption, result), None
             in_vain += 1
             if self.best is None or result.steps > self.best[1].steps:
-                if self.best is None or result.place != self.best[1].place:
+                if self.best is None or (result.place, result.visit) != self._spot():
                     in_vain = 0
                 self.best = assumption, result
             for position, proposal in enumerate(proposals.after(assumption, result)):
                 self._add(proposal, result.steps - position)
             if in_vain >= ENOUGH:
                 break
-            if in_vain >= PATIENCE and asked != self.best[1].place and self.best[1].stopped == "torch":
-                asked = self.best[1].place
-                if verdict.is_certain(self.trials, *self.best):
-                    return self.best, True
+            if self.until is None and in_vain >= PATIENCE and asked != self._spot() and self.best[1].stopped == "torch":
+                asked = self._spot()
+                certain = verdict.is_certain(self.trials, *self.best)
+                if certain:
+                    return self.best, certain
                 if self.finished():
-                    return self.finished(), False
-        if self.best is None or self.best[1].stopped != "torch":
-            return self.best, False
-        return self.best, asked != self.best[1].place and verdict.is_certain(self.trials, *self.best)
+                    return self.finished(), None
+        if self.until is not None or self.best is None or self.best[1].stopped != "torch" or asked == self._spot():
+            return self.best, None
+        return self.best, verdict.is_certain(self.trials, *self.best)
+
+    def _spot(self) -> tuple:
+        return self.best[1].place, self.best[1].visit
 
     def _rounded(self, assumption: Assumption, result: RunResult) -> tuple[Assumption, RunResult]:
         """The same with sides that images have, if it runs with them as well: 224 rather than 235."""

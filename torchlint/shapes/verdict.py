@@ -1,49 +1,105 @@
-"""When an error under guessed sizes is one for every size: the two that conflict stay the same whatever is changed."""
+"""When an error under guessed sizes is one for every size: the two that conflict never meet, whatever is changed."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Literal
 
 from torchlint.shapes.conflicts import Pair, pair_of
 from torchlint.shapes.harvest import of_rank, other_ranks
-from torchlint.shapes.sizes import Assumption, RunResult, Solution, TensorGuess, Trials, leaves, replace
+from torchlint.shapes.sizes import Assumption, Parameter, RunResult, Solution, TensorGuess, Trials, leaves, replace
+
+# What stays when the sizes change: both of them, how far they are apart, or how many times one holds the other.
+Relation = Literal["equal", "difference", "ratio"]
 
 
-def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> bool:
-    """Whether the error at the end of the run that got furthest does not depend on any guess.
+def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Relation | None:
+    """What shows that the error at the end of the run that got furthest does not depend on any guess; None if it may.
 
-    No run came further or through the line; all that came to the line met the same pair of sizes; and the pair stays
-    when each size,
-    rank, dtype and plain value of the inputs is changed, as far as the program lets the change through.
+    No run came further or through the line. The two sizes that meet there are the same in every run, or they change with the inputs in such
+    a way that they are never equal. Each size, rank, dtype and plain value of the inputs is changed for that, as far as the program lets the
+    change through.
     """
     pair = pair_of(result)
-    if pair is None:
-        return False
+    if pair is None or result.apart:
+        return None
+    others: list[Pair] = []  # under sizes that the search came to
     for _, other in trials.results.values():
-        if not _agrees(other, result, pair):
-            return False
+        if not _collect(other, result, others):
+            return None
+    multiples: list[Pair] = []
     free: set[Any] = set()
-    for change, touched in _changes(assumption):
+    for change, touched in _changes(assumption, by_dtype="whole numbers" in pair):
         other = trials.known(change)
-        if other is None or not _agrees(other, result, pair):
-            return False
-        if other.place == result.place:
+        if other is None or not _collect(other, result, multiples):
+            return None
+        if _is_at(other, result):
             free.update(touched)
-    return all(
+    relation = _relation(pair, multiples, others)
+    if relation is not None and relation != "equal":  # what images have besides: odd sides
+        for step in (1, -1, 3):
+            odd = _together(assumption, lambda guess: {i: guess.shape[i] + step for i in range(2, len(guess.shape))})[0]
+            other = trials.known(odd)
+            if other is None or not _collect(other, result, others):
+                return None
+        relation = _relation(pair, multiples, others)
+    locked = all(
         _is_locked(trials, assumption, path, guess, position)
         for path, guess in leaves(assumption)
         for position in range(len(guess.shape))
         if (path, position) not in free
     )
+    return relation if locked else None
 
 
-def _agrees(other: RunResult, result: RunResult, pair: Pair) -> bool:
-    """Whether a run stopped before the line, or at it for the same reason."""
+def _is_at(other: RunResult, result: RunResult) -> bool:
+    return other.place == result.place and other.visit == result.visit
+
+
+def _collect(other: RunResult, result: RunResult, pairs: list[Pair]) -> bool:
+    """Whether a run stopped before the line, or at it because of two sizes as well; those are added to the list."""
     if other.stopped is None:
         return False
-    if other.place == result.place:
-        return other.stopped == "torch" and pair_of(other) == pair
-    return other.steps < result.steps
+    if not _is_at(other, result):
+        return other.steps < result.steps
+    pair = pair_of(other) if other.stopped == "torch" else None
+    if pair is None:
+        return False
+    if "dimensions" not in str(pair[0]):  # with another rank it is refused for that, whatever the sizes are
+        pairs.append(pair)
+        return True
+    first = pair_of(result)
+    return first is not None and (pair == first or isinstance(first[0], int))
+
+
+def _relation(pair: Pair, multiples: list[Pair], others: list[Pair]) -> Relation | None:
+    """How two sizes stay apart. Multiples of the first sizes keep a ratio exactly, others only the side of the larger one."""
+    found = [*multiples, *others]
+    if all(p == pair for p in found):
+        return "equal"
+    if not all(isinstance(n, int) and n > 0 for p in (pair, *found) for n in p):
+        return None
+    if all(_keeps("difference", pair, p) for p in found):
+        return "difference"
+    same_side = all((p[0] > p[1]) == (pair[0] > pair[1]) for p in others)
+    return "ratio" if same_side and all(_keeps("ratio", pair, p) for p in multiples) else None
+
+
+def _keeps(relation: Relation, pair: Pair, other: Pair) -> bool:
+    if pair == other:
+        return True
+    if not all(isinstance(n, int) and n > 0 for n in (*pair, *other)):
+        return False
+    if relation == "difference":
+        return pair[0] - pair[1] == other[0] - other[1]
+    return relation == "ratio" and pair[0] * other[1] == pair[1] * other[0]
+
+
+def keeps_apart(relation: Relation, pair: Pair | None, other: Pair | None) -> bool:
+    """Whether two sizes that differ whatever the inputs are also differ under other constructor arguments, in the same way."""
+    if pair is None or other is None:
+        return False
+    ways: tuple[Relation, ...] = ("difference", "ratio") if relation == "equal" else (relation,)
+    return any(_keeps(way, pair, other) for way in ways)
 
 
 def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int) -> bool:
@@ -53,27 +109,25 @@ def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: Tenso
     for size in (guess.shape[position] * 2, guess.shape[position] * 3 + 1):
         other = trials.known(replace(assumption, path, _resized(guess, {position: size})))
         pair = pair_of(other) if other is not None and other.stopped == "torch" else None
-        found.add((other.place, pair[0]) if other is not None and pair is not None else None)
+        found.add((other.place, other.visit, pair[0]) if other is not None and pair is not None else None)
     return len(found) == 1 and None not in found
 
 
-def _changes(assumption: Assumption) -> Iterator[tuple[Assumption, list]]:
+def _changes(assumption: Assumption, by_dtype: bool) -> Iterator[tuple[Assumption, list]]:
     """One thing changed at a time, then what often belongs together; with the sizes that were touched."""
     tensors = leaves(assumption)
     for path, guess in tensors:
         for position, size in enumerate(guess.shape):
             yield replace(assumption, path, _resized(guess, {position: size * 2})), [(path, position)]
-    yield _together(assumption, lambda guess: {0: 3})
+    yield _together(assumption, lambda guess: {0: 3 * guess.shape[0]} if guess.shape else {})
     for factor in (2, 3, 4):
         yield _together(assumption, lambda guess: {i: guess.shape[i] * factor for i in range(2, len(guess.shape))})
     for wanted in sorted({s for _, g in tensors for s in g.shape}):
         for factor in (2, 4):
             yield _together(assumption, lambda guess: {i: s * factor for i, s in enumerate(guess.shape) if s == wanted})
     for path, guess in tensors:
-        for dtype in ("long", "double", "float"):
-            if dtype != guess.dtype:
-                yield replace(assumption, path, TensorGuess(guess.shape, dtype)), []
-                break
+        for dtype in [d for d in ("long", "double", "float", "bool") if d != guess.dtype][: 3 if by_dtype else 1]:
+            yield replace(assumption, path, TensorGuess(guess.shape, dtype)), []
         for other in list(other_ranks(guess))[:2]:
             yield replace(assumption, path, other), []
     for rank in (2, 3, 4, 5):
@@ -93,7 +147,7 @@ def _together(assumption: Assumption, sizes: Callable[[TensorGuess], dict[int, i
     """All tensors changed in one way."""
     touched = []
     for path, guess in leaves(assumption):
-        new = {i: s for i, s in sizes(guess).items() if i < len(guess.shape)}
+        new = {i: max(s, 1) for i, s in sizes(guess).items() if i < len(guess.shape)}
         assumption = replace(assumption, path, _resized(guess, new))
         touched += [(path, i) for i in new]
     return assumption, touched
@@ -106,31 +160,29 @@ def _resized(guess: TensorGuess, sizes: dict[int, int]) -> TensorGuess:
 def same_fault(first: Solution, second: Solution) -> bool:
     """Whether two sets of guessed constructor arguments lead to one fault.
 
-    In the second set every number has changed by a factor of its own. The line stays, and so does the ratio of the two
-    sizes: then both
-    come from one argument or from none, and no choice of arguments makes them meet.
+    In the second set every number has changed by a factor of its own. The line stays, and so does the relation of the two
+    sizes. `varied` then changes one argument at a time.
     """
     one, two = first.last, second.last
-    if (
-        one.stopped != "torch"
-        or two.stopped != "torch"
-        or one.place != two.place
-        or not (first.certain and second.certain)
-    ):
+    if one.stopped != "torch" or two.stopped != "torch" or one.place != two.place:
         return False
-    pair, other = pair_of(one), pair_of(two)
-    if pair is None or other is None:
+    if not first.certain or first.certain != second.certain:
         return False
-    return pair == other or _ratio(pair, other) or _difference(pair, other)
+    return keeps_apart(first.certain, pair_of(one), pair_of(two))
 
 
-def _ratio(pair: Any, other: Any) -> bool:
-    numbers = (*pair, *other)
-    return all(isinstance(n, int) and n for n in numbers) and pair[0] * other[1] == pair[1] * other[0]
+def with_optional(parameters: list[Parameter]) -> list[Parameter] | None:
+    """The same parameters, but those that may be missing are given; None if there are none."""
+    if not any(p.may_be_missing for p in parameters):
+        return None
+    return [p._replace(has_default=p.has_default and not p.may_be_missing) for p in parameters]
 
 
-def _difference(pair: Any, other: Any) -> bool:
-    """Whether the sizes stay apart by the same odd number: one is the other and a constant. Guessed numbers are multiples of 8."""
-    if not all(isinstance(n, int) for n in (*pair, *other)):
+def stays_with_optional(first: Solution, second: Solution) -> bool:
+    """Whether a fault stays when the inputs that may be missing are given: that run does not get past it, or meet other sizes there."""
+    one, two = first.last, second.last
+    if two.stopped is None:
         return False
-    return pair[0] - pair[1] == other[0] - other[1] and (pair[0] - pair[1]) % 8 != 0
+    if one.place == two.place:
+        return first.certain is not None and keeps_apart(first.certain, pair_of(one), pair_of(two))
+    return two.steps < one.steps or two.stopped == "budget"
