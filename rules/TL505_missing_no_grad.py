@@ -141,6 +141,51 @@ def perceptual_loss(vgg, images, targets):
 loss = perceptual_loss(vgg, images, targets)
 loss.backward()
 ```
+
+In reinforcement learning a network often computes its own target, `reward + gamma * q(next_state)`. If that keeps its graph, backward moves the
+target towards the prediction, too, which is another algorithm and learns badly. Compute it under `no_grad`, detach it, or use a target network.
+
+```python bad
+def learn(q, batch, optimizer, gamma=0.99):
+    state, action, reward, next_state, done = batch
+    value = q(state).gather(1, action).squeeze(1)
+    target = reward + gamma * q(next_state).max(1)[0] * (1 - done)  # TL505
+    loss = F.smooth_l1_loss(value, target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+```python bad
+class Agent:
+    def __init__(self, discount):
+        self.critic = nn.Linear(8, 1)
+        self.optimizer = torch.optim.Adam(self.critic.parameters())
+        self.discount = discount
+
+    def learn(self, obs, reward, next_obs):
+        next_value = self.critic(next_obs).squeeze(-1)  # TL505
+        error = reward + self.discount * next_value - self.critic(obs).squeeze(-1)
+        loss = error.pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+```
+```python good
+def learn(q, target_q, batch, optimizer, gamma=0.99):
+    state, action, reward, next_state, done = batch
+    value = q(state).gather(1, action).squeeze(1)
+    with torch.no_grad():
+        first = reward + gamma * q(next_state).max(1)[0] * (1 - done)
+    second = reward + gamma * q(next_state).max(1)[0].detach() * (1 - done)
+    third = reward + gamma * target_q(next_state).max(1)[0] * (1 - done)
+    fourth = reward + gamma * target_q(next_state).gather(1, q(next_state).argmax(1, keepdim=True)).squeeze(1)
+    loss = sum(F.smooth_l1_loss(value, target) for target in (first, second, third, fourth))
+    fifth = reward + gamma * q(next_state).max(1)[0]
+    loss = loss + F.mse_loss(value, fifth.detach())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
 """
 
 import ast
@@ -158,6 +203,18 @@ def check(place: Node):
             fix=_wrap(place, found),
             notes=[place.note(found.switch, "put in eval mode here")] if found.switch else [],
             at=found,
+        )
+
+
+@on_node("Module", needs=("backward", "gamma|discount|GAMMA|DISCOUNT|γ"))
+def check_targets(file: Node):
+    for found in file.bootstraps:
+        model = file.short_of(found.call.at(found.call.node.func, ()))
+        yield file.finding(
+            f"the target is computed by `{model}` itself, and backward goes through it",
+            help="compute the target under `with torch.no_grad():`, or `.detach()` it",
+            notes=[found.prediction.module.note(found.prediction.node, "what the target is for")],
+            at=found.call.node,
         )
 
 

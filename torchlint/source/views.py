@@ -9,6 +9,7 @@ from typing import Iterator
 from ..finding import Applicability, Edit, Finding, Fix, Note, Severity
 from . import arrays, devices, inplace, rewrite
 from .backwards import Again, Cut, cut_paths, is_last, used_up
+from .bootstrap import Bootstrap, bootstraps
 from .calling import Callee
 from .evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
 from .events import Event, events, may_call
@@ -295,6 +296,11 @@ class Node(Place):
     def used_up(self) -> list[Again]:
         """The backwards of the file that go through a graph for the second time."""
         return list(used_up(self.module))
+
+    @property
+    def bootstraps(self) -> list[Bootstrap]:
+        """The calls by which a network of the file computes targets for itself, with their graph."""
+        return list(bootstraps(self.module))
 
     @property
     def kept_graphs(self) -> list[Kept]:
