@@ -70,3 +70,17 @@ async def test_the_dry_run_finds_more_a_moment_later(tmp_path):
         at.type(uri, "6", (9, 29), (9, 30))
         await at.until_async(pulled, [])
         await at.until(lambda: types.WORKSPACE_DIAGNOSTIC_REFRESH in at.refreshed)
+
+
+async def test_a_client_that_cannot_be_told_of_new_shapes_gets_them_with_its_answer(tmp_path):
+    pytest.importorskip("torch")
+    async with editor(tmp_path, capabilities(workspace={"inlayHint": {}, "codeLens": {}})) as at:
+        uri = at.open("net.py", NET)
+        await shapes(at, uri)
+        for attempt in range(20):  # on a busy machine the server may lose patience, but not each time
+            features = 30 + attempt
+            at.type(uri, f"{features}", (8, 32), (8, 34))
+            if f", {features}]" in (await at.lenses(uri))[0][1]:
+                assert (await at.inlays(uri))[-1] == (13, 9, ": [B, 16]")
+                return
+        raise AssertionError("new shapes never came with the answer to the first question")

@@ -131,12 +131,12 @@ def _documents(server: Server) -> None:
         return hover(server.session, params)
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:
-        return inlay_hints(server.session, params)
+    async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:
+        return await inlay_hints(server.session, params)
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        return code_lenses(server.session, params)
+    async def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        return await code_lenses(server.session, params)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

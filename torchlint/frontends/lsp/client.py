@@ -22,8 +22,8 @@ class Client:
         refresh = workspace and workspace.diagnostics and workspace.diagnostics.refresh_support
         # Findings of the dry run come later: a client that cannot be told to ask again gets them pushed.
         self.pulls = bool(document and document.diagnostic and refresh)
-        self._has_hint_refresh = bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
-        self._has_lens_refresh = bool(workspace and workspace.code_lens and workspace.code_lens.refresh_support)
+        self.has_hint_refresh = bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
+        self.has_lens_refresh = bool(workspace and workspace.code_lens and workspace.code_lens.refresh_support)
         self._has_configuration = bool(workspace and workspace.configuration)
         watching = workspace and workspace.did_change_watched_files
         self._can_watch = bool(watching and watching.dynamic_registration)
@@ -43,9 +43,9 @@ class Client:
         self._server.workspace_diagnostic_refresh(None)
 
     def refresh_shapes(self) -> None:
-        if self._has_hint_refresh:
+        if self.has_hint_refresh:
             self._server.workspace_inlay_hint_refresh(None)
-        if self._has_lens_refresh:
+        if self.has_lens_refresh:
             self._server.workspace_code_lens_refresh(None)
 
     async def configuration(self, folder_uris: Sequence[str | None]) -> list[Any]:

@@ -27,6 +27,7 @@ from torchlint.walk import is_excluded, project_of
 # Codes of files that could not be read as Python or linted at all.
 UNREADABLE = {"TL000", "TL001"}
 PATIENCE = 3  # seconds for a client to answer
+SHAPES_PATIENCE = 8  # seconds that a client may wait for shapes, less than clients give a request
 DIED = "the process that linted this file died: out of memory, out of time, or a crash in torch"
 
 
@@ -127,6 +128,14 @@ class Session:
             return (await self.text.worker.run(job, self.files)).fixed
         except WorkerDied:
             return ""
+
+    async def shapes(self, unit: Unit, can_refresh: bool) -> None:
+        """Waits a little for the shapes of the text as it is, if the client cannot be told later that there are new ones."""
+        if not can_refresh:
+            try:
+                await asyncio.wait_for(self.dry.result(unit, at_once=False), SHAPES_PATIENCE)
+            except asyncio.TimeoutError:
+                pass
 
     async def _settled(self) -> None:
         """What is found before the client has told its settings may be what nobody wants to see."""

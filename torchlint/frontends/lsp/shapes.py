@@ -8,11 +8,12 @@ from torchlint.finding import Hint, Signature, Span
 from torchlint.frontends.lsp.session import Session
 
 
-def inlay_hints(session: Session, params: types.InlayHintParams) -> list[types.InlayHint]:
+async def inlay_hints(session: Session, params: types.InlayHintParams) -> list[types.InlayHint]:
     """The shape of each name that got a tensor. One that got several gets them all, in the order they came."""
     document, unit = session.files.document(params.text_document.uri), session.files.unit(params.text_document.uri)
     if document is None or unit is None or not session.workspace.editor(unit.path).shape_hints:
         return []
+    await session.shapes(unit, session.client.has_hint_refresh)
     first, last = params.range.start.line + 1, params.range.end.line + 1
     assigned: dict[Span, list[Hint]] = {}
     for hint in document.hints:
@@ -29,7 +30,7 @@ def inlay_hints(session: Session, params: types.InlayHintParams) -> list[types.I
     ]
 
 
-def code_lenses(session: Session, params: types.CodeLensParams) -> list[types.CodeLens]:
+async def code_lenses(session: Session, params: types.CodeLensParams) -> list[types.CodeLens]:
     """What goes into each forward and what comes out."""
     document, unit = session.files.document(params.text_document.uri), session.files.unit(params.text_document.uri)
     if document is None or unit is None:
@@ -37,6 +38,7 @@ def code_lenses(session: Session, params: types.CodeLensParams) -> list[types.Co
     editor = session.workspace.editor(unit.path)
     if not editor.shape_hints or not editor.code_lens:
         return []
+    await session.shapes(unit, session.client.has_lens_refresh)
     by_span: dict[Span, list[Signature]] = {}
     for signature in document.signatures:
         by_span.setdefault(signature.span, []).append(signature)

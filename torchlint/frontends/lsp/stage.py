@@ -49,11 +49,11 @@ class Stage:
         if self._loop is None:
             self._loop = asyncio.get_running_loop().create_task(self._run())
 
-    async def result(self, unit: Unit) -> None:
+    async def result(self, unit: Unit, at_once: bool = True) -> None:
         """Returns when the text the unit has now is analysed, or the unit is closed."""
         if unit.is_open and unit.done.get(self.name, -1) < unit.revision:
-            if self._current != (unit, unit.revision):
-                self.ask(unit, at_once=True)
+            if self._current != (unit, unit.revision) and (at_once or unit not in self._due):
+                self.ask(unit, at_once)
             future = asyncio.get_running_loop().create_future()
             self._waiting.append((unit, unit.revision, future))
             await future
