@@ -14,6 +14,7 @@ from torch import nn
 
 from torchlint.finding import Note
 from torchlint.project import View
+from torchlint.shapes.callers import Callers
 from torchlint.shapes.candidates import Attempt, call_function
 from torchlint.shapes.explain import fault_of
 from torchlint.shapes.faults import DryRun, Fault
@@ -98,6 +99,7 @@ class _Run:
                     self.notices.append(f"the dry run gave up: {end}")
                 except (Stop, RecursionError, MemoryError):
                     pass
+                machine.own_file(self.program, names)
                 for failure in machine.reported:
                     self.add(machine, failure)
                 self.statistics["steps"] += machine.budget.used
@@ -126,6 +128,7 @@ class _Run:
         self.statistics["modules"] = len(kinds)
         functions = [n for n in self.program.tree.body if isinstance(n, ast.FunctionDef)]
         builders = [n for n in functions if not required(n)]
+        callers = Callers(machine, self.program, machine.names)
         idle = 0  # builders in a row that made nothing new
         for node in sorted(builders, key=lambda n: _SMALL.search(n.name) is None):
             if idle < 3 and any(k not in machine.instances for k in kinds):
@@ -134,17 +137,19 @@ class _Run:
                 idle = 0 if len(machine.instances) > before else idle + 1
         for kind in reversed(kinds):
             given = self.traces.inputs_for(kind) if self.traces is not None else {}
-            if kind not in machine.finished or given:
+            if given or not machine.ended(kind):
                 attempt = Attempt(machine, kind, given or self.configured(kind))
                 total, machine.left = machine.left, min(machine.left, CLASS_STEPS)
                 before = machine.left
                 failure = attempt.run()
+                if failure is None and not given and not machine.ended(kind):
+                    attempt.as_called(callers)
                 machine.left += total - before
                 if self.traces is not None:
                     self.traces.attempted(kind, attempt)
                 if failure is not None:
                     self.add(machine, failure)
-                elif kind not in machine.finished:
+                elif not machine.ended(kind):
                     self.reasons[attempt.reason()] += 1
         for node in functions:
             if required(node):
@@ -152,7 +157,7 @@ class _Run:
         self.statistics["functions"] = len(functions)
         self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
         self.statistics["guessed_steps"] = GUESSED_STEPS - machine.left
-        self.statistics["modules_run"] = sum(k in machine.finished for k in kinds)
+        self.statistics["modules_run"] = sum(map(machine.ended, kinds))
 
     def configured(self, kind: type) -> dict[str, list]:
         """The inputs that the configuration names for a class."""

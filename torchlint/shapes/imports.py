@@ -99,6 +99,11 @@ class Imports:
             except Exception:
                 continue
 
+    def own_file(self, program: Program, names: dict[str, Any]) -> None:
+        """Whoever imports the file that was run as a script gets the classes that it made."""
+        module = self.files.setdefault(program.path, world.Module("__main__", program.path, names))
+        module.complete = True
+
     def run_script(self, program: Program, names: dict[str, Any]) -> Iterator[Any]:
         """Run a file as a script and yield what torch refuses; what cannot be run is left out."""
         self.names = names
