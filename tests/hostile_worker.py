@@ -22,6 +22,7 @@ import numpy
 import torch
 import torch._dynamo  # torch imports it when it is first needed, and that writes a temporary file of torch's own
 
+import torchlint.project
 from torchlint.linter import lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
@@ -54,6 +55,8 @@ def audit(event, args):
             events.append(f"open {path} {mode}")
     elif event == "exec" and (args[0].co_filename.startswith(OURS) or sys._getframe(1).f_code.co_filename.endswith(MAKERS)):
         return  # a rule or a part of torch that is imported when it is first needed
+    elif event == "os.scandir" and torchlint.project.__file__ in (sys._getframe(1).f_code.co_filename, sys._getframe(2).f_code.co_filename):
+        return  # which files the project has; the frame between is os.walk
     elif any(event == name or name[-1] == "." and event.startswith(name) for name in FORBIDDEN):
         events.append(f"{event} {str(args)[:120]}")
 

@@ -134,7 +134,7 @@ def test_every_gap_is_a_program():
     assert set(GAPS) <= set(PROGRAMS)
 
 
-@pytest.mark.parametrize("name", map(known, PROGRAMS))
+@pytest.mark.parametrize("name", [known(name) for name in PROGRAMS])
 def test_leaves_no_trace_and_ends_soon(name, worker):
     text = GENERATED.get(name)
     answer = worker.lint(HOSTILE / f"{name}.py", text)
