@@ -42,6 +42,7 @@ class Program:
         return len(self._lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
 
 
+KEPT = 3_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more
 _programs: OrderedDict[str, tuple[str, Program]] = OrderedDict()
 
 
@@ -56,8 +57,9 @@ def load(path: str, text: str, tree: ast.Module | None = None) -> Program:
     program = Program(path, text, tree or ast.parse(text))
     _programs[path] = (text, program)
     _programs.move_to_end(path)
-    if len(_programs) > 400:
-        _programs.popitem(last=False)
+    size = sum(len(kept) for kept, _ in _programs.values())
+    while size > KEPT and len(_programs) > 1:
+        size -= len(_programs.popitem(last=False)[1][0])
     return program
 
 
