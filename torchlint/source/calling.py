@@ -146,7 +146,8 @@ class CallTracer:
                     if inner:
                         yield from self._applied(inner[-1], value, depth + 1)
                         continue
-                yield Value(origin.module, origin.node, origin.frame, ("applied", *value.path))
+                frame = frame_of(value.module, value.node, value, origin, origin.frame)  # which call of the Sequential it was
+                yield Value(origin.module, origin.node, frame, ("applied", *value.path))
             if not makers:
                 yield Value(value.module, None)
 

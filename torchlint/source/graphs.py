@@ -113,6 +113,8 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
             found.cuts.append(origin)
         else:
             found.nodes.setdefault(mark(origin), origin)
+            if origin.path[:1] == ("applied",) and origin.frame and origin.frame.call:
+                found.nodes.setdefault(mark(origin.frame.call), origin.frame.call)
             parts = list(operands(origin, strict))
             for part in parts:
                 _walk(part, found, strict, seen, depth - 1)
@@ -121,7 +123,10 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
 def operands(origin: Value, strict: bool) -> Iterator[Value]:
     """The parts of an expression that gradients flow on to."""
     node = origin.node
-    if origin.path == ("applied",):
+    if origin.path[:1] == ("applied",):  # the last layer of a Sequential: gradients flow on to what the Sequential was called with
+        call = origin.frame.call if origin.frame else None
+        if call is not None:
+            yield from (call.at(a, ()) for a in call.node.args if not isinstance(a, ast.Starred))
         return
     if isinstance(node, ast.BinOp):
         parts = [node.left, node.right]
