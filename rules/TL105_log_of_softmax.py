@@ -41,6 +41,10 @@ with torch.no_grad():
 log_p = torch.log(torch.softmax(scores, dim=1))
 log_p = torch.where(torch.isfinite(log_p), log_p, torch.finfo(log_p.dtype).min)
 entropy = torch.nan_to_num(torch.softmax(scores, dim=1).log())
+with torch.no_grad():
+    p = torch.sigmoid(scores)
+    p.clamp_(1e-6, 1 - 1e-6)
+    p.log()
 ```
 """
 
@@ -76,10 +80,16 @@ def check(call: Call):
 
 
 def handles_infinity(call: Call) -> bool:
-    """Is the result asked for `isfinite`, or cleaned by `nan_to_num`?"""
+    """Is the result asked for `isfinite` or cleaned by `nan_to_num`, or the argument clamped in place before?"""
     statement, words = call.statement, ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     users = [call.node, *(call.uses(target) if target is not None else ())]
+    argument = call.argument("input", 0)
+    if isinstance(argument, ast.Name):
+        for word in ("clamp_", "clamp_min_", "clip_", "add_"):
+            changed = [c for c in call.module.index.callers(word) if isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) == argument.id]
+            if any(c.lineno < call.node.lineno and call.may_follow(c, call.node) for c in changed):
+                return True
     return any(isinstance(u.up, ast.Call) and ast.unparse(u.up.func).endswith(words) or isinstance(u.up, ast.Attribute) and u.up.attr in words for u in users)
 
 

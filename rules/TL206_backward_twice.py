@@ -52,6 +52,15 @@ for _ in range(10):
     optimizer.step()
 ```
 
+```python bad
+features = nn.Sequential(nn.Linear(3, 8), nn.ReLU())
+left, right = nn.Linear(8, 2), nn.Linear(8, 2)
+h = features(x)
+losses = [F.mse_loss(left(h), y), F.mse_loss(right(h), y)]
+for loss in losses:
+    loss.backward()  # TL206
+```
+
 Separate forward passes, a graph that is kept on purpose and a sum of losses are right.
 
 ```python good
@@ -97,6 +106,18 @@ if scaled:
 else:
     third = loss_of(x)
     third.backward()
+```
+```python good
+net, other = nn.Linear(3, 2), nn.Linear(3, 2)
+losses = [F.mse_loss(net(part), y) for part in parts]
+for loss in losses:
+    loss.backward()
+for loss in (F.mse_loss(net(x), y), F.l1_loss(other(x), y), F.l1_loss(net(x), y)):
+    loss.backward()
+out = net(x)
+both = (F.mse_loss(out, y), F.l1_loss(out, y))
+for i, loss in enumerate(both):
+    loss.backward(retain_graph=i == 0)
 ```
 ```python good
 def update(policy, rollouts, optimizer):

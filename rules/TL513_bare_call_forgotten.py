@@ -46,6 +46,7 @@ for x, y in loader:
     loss = F.mse_loss(model(x), y)
     losses.append(loss.item)  # TL513
     print("loss", loss.item)  # TL513
+    total = total + loss.item  # TL513
 ```
 
 Other attributes may be looked at for their effect, methods handed over, and properties that go by these names exist.
@@ -110,6 +111,18 @@ def as_an_argument(place: Node):
     for argument in call.args if is_output else ():
         if isinstance(argument, ast.Attribute) and argument.attr == "item" and place.is_tensor(argument.value):
             yield _finding(place, argument, "is not called: this is the method, not the number")
+
+
+@on_node("BinOp", "AugAssign", needs=".item")
+def as_a_number(place: Node):
+    node = place.node
+    for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,):
+        if isinstance(part, ast.Attribute) and part.attr == "item" and (place.is_tensor(part.value) or _sounds_like_a_loss(part.value)) and not _is_ours(place, part):
+            yield _finding(place, part, "is not called: this is the method, not the number")
+
+
+def _sounds_like_a_loss(node) -> bool:
+    return isinstance(node, ast.Name) and node.id.lower().endswith("loss")
 
 
 def _is_ours(place, attribute) -> bool:

@@ -9,7 +9,7 @@ from .classes import ClassInfo
 from .flow import callees, origins
 from .graphs import carries, graph, is_cut, is_model_call, loss_of, mark
 from .grads import requires_grad
-from .index import LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from .index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from .inplace import KEEP_THEIR_OUTPUT
 from .kinds import MODULE, kinds
 from .module import Module
@@ -42,16 +42,37 @@ def used_up(module: Module) -> Iterator[Again]:
         graphs = [_savers(module, call, frozen) for call in found]
         for i, call in enumerate(found):
             again = next((Again(call, first, shared) for first, behind in zip(found[:i], graphs[:i]) for shared in _shared(module, first, call, behind, graphs[i])), None)
-            again = again or _repeated(module, call, graphs[i])
+            again = again or _repeated(module, call, graphs[i]) or _of_several(module, call, frozen)
             if again:
                 yield again
+
+
+def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:
+    """`for loss in (a, b): loss.backward()`, where both were computed from one forward."""
+    around = loops_around(call)
+    loss = loss_of(module, call)
+    if not around or not isinstance(around[0], ast.For) or loss is None or _is_retained(call) or _leaves(call):
+        return None
+    if not (isinstance(loss.node, ast.Name) and isinstance(around[0].target, ast.Name) and loss.node.id == around[0].target.id):
+        return None
+    for origin in origins(Value(module, around[0].iter)):
+        before: dict[tuple, Value] = {}
+        for element in getattr(origin.node, "elts", ()) if isinstance(origin.node, (ast.Tuple, ast.List)) and not origin.path else ():
+            mine = _savers_of(origin.at(element, ()), frozen) if not isinstance(element, ast.Starred) else {}
+            shared = next((node for key, node in mine.items() if key in before and node.module is module), None)
+            if shared is not None:
+                return Again(call, call, shared)
+            before |= mine
+    return None
 
 
 def _savers(module: Module, call: ast.Call, frozen: bool) -> dict[tuple, Value]:
     """The expressions behind a backward that keep tensors for it, so that it can run once only."""
     loss = loss_of(module, call)
-    if loss is None:
-        return {}
+    return {} if loss is None else _savers_of(loss, frozen)
+
+
+def _savers_of(loss: Value, frozen: bool) -> dict[tuple, Value]:
     return {key: node for key, node in graph(loss, strict=True).nodes.items() if _saves(node, frozen)}
 
 
@@ -102,6 +123,8 @@ def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
         if len(key) > 1 or EACH in node.path or node.module is not module or within(node.node, loop) or enclosing_function(node.node) is not enclosing_function(call):
             continue
         statement = statement_of(node.node)
+        if any(isinstance(parent, COMPREHENSIONS) and within(parent, statement) for parent in ancestors(node.node)):
+            continue  # computed for each element, and the loop may go over them
         if not isinstance(statement, ast.Assign) or not may_follow(statement, loop) or len(statement.targets) != 1:
             continue
         names = [n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]

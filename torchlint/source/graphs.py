@@ -16,7 +16,7 @@ from .values import EACH, Value
 
 MAX_NODES = 300
 MAX_DEPTH = 24
-_CUTTING_ATTRIBUTES = frozenset("data grad shape dtype device ndim requires_grad".split())
+_CUTTING_ATTRIBUTES = frozenset("data grad shape dtype device ndim requires_grad item tolist numpy".split())
 _CONTAINERS = frozenset("sum tuple list zip enumerate reversed sorted dict max min".split())
 _PLAIN = frozenset("float int bool str len range print round isinstance".split())
 _LOSS_WORDS = ("loss", "criterion", "objective", "penalty")

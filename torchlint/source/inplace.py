@@ -21,7 +21,8 @@ VIEWS = frozenset(
 )
 METHODS = frozenset(
     f"{name}_" for name in "add sub mul div pow clamp clamp_min clamp_max relu sigmoid tanh exp log sqrt abs neg fill zero copy masked_fill "
-    "masked_scatter index_add index_copy index_fill scatter scatter_add addmm addcmul addcdiv floor ceil round lerp normal uniform bernoulli".split()
+    "masked_scatter index_add index_copy index_fill index_put scatter scatter_add addmm addbmm baddbmm addcmul addcdiv floor ceil round lerp normal uniform bernoulli "
+    "fill_diagonal tril triu sin cos log1p log2 expm1 rsqrt reciprocal square sign cumsum logit remainder".split()
 )
 FUNCTIONAL = frozenset(
     [f"torch.{name}_" for name in "relu sigmoid tanh exp sqrt clamp abs neg".split()]
@@ -67,6 +68,10 @@ def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
                 yield call, base_of(call.func.value)
             elif call.args and _names(module, call) & FUNCTIONAL:
                 yield call, call.args[0]
+        elif any(k.arg == "out" for k in call.keywords):
+            written = next(k.value for k in call.keywords if k.arg == "out")
+            if isinstance(written, (ast.Name, ast.Attribute)) and all(name.startswith("torch.") for name in _names(module, call) or [""]):
+                yield call, written
         elif call.args and (word in flagged or (isinstance(call.func, ast.Call) and flagged) or any(k.arg == "inplace" for k in call.keywords)):
             if _has_flag(module, call):
                 yield call, call.args[0]
