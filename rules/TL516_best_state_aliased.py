@@ -71,6 +71,26 @@ for x, y in loader:
 model.load_state_dict(before)
 ```
 
+It is no better in a list, and a second name for the model is no copy at all.
+
+```python bad
+history, by_epoch = [], {}
+for epoch in range(9):
+    train_epoch(model)
+    history.append(model.state_dict())  # TL516
+    by_epoch[epoch] = model.state_dict()  # TL516
+    if epoch == 0 or evaluate(model) > best:
+        best, best_model = evaluate(model), model  # TL516
+model.load_state_dict(history[3])
+
+class Average:
+    def __init__(self):
+        self.snapshots = []
+
+    def add(self, net):
+        self.snapshots.append(net.state_dict())  # TL516
+```
+
 A state that is copied, saved or handed on at once is right.
 
 ```python good
@@ -92,6 +112,23 @@ for epoch in range(9):
 target.load_state_dict(model.state_dict())
 state = model.state_dict()
 print({k: v.shape for k, v in state.items()})
+```
+```python good
+states, models = [], []
+for size in (8, 16, 32):
+    net = nn.Linear(size, 2)
+    train_epoch(net)
+    states.append(net.state_dict())
+    models.append(net)
+    if evaluate(net) > best:
+        best, best_net = evaluate(net), net
+for client in clients:
+    client.train()
+    states.append(client.model.state_dict())
+layers = []
+for epoch in range(9):
+    print(model.state_dict())
+    layers.append(len(model.state_dict()))
 ```
 ```python good
 best_checkpoint = {"model": model.state_dict()}
@@ -130,6 +167,79 @@ def check(place: Node):
                 fix=_fix(place, value, state),
                 at=state if state.lineno >= place.node.lineno and state.end_lineno <= place.node.end_lineno else value,
             )
+
+
+@on_node("Call", needs="state_dict")
+def check_collection(place: Node):
+    """`history.append(model.state_dict())`"""
+    call = place.node
+    if isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "appendleft", "insert") and call.args:
+        value = call.args[-1]
+        for part in value.elts if isinstance(value, ast.Tuple) else [value]:
+            yield from _collected(place, call.func.value, part)
+
+
+@on_node("Assign", needs="state_dict")
+def check_entry(place: Node):
+    """`states[epoch] = model.state_dict()`"""
+    target = place.node.targets[0]
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, (ast.Name, ast.BinOp)):
+        yield from _collected(place, target.value, place.node.value)
+
+
+@on_node("Assign", needs="best")
+def check_model(place: Node):
+    """`best_model = model`"""
+    for name, value in _pairs(place.node.targets[0], place.node.value):
+        if isinstance(name, ast.Name) and "best" in name.id.lower() and isinstance(value, ast.Name) and value.id != name.id and place.is_model(value):
+            if any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in place.tests) and _is_trained_around(place, value):
+                yield place.finding(
+                    f"`{name.id}` is another name for `{value.id}`, which goes on being trained",
+                    help="keep a copy: `copy.deepcopy(…)`",
+                    fix=place.fix("keep a copy", place.replace(value, f"copy.deepcopy({value.id})"), applicability="unsafe", imports=("import copy",)),
+                    at=value,
+                )
+
+
+def _collected(place, collection, value):
+    state = _state(place, value, 3)
+    if state is None or not isinstance(state.func, ast.Attribute):
+        return
+    model = state.func.value
+    if not (_is_trained_around(place, model, collection) or _grows_from_call_to_call(place, collection, model)):
+        return
+    yield place.finding(
+        f"each entry of `{place.module.segment(collection)}` refers to the same weights, and training changes them",
+        help="keep copies: `copy.deepcopy(…)` of the state",
+        fix=_fix(place, value, state),
+        at=state,
+    )
+
+
+def _is_trained_around(place, model, collection=None) -> bool:
+    """Does a loop around the place train one and the same model, into a collection that is older than the loop?"""
+    root = model
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or not place.loops:
+        return False
+    for loop in place.loops:
+        stored = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        if any(n.id == root.id or isinstance(collection, ast.Name) and n.id == collection.id for n in stored):
+            return False
+        text = ast.unparse(model)
+        for node in ast.walk(loop):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("backward", "manual_backward", "step", "load_state_dict"):
+                return True
+            if isinstance(node, ast.Call) and any(ast.unparse(a) == text for a in node.args) and re.search(r"train|fit|learn|optimi", ast.unparse(node.func).lower()):
+                return True
+    return False
+
+
+def _grows_from_call_to_call(place, collection, model) -> bool:
+    """`self.snapshots.append(model.state_dict())` in a method that is given the model."""
+    word = collection.attr if isinstance(collection, ast.Attribute) else ""
+    return bool(re.search(r"snapshot|histor|checkpoint|best|backup|swa", word.lower())) and isinstance(model, ast.Name) and "client" not in model.id
 
 
 def _pairs(target, value):
