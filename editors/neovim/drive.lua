@@ -1,7 +1,7 @@
 -- What a user does, for tests/test_neovim.py: wait for problems, take the first quick fix for a code, save.
 -- Answers with one line of JSON on stderr, where headless Neovim prints.
 local code = vim.env.TORCHLINT_CODE
-local patience = 30000
+local patience = 100000
 
 local function problems()
   return vim.tbl_filter(function(diagnostic)
@@ -19,7 +19,7 @@ if arrived then
   local before = vim.api.nvim_buf_get_changedtick(0)
   vim.ui.select = function(actions, _, choose)
     for _, item in ipairs(actions) do
-      table.insert(answer.offered, item[2].title)
+      table.insert(answer.offered, (item.action or item[2]).title)  -- 0.7 has pairs
     end
     choose(actions[1])
   end
