@@ -62,6 +62,29 @@ for epoch in range(args.num_epochs):
 
 When horizon and steps count the same, or the horizon is not known, there is nothing to say.
 
+A decay has no end, but its steps are meant in epochs as well: a tenth of the learning rate after every 30 batches is nothing after 300.
+
+```python bad
+def train(model, loader, epochs=90):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30, gamma=0.1)
+    for epoch in range(epochs):
+        for x, y in loader:
+            optimizer.zero_grad()
+            F.mse_loss(model(x), y).backward()
+            optimizer.step()
+            scheduler.step()  # TL507
+```
+```python bad
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.95)
+for epoch in range(20):
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+        scheduler.step()  # TL507
+```
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 per_batch = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=30 * len(loader))
@@ -102,6 +125,24 @@ for epoch in range(epochs):
         if i == len(loader) - 1:
             scheduler.step()
 ```
+```python good
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+slow = torch.optim.lr_scheduler.StepLR(optimizer, step_size=10_000)
+gentle = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.9999)
+each = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.995)
+drop = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[32_000, 48_000])
+late = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30)
+for epoch in range(90):
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+        slow.step()
+        gentle.step()
+        each.step()
+        drop.step()
+    late.step()
+```
 """
 
 import ast
@@ -111,6 +152,9 @@ from torchlint import Loop, on_loop
 # Where the horizon stands: keyword and position.
 HORIZONS = {"CosineAnnealingLR": ("T_max", 1), "OneCycleLR": ("total_steps", 2), "PolynomialLR": ("total_iters", 1)}
 HORIZONS |= {name: ("num_training_steps", 2) for name in ("get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup")}
+
+# What shrinks the learning rate by a factor: where that stands.
+DECAYS = {"StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2), "ExponentialLR": ("gamma", 1)}
 
 
 @on_loop(needs="sched")
@@ -143,6 +187,8 @@ def _unit(loop, act):
     """What the scheduler's horizon counts, and its constructor."""
     for made in loop.objects_of(act):
         names = [name.rsplit(".", 1)[-1] for name in made.names] if isinstance(made.node, ast.Call) else []
+        if len(names) == 1 and names[0] in DECAYS and not made.has_stars:
+            return ("epochs" if _decays_by_epoch(loop, made, names[0]) else None), made
         if len(names) != 1 or names[0] not in HORIZONS or made.has_stars:
             return None, None
         horizon = made.argument(*HORIZONS[names[0]])
@@ -154,6 +200,48 @@ def _unit(loop, act):
             return "batches", made
         return ("epochs" if _is_range_of(loop, made, horizon) else None), made
     return None, None
+
+
+def _decays_by_epoch(loop, made, name: str) -> bool:
+    """Would the learning rate be gone within the first epoch or two, if each batch were a step?"""
+    if not _counts_epochs(loop):
+        return False
+    factor, rounds = _number(made, *DECAYS[name]), _rounds(loop)
+    if name == "ExponentialLR":
+        return factor is not None and factor <= 0.98
+    if factor is None and made.argument(*DECAYS[name]) is not None:
+        return False
+    if name == "StepLR":
+        steps = [_number(made, "step_size", 1)]
+    else:
+        milestones = made.argument("milestones", 1)
+        steps = [o.node for o in made.origins(milestones)] if milestones is not None else []
+        steps = [e.value if isinstance(e, ast.Constant) else None for s in steps if isinstance(s, (ast.List, ast.Tuple)) for e in s.elts]
+    if not steps or not all(isinstance(s, int) for s in steps):
+        return False
+    factor = 0.1 if factor is None else factor
+    return max(steps) <= rounds and factor <= 0.9 if rounds else max(steps) <= (50 if name == "StepLR" else 300) and factor <= 0.5
+
+
+def _number(made, keyword: str, position: int):
+    """The number given to a constructor, if it is plain."""
+    given = made.argument(keyword, position)
+    found = {o.node.value if isinstance(o.node, ast.Constant) else None for o in made.origins(given)} if given is not None else {None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _rounds(loop) -> int | None:
+    """How often the loop runs, if it says so."""
+    over = loop.node.iter
+    if not (isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("range", "trange") and over.args):
+        return None
+    found = {o.node.value if isinstance(o.node, ast.Constant) else None for o in loop.origins(over.args[min(len(over.args), 2) - 1])}
+    stop = found.pop() if len(found) == 1 else None
+    return stop if isinstance(stop, int) else None
+
+
+def _counts_epochs(loop) -> bool:
+    return "epoch" in f"{ast.unparse(loop.node.target)} {ast.unparse(loop.node.iter)}".lower() or ast.unparse(loop.node.target) in ("ep", "e")
 
 
 def _has_length(node) -> bool:
