@@ -45,6 +45,7 @@ class Project:
         self.folders = tuple(map(str, self.roots))
         self.overlay = overlay or {}
         self._bytes: dict[str, bytes | None] = {}
+        self._texts: dict[str, tuple[bytes, str | None]] = {}
         self._files: list[str] | None = None
 
     def bytes(self, path: str) -> bytes | None:
@@ -58,6 +59,18 @@ class Project:
             except OSError:
                 self._bytes[path] = None
         return self._bytes[path]
+
+    def text(self, path: str) -> str | None:
+        """The same as text, decoded once; None if it is none."""
+        data = self.bytes(path)
+        if data is None:
+            return None
+        if path not in self._texts or self._texts[path][0] is not data and self._texts[path][0] != data:
+            try:
+                self._texts[path] = data, decode(data)
+            except NotText:
+                self._texts[path] = data, None
+        return self._texts[path][1]
 
     def files(self) -> list[str]:
         """Every Python file under the root, sorted."""
@@ -91,11 +104,8 @@ class View:
 
     def read(self, path: str) -> str | None:
         """The text of a file of the project, None if it is missing or is not text."""
-        data = self._bytes(path)
-        try:
-            return None if data is None else decode(data)
-        except NotText:
-            return None
+        self._bytes(path)
+        return self.project.text(path)
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""

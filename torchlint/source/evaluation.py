@@ -91,7 +91,7 @@ def _starts_here(module: Module, function: ast.AST) -> bool:
 
 def _may_evaluate(event: Event) -> bool:
     """Does the name of a function say so, or is gradient off? A cheap question before the expensive ones."""
-    return event.no_grad or bool(EVALUATES.search(getattr(enclosing_function(event.node), "name", "").lower()))
+    return bool(EVALUATES.search(getattr(enclosing_function(event.node), "name", "").lower())) or event.no_grad
 
 
 class _Trace:

@@ -79,10 +79,7 @@ def events(module: Module, body: list[ast.stmt], frame: Frame | None = None) -> 
     key = ("events", id(body), id(frame))
     if key not in memo:
         found: list[Event] = []
-        for event in _Unroller(module, frame).block(body, (), ()):
-            found.append(event)
-            if len(found) >= MAX_EVENTS:
-                break
+        _Unroller(found, module, frame).block(body, (), ())
         memo[key] = (found, frame)
     return memo[key][0]
 
@@ -225,87 +222,97 @@ def _functions_by_name(module: Module) -> dict[str, list[ast.FunctionDef]]:
 
 
 class _Unroller:
-    def __init__(self, module: Module, frame: Frame | None, via: tuple = ()):
+    """Writes what runs into `found`, until there is enough of it."""
+
+    def __init__(self, found: list[Event], module: Module, frame: Frame | None, via: tuple = ()):
+        self.found = found
         self.module = module
         self.frame = frame
         self.via = via
 
-    def block(self, body: list[ast.stmt], loops: tuple, tests: tuple) -> Iterator[Event]:
+    def block(self, body: list[ast.stmt], loops: tuple, tests: tuple) -> None:
         for statement in body:
-            yield from self.statement(statement, loops, tests)
+            if len(self.found) >= MAX_EVENTS:
+                return
+            self.statement(statement, loops, tests)
 
-    def statement(self, node: ast.stmt, loops: tuple, tests: tuple) -> Iterator[Event]:
+    def statement(self, node: ast.stmt, loops: tuple, tests: tuple) -> None:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         if isinstance(node, ast.If):
-            yield from self.expression(node.test, loops, tests)
-            yield from self.block(node.body, loops, (*tests, (self.at(node.test), True)))
-            yield from self.block(node.orelse, loops, (*tests, (self.at(node.test), False)))
+            self.expression(node.test, loops, tests)
+            self.block(node.body, loops, (*tests, (self.at(node.test), True)))
+            self.block(node.orelse, loops, (*tests, (self.at(node.test), False)))
         elif isinstance(node, LOOPS):
-            yield from self.expression(node.test if isinstance(node, ast.While) else node.iter, loops, tests)
-            yield from self.block(node.body, (*loops, node), tests)
-            yield from self.block(node.orelse, loops, tests)
+            self.expression(node.test if isinstance(node, ast.While) else node.iter, loops, tests)
+            self.block(node.body, (*loops, node), tests)
+            self.block(node.orelse, loops, tests)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
-                yield from self.expression(item.context_expr, loops, tests)
-            yield from self.block(node.body, loops, tests)
+                self.expression(item.context_expr, loops, tests)
+            self.block(node.body, loops, tests)
         elif isinstance(node, ast.Try):
-            yield from self.block(node.body, loops, tests)
+            self.block(node.body, loops, tests)
             for handler in node.handlers:
-                yield from self.block(handler.body, loops, tests)
-            yield from self.block(node.orelse, loops, tests)
-            yield from self.block(node.finalbody, loops, tests)
+                self.block(handler.body, loops, tests)
+            self.block(node.orelse, loops, tests)
+            self.block(node.finalbody, loops, tests)
         elif isinstance(node, ast.Match):
-            yield from self.expression(node.subject, loops, tests)
+            self.expression(node.subject, loops, tests)
             for case in node.cases:
-                yield from self.block(case.body, loops, (*tests, (self.at(node.subject), True)))
+                self.block(case.body, loops, (*tests, (self.at(node.subject), True)))
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             if node.value is not None:
-                yield from self.expression(node.value, loops, tests)
+                self.expression(node.value, loops, tests)
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in targets):
-                yield Event(self.at(node), loops, tests, self.via)
+                self.found.append(Event(self.at(node), loops, tests, self.via))
         else:
-            yield from self.expression(node, loops, tests)
+            self.expression(node, loops, tests)
 
     def at(self, node: ast.AST) -> Value:
         return Value(self.module, node, self.frame)
 
-    def expression(self, node: ast.AST, loops: tuple, tests: tuple) -> Iterator[Event]:
+    def expression(self, node: ast.AST, loops: tuple, tests: tuple) -> None:
         """Calls in the order of evaluation: arguments before the call."""
-        if isinstance(node, FUNCTIONS) or not self.module.index.holds(node, ast.Call):
+        plain = self.module.index.calls_in_order(node)
+        if plain is not None:
+            for call in plain:
+                self.call(call, loops, tests)
+            return
+        if isinstance(node, FUNCTIONS):
             return
         if isinstance(node, ast.IfExp):
-            yield from self.expression(node.test, loops, tests)
-            yield from self.expression(node.body, loops, (*tests, (self.at(node.test), True)))
-            yield from self.expression(node.orelse, loops, (*tests, (self.at(node.test), False)))
+            self.expression(node.test, loops, tests)
+            self.expression(node.body, loops, (*tests, (self.at(node.test), True)))
+            self.expression(node.orelse, loops, (*tests, (self.at(node.test), False)))
             return
         if isinstance(node, COMPREHENSIONS):
             loops = (*loops, node)
         for child in children(node):
-            yield from self.expression(child, loops, tests)
+            self.expression(child, loops, tests)
         if isinstance(node, ast.Call):
-            yield from self.call(node, loops, tests)
+            self.call(node, loops, tests)
 
-    def call(self, node: ast.Call, loops: tuple, tests: tuple) -> Iterator[Event]:
+    def call(self, node: ast.Call, loops: tuple, tests: tuple) -> None:
         value = Value(self.module, node, self.frame)
-        yield Event(value, loops, tests, self.via)
-        if not _may_be_ours(self.module, node.func):
+        self.found.append(Event(value, loops, tests, self.via))
+        if not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
             return
         for callee in callees(value):
             inner = self._inside(callee, value)
             if inner:
                 body = callee.function.body
                 if isinstance(callee.function, ast.Lambda):
-                    yield from inner.expression(body, loops, tests)
+                    inner.expression(body, loops, tests)
                 else:
-                    yield from inner.block(body, loops, tests)
+                    inner.block(body, loops, tests)
             elif callee.kind == "method" and callee.name == ".step" and node.args:  # optimizer.step(closure)
                 for origin in origins(value.at(node.args[0], ())):
                     if isinstance(origin.node, (ast.FunctionDef, ast.Lambda)) and len(self.via) < MAX_HELPERS:
-                        unroller = _Unroller(origin.module, self.frame, (*self.via, value))
+                        unroller = _Unroller(self.found, origin.module, self.frame, (*self.via, value))
                         body = origin.node.body
-                        yield from unroller.block(body, loops, tests) if isinstance(body, list) else unroller.expression(body, loops, tests)
+                        unroller.block(body, loops, tests) if isinstance(body, list) else unroller.expression(body, loops, tests)
 
     def _inside(self, callee: Callee, value: Value) -> _Unroller | None:
         if callee.kind not in ("function", "object") or callee.function is None or len(self.via) >= MAX_HELPERS:
@@ -317,4 +324,4 @@ class _Unroller:
             if above.function is callee.function:
                 return None
             above = above.call.frame if above.call else None
-        return _Unroller(callee.module, frame, (*self.via, value))
+        return _Unroller(self.found, callee.module, frame, (*self.via, value))

@@ -65,6 +65,7 @@ def origins(value: Value, through: frozenset[str] = frozenset()) -> list[Value]:
 def callees(call: Value) -> list[Callee]:
     """What the call may call; empty where nothing is known."""
     world = call.module.world
+    call = _without_frame(call)
     key = ("callees", call.key)
     if key in world.memo:
         return world.memo[key]
@@ -73,6 +74,16 @@ def callees(call: Value) -> list[Callee]:
         return []
     before = world.cuts
     return _leave(world, key, _Tracer(frozenset()).called(call, 0), before)
+
+
+def _without_frame(call: Value) -> Value:
+    """A call of what a global name means is the same from wherever its function is entered, and is looked up once."""
+    if call.frame is not None:
+        root = root_of(call.node.func)
+        scope = root.at.lookup(root.id) if root is not None else None
+        if root is not None and (scope is None or scope.parent is None):
+            return Value(call.module, call.node, None, call.path)
+    return call
 
 
 def objects(value: Value) -> list[Value]:
@@ -133,6 +144,7 @@ class _Tracer(CallTracer):
     def called(self, call: Value, depth: int) -> list[Callee]:
         """What a call calls, each once."""
         world = call.module.world
+        call = _without_frame(call)
         key = ("callees", call.key)
         if key in world.memo:
             return world.memo[key]

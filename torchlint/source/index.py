@@ -216,6 +216,16 @@ class Index:
         at = bisect_left(nodes, node.pos, key=_pos)
         return at < len(nodes) and (nodes[at].pos == node.pos or within(nodes[at], node))
 
+    def calls_in_order(self, node: ast.AST) -> list[ast.Call] | None:
+        """The calls in an expression in the order in which they run, arguments first; None if a part may not run, or runs often."""
+        if not hasattr(node, "plain_calls"):
+            calls = list(self.inside(node, ast.Call))
+            if calls and any(self.holds(node, kind) for kind in _RUN_APART):
+                node.plain_calls = None
+            else:
+                node.plain_calls = sorted(calls, key=lambda call: (_stop(call), -call.pos)) if len(calls) > 1 else calls
+        return node.plain_calls
+
     def names(self, name: str) -> list[ast.Name]:
         """The places where a name stands, in source order."""
         if self._names is None:
@@ -278,18 +288,20 @@ _pos = attrgetter("pos")
 
 
 def _stop(node: ast.AST) -> int:
-    """The number after the last one inside a node."""
-    last: ast.AST | None = node
-    while last is not None:
-        node, last = last, None
-        for field in reversed(_FIELDS[type(node)]):
-            value = getattr(node, field, None)
-            if type(value) is list:
-                value = next((child for child in reversed(value) if child is not None), None)
-            if value is not None:
-                last = value
-                break
-    return node.pos + 1
+    """The number after the last one inside a node; found out once."""
+    if not hasattr(node, "stop"):
+        last, inner = node, node
+        while inner is not None:
+            last, inner = inner, None
+            for field in reversed(_FIELDS[type(last)]):
+                value = getattr(last, field, None)
+                if type(value) is list:
+                    value = next((child for child in reversed(value) if child is not None), None)
+                if value is not None:
+                    inner = value
+                    break
+        node.stop = last.pos + 1
+    return node.stop
 
 
 def last_word(node: ast.AST) -> str:
@@ -352,6 +364,7 @@ def enclosing_class(function: ast.AST) -> ast.ClassDef | None:
 _SETTING = ("register_buffer", "add_module", "register_module", "register_parameter", "setattr")
 _FUNCTIONS = frozenset(FUNCTIONS)
 _LOOPS = frozenset(LOOPS)
+_RUN_APART = (ast.IfExp, ast.Lambda, *COMPREHENSIONS)
 _OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
 _EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns"))
 _NOTED = frozenset(

@@ -16,6 +16,16 @@ NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
 def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
     """Is it known that nothing at this place is recorded for backward: by a `with`, a decorator, a global switch or all callers?"""
+    statement = node
+    while not isinstance(statement, (ast.stmt, ast.Module)):
+        statement = statement.up
+    memo, key = module.world.memo, ("no grad", id(statement), depth)
+    if key not in memo:
+        memo[key] = _under_no_grad(module, statement, depth)
+    return memo[key]
+
+
+def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
     child = node
     for parent in ancestors(node):
         if isinstance(parent, (ast.With, ast.AsyncWith)) and child in parent.body:
@@ -38,10 +48,7 @@ def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
 def runs_without_grad(value: Value) -> bool:
     """The same for an expression that is looked at through a call: the call may stand under `no_grad`."""
     while value is not None:
-        memo, key = value.module.world.memo, ("under no_grad", id(value.node))
-        if key not in memo:
-            memo[key] = under_no_grad(value.module, value.node)
-        if memo[key]:
+        if under_no_grad(value.module, value.node):
             return True
         value = value.frame.call if value.frame else None
     return False
@@ -49,6 +56,14 @@ def runs_without_grad(value: Value) -> bool:
 
 def is_no_grad(value: Value) -> bool:
     """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`, or a name that holds one."""
+    memo, key = value.module.world.memo, ("is no_grad", value.key)
+    if key not in memo:
+        memo[key] = _is_no_grad(value)
+        value.module.world.kept.append(value)
+    return memo[key]
+
+
+def _is_no_grad(value: Value) -> bool:
     for origin in origins(value):
         node = origin.node
         name = external_name(origin if not isinstance(node, ast.Call) else origin.at(node.func, ()))
@@ -66,7 +81,7 @@ def _is_false(call: ast.Call) -> bool:
 
 
 def _is_enable_grad(module: Module, expression: ast.expr) -> bool:
-    return external_name(Value(module, _callee(expression))) == "torch.enable_grad"
+    return "enable_grad" in module.index.text and external_name(Value(module, _callee(expression))) == "torch.enable_grad"
 
 
 def _callee(node: ast.expr) -> ast.expr:
@@ -109,6 +124,8 @@ def _sets_grad(module: Module, call: ast.Call, to: bool) -> bool:
 
 def _switches_off(module: Module, function: ast.AST, node: ast.AST) -> bool:
     """Is the last `torch.set_grad_enabled(…)` statement of the same function above the place one that switches off?"""
+    if "set_grad_enabled" not in module.index.text:
+        return False
     off = False
     for statement in function.body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.lineno < node.lineno:
@@ -149,7 +166,7 @@ def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
         child = parent
 
 
-def asks_training_mode(node: ast.AST) -> bool:
+def asks_training_mode(module: Module, node: ast.AST) -> bool:
     """Does a place depend on a test that mentions `training` or an evaluation flag? Its function's early returns count too."""
     if any(_mentions_mode(test) for test, _ in tests_around(node)):
         return True
@@ -158,7 +175,7 @@ def asks_training_mode(node: ast.AST) -> bool:
         return False
     return any(
         isinstance(s, ast.If) and _mentions_mode(s.test) and s.lineno < node.lineno and s.body and isinstance(s.body[-1], ast.Return)
-        for s in ast.walk(function)
+        for s in module.index.inside(function, ast.If)
     )
 
 

@@ -177,7 +177,7 @@ class Place:
     @property
     def asks_mode(self) -> bool:
         """Does it run only in train or only in eval mode, or only when a flag for probabilities is set?"""
-        return asks_training_mode(self.node)
+        return asks_training_mode(self.module, self.node)
 
     def excludes(self, other: Place) -> bool:
         """Do the conditions around the two places contradict each other?"""
