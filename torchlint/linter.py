@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -13,7 +14,7 @@ from .config import Settings
 from .edits import apply
 from .finding import NO_DRY_RUN, Edit, Finding, Span
 from .project import WORDS, NotText, Project, decode
-from .rule import Rule, load_rules
+from .rule import Rule, Trigger, load_rules
 from .source.suppress import Suppressions
 
 # One mistake seen by both worlds is one finding: the text world's, which says more.
@@ -125,21 +126,42 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
         return _Dry(notices=(f"{NO_DRY_RUN} ({codes}): torch is not installed here (for pre-commit there is the hook torchlint-system)",))
     from .shapes.check import dry_run
 
-    result = dry_run(text, path, view, tree, settings.inputs)
-    found = []
-    for rule in rules:
-        for trigger in rule.triggers:
-            for fault in result.faults:
-                if trigger.kind == "error" and fault.kind in trigger.names:
-                    found += [
-                        msgspec.structs.replace(f, code=rule.code, name=rule.name) for f in rule.function(trigger)(fault) if f.path == path
-                    ]
+    armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
+    listener = None
+    if any(trigger.kind == "op" for _, trigger in armed):
+        from .shapes.listening import Listener
+
+        listener = Listener([(t.names, partial(_said, r, t, path, strict)) for r, t in armed if t.kind == "op"])
+    graphs = any(trigger.kind == "graph" for _, trigger in armed)
+    result = dry_run(text, path, view, tree, settings.inputs, listener=listener, graphs=graphs)
+    found = list(listener.findings.values()) if listener is not None else []
+    for rule, trigger in armed:
+        subjects = [f for f in result.faults if f.kind in trigger.names] if trigger.kind == "error" else result.traces if trigger.kind == "graph" else ()
+        for subject in subjects:
+            found += _said(rule, trigger, path, strict, subject)
     shown: tuple = ()
     if hints:
         from .shapes.hints import hints as shapes_of
 
         shown = shapes_of(text, path, view, tree, settings.inputs)
     return _Dry(found, {**result.statistics, "reasons": result.reasons}, result.notices, shown)
+
+
+def _is_met(trigger: Trigger, text: str) -> bool:
+    """Whether the words that a trigger of the dry run needs stand in a file."""
+    return trigger.kind in ("error", "op", "graph") and all(any(word in text for word in need.split("|")) for need in trigger.needs)
+
+
+def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -> list[Finding]:
+    """What a rule says about an operation, a forward or a fault, in this file; one that raises is said to."""
+    try:
+        found = [f for f in rule.function(trigger)(subject) if f.path == path]
+    except Exception as error:
+        if strict:
+            raise
+        message = f"rule {rule.code} failed here: {type(error).__name__}: {error}".splitlines()[0]
+        return [Finding("TL000", "rule_crashed", path, subject.span if subject.path == path else Span(1, 1, 1, 1), message, "please report this", "error")]
+    return [msgspec.structs.replace(f, code=rule.code, name=rule.name, severity=rule.severity or f.severity) for f in found]
 
 
 def _once(findings: list[Finding]) -> list[Finding]:

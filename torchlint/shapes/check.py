@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Mapping
 
 import msgspec
@@ -17,7 +17,7 @@ from torchlint.project import View
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.candidates import Attempt, call_function
 from torchlint.shapes.explain import fault_of
-from torchlint.shapes.faults import DryRun, Fault
+from torchlint.shapes.faults import DryRun, Fault, Trace
 from torchlint.shapes.functions import closure_of, required
 from torchlint.shapes.inputs import configured
 from torchlint.shapes.machine import GUESSED_STEPS, Failure, Machine
@@ -28,6 +28,7 @@ from torchlint.shapes.watch import Watch
 from torchlint.shapes.world_torch import no_initialisers
 
 if TYPE_CHECKING:
+    from torchlint.shapes.listening import Listener
     from torchlint.shapes.traces import Traces
 
 STEPS = 250_000
@@ -43,10 +44,13 @@ def dry_run(
     inputs: Mapping[str, list[str]] = {},
     watch: Watch | None = None,
     traces: Traces | None = None,
+    listener: Listener | None = None,
+    graphs: bool = False,
 ) -> DryRun:
     """Run a file without data and say what torch would refuse. `inputs` are configured shapes, by `module:Class`.
 
-    `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules.
+    `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules, `listener` hears operations
+    for rules; with `graphs` the result has the forwards as torch.fx graphs.
     """
     try:
         program = load(path, text, tree) if watch is None else Program(path, text, tree or ast.parse(text), watch)
@@ -55,7 +59,11 @@ def dry_run(
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 8000))
     try:
-        return _Run(program, view, inputs, traces).run()
+        if graphs and traces is None:
+            from torchlint.shapes.traces import Traces as Collector
+
+            traces = Collector(path)
+        return _Run(program, view, inputs, traces, listener, graphs).run()
     finally:
         sys.setrecursionlimit(before)
 
@@ -63,8 +71,12 @@ def dry_run(
 class _Run:
     """The runs of one file and what they found."""
 
-    def __init__(self, program: Program, view: View, inputs: Mapping[str, list[str]], traces: Traces | None):
+    def __init__(
+        self, program: Program, view: View, inputs: Mapping[str, list[str]], traces: Traces | None, listener: Listener | None, graphs: bool
+    ):
         self.traces = traces
+        self.listener = listener
+        self.graphs: tuple[Trace, ...] | None = () if graphs else None
         self.program = program
         self.view = view
         self.inputs = inputs
@@ -79,7 +91,7 @@ class _Run:
             self.script(cuda=False, rest=False)
         return DryRun(
             tuple(sorted(self.faults.values(), key=lambda f: (f.path, f.span))),
-            (),
+            self.graphs or (),
             dict(self.statistics),
             dict(self.reasons),
             tuple(dict.fromkeys(self.notices)),
@@ -93,8 +105,9 @@ class _Run:
             with dry_tensors(), no_initialisers(), self.traces.collecting(machine) if self.traces and rest else nullcontext():
                 names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
                 try:
-                    for failure in machine.run_script(self.program, names):
-                        self.add(machine, failure)
+                    with self.hearing():
+                        for failure in machine.run_script(self.program, names):
+                            self.add(machine, failure)
                 except Exhausted as end:
                     self.notices.append(f"the dry run gave up: {end}")
                 except (Stop, RecursionError, MemoryError):
@@ -113,10 +126,16 @@ class _Run:
                     if watch is not None:
                         watch.finish()
                     if self.traces is not None:
+                        if self.graphs is not None:
+                            self.graphs = tuple(self.traces.graphs(machine))
                         self.traces.finish(machine)
         finally:
             machines.pop()
         return machine.asked_cuda
+
+    def hearing(self) -> AbstractContextManager:
+        """While rules hear what is done with sizes that are no guesses."""
+        return self.listener.hearing() if self.listener is not None else nullcontext()
 
     def rest(self, machine: Machine) -> None:
         """Every module class of the file that did not run to its end in the script, and every function that was not called.
@@ -144,6 +163,8 @@ class _Run:
                 failure = attempt.run()
                 if failure is None and not given and not machine.ended(kind):
                     attempt.as_called(callers)
+                if self.listener is not None:
+                    self.listener.keep(attempt)
                 machine.left += total - before
                 if self.traces is not None:
                     self.traces.attempted(kind, attempt)
@@ -169,7 +190,8 @@ class _Run:
     def call(self, machine: Machine, node: ast.FunctionDef) -> None:
         """A function that the script did not call."""
         if node not in machine.entered and node.name in machine.names:
-            failure = call_function(machine, machine.names[node.name], required(node))
+            with self.hearing():
+                failure = call_function(machine, machine.names[node.name], required(node))
             if failure is not None:
                 self.add(machine, failure, ("shape", "dtype"))
 

@@ -294,6 +294,8 @@ def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 # Who is to see every call before it is made; the recorder of graphs. None hides what happens within.
 observers: list[Callable | None] = [None]
+# Who is told of every call that came to its end, with its result.
+listeners: list[Callable] = []
 
 
 class Functions(TorchFunctionMode):
@@ -301,4 +303,7 @@ class Functions(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         observer = observers[-1]
-        return observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
+        result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
+        for listener in listeners:
+            listener(function, args, kwargs or {}, result)
+        return result

@@ -32,10 +32,10 @@ class Fault(Struct, frozen=True):
 
 
 class Trace(Struct, frozen=True):
-    """One forward that was run: `graph` is a torch.fx.GraphModule whose nodes carry val, span and path in `meta`.
+    """One forward that ran to its end. `graph` is a torch.fx.GraphModule whose nodes carry `val` (shape, dtype, device), `place` (path, span),
+    `path` (of the module) and `scope` (its class) in `meta`; `inputs` maps each argument of forward to its shape, or to what else it was.
 
-    `assumed` says which sizes were guessed and why, `parameters` counts the weights, `fault` is what stopped it.
-    `inputs` maps each argument of forward to its shape (or to what else it was), as text.
+    `guessed`: whether the inputs were guessed, or the arguments of the constructor: then the numbers are examples.
     """
 
     module: str
@@ -43,9 +43,17 @@ class Trace(Struct, frozen=True):
     span: Span
     graph: Any
     inputs: dict[str, str] = {}
-    assumed: tuple[str, ...] = ()
-    parameters: int = 0
-    fault: Fault | None = None
+    guessed: bool = False
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The operations and layers in the order they ran, without inputs and output."""
+        return [n for n in self.graph.graph.nodes if n.op in ("call_function", "call_method", "call_module")]
+
+    def finding(self, node: Any, message: str, help: str = "", notes: tuple[Note, ...] = ()) -> Finding:
+        """A finding at one operation; at the head of the class for None."""
+        path, span = (node.meta.get("place") if node is not None else None) or (self.path, self.span)
+        return Finding("", "", path, span, message, help, "warning", None, notes)
 
 
 class DryRun(Struct, frozen=True):

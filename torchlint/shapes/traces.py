@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
 from torchlint.shapes import functions, graph, graph_nodes, table
+from torchlint.shapes.faults import Trace
 from torchlint.shapes.graph import Entry, Recorder, Recording, named_inputs, tensors_in
 from torchlint.shapes.replay import confirm
 from torchlint.shapes.values import Unknown, UnknownUsed
@@ -107,6 +108,15 @@ class Traces:
         for kind in sorted(kinds, key=lambda k: machine.codes[k].place[1]):
             if self.only is None or kind.__name__ == self.only:
                 self.tables.append(self._table(machine, kind))
+
+    def graphs(self, machine: Any) -> Iterator[Trace]:
+        """The forwards that came to their end as torch.fx graphs, made while tensors are still dry."""
+        for kind, session in self._best.items():
+            if session.finished and session.origin != "user":
+                code, inputs = machine.codes[kind], session.recording.inputs
+                described = {argument: _described(value) for argument, value in inputs.items()}
+                guessed = session.origin == "guess"
+                yield Trace(kind.__name__, self.path, code.place[1], session.recording.graph_module(), described, guessed)
 
     def _table(self, machine: Any, kind: type) -> table.Table:
         _, span = machine.codes[kind].place

@@ -28,7 +28,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             return None
     multiples: list[Pair] = []
     free: set[Any] = set()
-    for change, touched in _changes(assumption, by_dtype="whole numbers" in pair):
+    for change, touched in changes(assumption, by_dtype="whole numbers" in pair):
         other = trials.known(change)
         if other is None or not _collect(other, result, multiples):
             return None
@@ -113,7 +113,7 @@ def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: Tenso
     return len(found) == 1 and None not in found
 
 
-def _changes(assumption: Assumption, by_dtype: bool) -> Iterator[tuple[Assumption, list]]:
+def changes(assumption: Assumption, by_dtype: bool = False) -> Iterator[tuple[Assumption, list]]:
     """One thing changed at a time, then what often belongs together; with the sizes that were touched."""
     tensors = leaves(assumption)
     for path, guess in tensors:

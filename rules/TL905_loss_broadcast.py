@@ -1,0 +1,252 @@
+"""Give a loss predictions and targets of one shape.
+
+A network with one output gives a column, `(N, 1)`; the targets are often a row of numbers, `(N,)`. torch then does not compare them one by one: it
+spreads both to `(N, N)` and compares every prediction with every target. No error, only a warning that scrolls by, and the best the network can do is to
+predict the mean. With perfect predictions of unit normal targets the loss is 2 instead of 0. Take the last axis off the column, or give the targets one.
+
+torchlint sees it in the dry run, where every tensor has its shape.
+
+```python bad
+net = nn.Linear(4, 1)
+x, y = torch.randn(30, 4), torch.randn(30)
+loss = nn.MSELoss()(net(x), y)  # TL905
+loss.backward()
+```
+```python fixed
+net = nn.Linear(4, 1)
+x, y = torch.randn(30, 4), torch.randn(30)
+loss = nn.MSELoss()(net(x).squeeze(-1), y)
+loss.backward()
+```
+```python good
+net = nn.Linear(4, 1)
+x, y = torch.randn(30, 4), torch.randn(30)
+loss = nn.MSELoss()(net(x), y.unsqueeze(1))
+loss.backward()
+```
+
+The other way round, as a function, and in a loop over a loader:
+
+```python bad
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 3), torch.randn(64, 1))
+net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Flatten(0))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader(data, batch_size=16):
+    optimizer.zero_grad()
+    loss = F.smooth_l1_loss(net(x), y)  # TL905
+    loss.backward()
+    optimizer.step()
+```
+```python fixed
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 3), torch.randn(64, 1))
+net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Flatten(0))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x, y in DataLoader(data, batch_size=16):
+    optimizer.zero_grad()
+    loss = F.smooth_l1_loss(net(x), y.squeeze(-1))
+    loss.backward()
+    optimizer.step()
+```
+```python bad
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
+
+    def forward(self, state):
+        return self.head(state)
+
+
+critic = Critic()
+returns = torch.zeros(64)
+criterion = nn.HuberLoss()
+
+
+def step(state):
+    values = critic(state)
+    return criterion(values, returns)  # TL905
+
+
+step(torch.randn(64, 8)).backward()
+```
+```python good
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
+
+    def forward(self, state):
+        return self.head(state).flatten()
+
+
+critic = Critic()
+returns = torch.zeros(64)
+nn.HuberLoss()(critic(torch.randn(64, 8)), returns).backward()
+```
+
+A difference that is squared, or made positive, and averaged is a loss too.
+
+```python bad
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+x = torch.randn(16, 4)
+y = x.sum(dim=1)
+loss = ((net(x) - y) ** 2).mean()  # TL905
+loss.backward()
+```
+```python fixed
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+x = torch.randn(16, 4)
+y = x.sum(dim=1)
+loss = ((net(x).squeeze(-1) - y) ** 2).mean()
+loss.backward()
+```
+```python bad
+net = nn.Linear(4, 1)
+x, y = torch.randn(16, 4), torch.randn(16, 1)
+error = y - net(x).squeeze()  # TL905
+loss = torch.mean(torch.abs(error))
+loss.backward()
+```
+
+Shapes that differ on purpose: every pair is wanted, several quantiles are predicted for each target, one number is compared with all, a mask weighs.
+
+```python good
+scores = nn.Linear(4, 1)(torch.randn(16, 4)).squeeze(-1)
+ranks = torch.randn(16)
+pairs = (scores.unsqueeze(1) - scores).abs().mean()
+distances = ((ranks[:, None] - ranks) ** 2).mean()
+table = F.mse_loss(ranks.unsqueeze(1), ranks, reduction="none")
+```
+```python good
+quantiles = torch.tensor([0.1, 0.5, 0.9])
+predicted, target = nn.Linear(4, 3)(torch.randn(16, 4)), torch.randn(16, 1)
+error = target - predicted
+loss = torch.max(quantiles * error, (quantiles - 1) * error).mean()
+spread = ((target - predicted) ** 2).mean()
+```
+```python good
+predicted = nn.Linear(4, 1)(torch.randn(16, 4))
+anchor = ((predicted - torch.tensor(0.5)) ** 2).mean()
+centred = ((predicted - predicted.mean(dim=0)) ** 2).mean()
+mask = torch.ones(16, 1)
+weighted = (mask * (predicted - torch.randn(16, 1)) ** 2).mean()
+least_squares_gan = F.mse_loss(predicted, torch.ones_like(predicted))
+```
+```python good
+net = nn.Linear(5, 4)
+loss = nn.CrossEntropyLoss()(net(torch.randn(6, 5)), torch.randint(0, 4, (6,)))
+segments = nn.CrossEntropyLoss()(torch.randn(2, 4, 3, 3), torch.randint(0, 4, (2, 3, 3)))
+```
+```python good
+net = nn.Linear(4, 1)
+one = F.mse_loss(net(torch.randn(1, 4)), torch.randn(1))
+```
+
+A module that is given what nobody knows is not blamed for a guess.
+
+```python good
+class Regression(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 1)
+
+    def forward(self, x, y):
+        return F.mse_loss(self.fc(x), y)
+```
+"""
+
+from torchlint import on_op
+
+# What leaves the numbers of a layer where they are, and the tests of a loss by hand.
+_POINTWISE = {"relu", "sigmoid", "tanh", "softplus", "leaky_relu", "gelu", "elu", "dropout", "exp", "clamp", "contiguous", "to", "float", "double", "cuda", "cpu", "clone"}
+_WITHOUT_AXIS = {"squeeze", "flatten", "view", "reshape", "getitem", "select", "ravel"}
+_POSITIVE = {"pow", "square", "abs", "mul"}
+_LAYERS = {"linear", "bilinear", "addmm", "matmul", "conv1d"}
+_DATA = {"randn", "rand", "zeros", "ones", "tensor", "as_tensor", "from_numpy", "randint", "arange", "linspace", "full", "cat", "stack", "index_select"}
+
+
+@on_op(
+    "torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss", "torch.nn.functional.smooth_l1_loss", "torch.nn.functional.huber_loss",
+    needs="mse_loss|MSELoss|l1_loss|L1Loss|huber_loss|HuberLoss",
+)
+def check(op):
+    first, second = op.argument("input", 0), op.argument("target", 1)
+    column = _column(first, second)
+    if column is None:
+        return
+    maker = (first, second)[column].made_by
+    if op.argument("reduction", 99) == "none" and maker is not None and maker.name in ("unsqueeze", "getitem", "view", "reshape"):
+        return
+    yield _finding(op, column, first, second)
+
+
+@on_op(".mean", "torch.mean", ".sum", "torch.sum", needs=("mean|sum", "backward"))
+def check_by_hand(op):
+    made = op.argument("input", 0).made_by
+    steps = 0
+    while made is not None and made.name in _POSITIVE and steps < 3:
+        first, second = made.argument("input", 0), made.argument("other", 1)
+        if made.name == "mul" and not first.is_same(second):
+            return
+        made, steps = first.made_by, steps + 1
+    if made is None or made.name != "sub" or not steps:
+        return
+    first, second = made.argument("input", 0), made.argument("other", 1)
+    column = _column(first, second)
+    if column is None:
+        return
+    one, other = (first, second)[column], (first, second)[1 - column]
+    if _comes_from(one, _LAYERS) or _is_data(one) and _comes_from(other, _LAYERS, _WITHOUT_AXIS):
+        yield _finding(made, column, first, second)
+
+
+def _column(first, second):
+    """Which of two tensors is the other with an axis of one behind it."""
+    shapes = getattr(first, "shape", None), getattr(second, "shape", None)
+    if None in shapes:
+        return None
+    for column in (0, 1):
+        if shapes[column] == (*shapes[1 - column], 1) and shapes[1 - column] and shapes[1 - column][-1] > 1:
+            return column
+    return None
+
+
+def _comes_from(tensor, names, through=frozenset()):
+    """Whether operations of these names made a tensor, but for what changes each number by itself."""
+    made = tensor.made_by
+    for _ in range(8):
+        if made is None or made.name in names:
+            return made is not None
+        if made.name not in _POINTWISE and made.name not in through:
+            return False
+        made = getattr(made.argument("input", 0), "made_by", None)
+    return False
+
+
+def _is_data(tensor):
+    made = tensor.made_by
+    while made is not None and made.name in _POINTWISE:
+        made = getattr(made.argument("input", 0), "made_by", None)
+    return made is None or made.name in _DATA
+
+
+def _finding(op, column, first, second):
+    shown = [f"`{text}`" if text and len(text) < 40 else word for text, word in zip((op.text(0), op.text(1)), ("one side", "the other"))]
+    size = (first, second)[1 - column].shape
+    return op.finding(
+        f"{shown[0]} is {_shape(first)} and {shown[1]} is {_shape(second)}: both are spread to {_shape_of((*size[:-1], size[-1], size[-1]))}, each is compared with all",
+        help="give both the same shape: `.squeeze(-1)` for the column, or `.unsqueeze(-1)` for the other",
+        fix=op.with_suffix(column, ".squeeze(-1)", "take the last axis off"),
+    )
+
+
+def _shape(tensor):
+    return _shape_of(tensor.shape)
+
+
+def _shape_of(sizes):
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(map(str, sizes))})"

@@ -1,0 +1,112 @@
+"""Rules that see operations and graphs of the dry run get what their manual promises."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.config import Selection, Settings  # noqa: E402
+from torchlint.linter import lint  # noqa: E402
+from torchlint.project import Project  # noqa: E402
+from torchlint.rule import Rule  # noqa: E402
+
+PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+
+
+def said(tmp_path, body: str, program: str, decorator: str = "on_op") -> list[tuple[int, str]]:
+    """(line of the program, message) for all that a rule with this body says."""
+    path = tmp_path / "TL999_rule.py"
+    path.write_text(f'"""Do not."""\nfrom torchlint import {decorator}\n\n{textwrap.dedent(body)}')
+    settings = Settings(selections=(Selection(select=("TL999", "TL000")),))
+    outcome = lint(PRELUDE + textwrap.dedent(program).lstrip("\n"), tmp_path / "program.py", settings, Project(tmp_path), {"TL999": Rule(path)})
+    return [(f.span.line - 3, f.message) for f in outcome.findings]
+
+
+SHAPES = """
+@on_op("torch.nn.functional.mse_loss", ".sub")
+def check(op):
+    left, right = op.argument("input", 0), op.argument("target", 1)
+    yield op.finding(f"{op.name} {left.shape} {getattr(right, 'shape', right)} {left.dtype} {left.device} {op.text(0)} {op.guessed}")
+"""
+
+
+def test_an_operation_shows_its_arguments(tmp_path):
+    program = """
+    net = nn.Linear(4, 2).to("cuda")
+    x = torch.randn(3, 4, device="cuda")
+    loss = nn.MSELoss()(net(x), torch.zeros(3, 2, device="cuda"))
+    y = 1 - x.double()
+    """
+    assert said(tmp_path, SHAPES, program) == [
+        (3, "mse_loss (3, 2) (3, 2) float32 cuda:0 net(x) False"),
+        (4, "rsub (3, 4) 1 float64 cuda:0 x.double() False"),
+    ]
+
+
+MADE_BY = """
+@on_op(".mean")
+def check(op):
+    made, names = op.argument("input", 0).made_by, []
+    while made is not None:
+        names.append(made.name)
+        made = getattr(made.argument("input", 0), "made_by", None)
+    yield op.finding(" ".join(names) + f" {op.result.shape}")
+"""
+
+
+def test_an_operation_knows_where_its_arguments_come_from(tmp_path):
+    assert said(tmp_path, MADE_BY, "x = torch.randn(3, 4)\nprint(nn.Linear(4, 2)(x).relu().mean())\n") == [(2, "relu linear randn ()")]
+
+
+GUESSED = """
+@on_op("torch.flatten")
+def check(op):
+    size = op.result.shape[1]
+    if size == 4 * 64 * 64 or size % 4 == 0 and {always}:
+        yield op.finding("so it is")
+"""
+FLATTEN = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, x):
+        return torch.flatten(self.conv(x), 1)
+"""
+
+
+@pytest.mark.parametrize("always", [True, False])
+def test_what_is_said_of_one_guess_only_is_not_kept(tmp_path, always):
+    assert said(tmp_path, GUESSED.format(always=always), FLATTEN) == ([(7, "so it is")] if always else [])
+
+
+GRAPH = """
+@on_graph
+def check(trace):
+    for node in trace.nodes:
+        val = node.meta["val"]
+        yield trace.finding(node, f"{trace.module} {node.op} {tuple(val.shape)} {node.meta['path']} {trace.guessed}")
+"""
+
+
+def test_a_graph_has_values_and_places(tmp_path):
+    guessed = said(tmp_path, GRAPH, FLATTEN, "on_graph")
+    assert [(line, message.split()[1]) for line, message in guessed] == [(7, "call_function"), (7, "call_module")]
+    assert all(m.endswith("True") for _, m in guessed) and any(" conv " in m for _, m in guessed)
+    run = said(tmp_path, GRAPH, FLATTEN + "\nNet()(torch.zeros(2, 3, 8, 8))\n", "on_graph")
+    assert (7, "Net call_function (2, 256)  False") in run
+
+
+def test_a_rule_that_raises_is_one_finding(tmp_path):
+    body = '@on_op("torch.flatten")\ndef check(op):\n    yield op.no_such_thing\n'
+    (found,) = said(tmp_path, body, "torch.flatten(torch.zeros(2, 3))\n")
+    assert found[0] == 1 and "TL999 failed here: AttributeError" in found[1]
+
+
+def test_needs_are_asked_first(tmp_path):
+    body = '@on_op("torch.flatten", needs="no_such_word|neither")\ndef check(op):\n    yield op.finding("here")\n'
+    assert said(tmp_path, body, "torch.flatten(torch.zeros(2, 3))\n") == []
