@@ -53,6 +53,32 @@ optimizer = torch.optim.Adam(net.parameters())
 new_head(net, 3)  # TL510
 ```
 
+The same happens to a part that was never given to an optimizer, and to a model that another method builds anew.
+
+```python bad
+encoder, head = nn.Linear(8, 4), nn.Linear(4, 2)
+scale = nn.Parameter(torch.ones(2))
+optimizer = torch.optim.Adam(encoder.parameters())  # TL510
+for x, y in loader:
+    optimizer.zero_grad()
+    F.cross_entropy(head(encoder(x)) * scale, y).backward()
+    optimizer.step()
+```
+```python bad
+class Trainer:
+    def __init__(self, size):
+        self.model = nn.Linear(size, 2)
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+
+    def reset(self, size):
+        self.model = nn.Linear(size, 2)  # TL510
+
+    def step(self, x, y):
+        self.optimizer.zero_grad()
+        F.cross_entropy(self.model(x), y).backward()
+        self.optimizer.step()
+```
+
 Right are a change before, `add_param_group`, a new optimizer afterwards, a head that is trained alone, and a layer without parameters.
 
 ```python good
@@ -96,6 +122,54 @@ model.load_state_dict(torch.load("best.pt"))
 model.eval()
 print(model(x))
 ```
+```python good
+generator, critic = nn.Linear(4, 8), nn.Linear(8, 1)
+body, head = nn.Linear(8, 8), nn.Linear(8, 2)
+opt_g = torch.optim.Adam(generator.parameters())
+opt_d = torch.optim.Adam(critic.parameters())
+opt_h = torch.optim.SGD([{"params": head.parameters()}, {"params": body.parameters(), "lr": 0.1}])
+judge = nn.Linear(8, 2)
+judge.eval()
+for x, y in loader:
+    opt_g.zero_grad()
+    fake = generator(torch.randn(4, 4))
+    (-critic(fake).mean() + F.cross_entropy(judge(fake), y)).backward()
+    opt_g.step()
+    opt_h.zero_grad()
+    F.cross_entropy(head(body(x)), y).backward()
+    opt_h.step()
+```
+```python good
+class Trainer:
+    def __init__(self, size):
+        self.build(size)
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+
+    def build(self, size):
+        self.model = nn.Linear(size, 2)
+
+    def step(self, x, y):
+        self.optimizer.zero_grad()
+        F.cross_entropy(self.model(x), y).backward()
+        self.optimizer.step()
+
+class Again:
+    def __init__(self, size):
+        self.model = nn.Linear(size, 2)
+        self.configure()
+
+    def configure(self):
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+
+    def reset(self, size):
+        self.model = nn.Linear(size, 2)
+        self.configure()
+
+    def step(self, x, y):
+        self.optimizer.zero_grad()
+        F.cross_entropy(self.model(x), y).backward()
+        self.optimizer.step()
+```
 """
 
 import ast
@@ -124,6 +198,44 @@ def check(place: Node):
             notes=[place.note(optimizer, "the optimizer took its parameters here")],
         )
         return
+
+
+@on_node("Module", needs=("optim", "backward", ".parameters("))
+def check_parts(file: Node):
+    """A part of the loss that no optimizer holds."""
+    for orphan in file.orphans:
+        name = file.module.segment(orphan.used)
+        yield file.finding(
+            f"no optimizer holds the parameters of `{name}`, although the loss goes through it",
+            help=f"give them to the optimizer, too, or freeze `{name}`",
+            notes=[orphan.made.module.note(orphan.made.node, "made here")],
+            at=orphan.optimizer.node,
+        )
+
+
+@on_node("ClassDef", needs=("optim", ".parameters("))
+def check_methods(cls: Node):
+    """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
+    methods = {m.name: m for m in cls.node.body if isinstance(m, ast.FunctionDef)}
+    init = methods.get("__init__")
+    made = [(m, a) for m in methods.values() for a in ast.walk(m) if isinstance(a, ast.Assign) and len(a.targets) == 1 and _is_own(a.targets[0])]
+    held = [a for m, a in made if m is init and isinstance(a.value, ast.Call) and cls.kinds(a.value) == {"optimizer"}]
+    optimizers = {a.targets[0].attr for a in held}
+    for method, assign in made:
+        name = assign.targets[0].attr
+        mine = next((a for a in held if f"self.{name}.parameters()" in ast.unparse(a.value)), None)
+        if method is init or mine is None or not _has_parameters(cls, assign.value) or not isinstance(assign.up, ast.FunctionDef):
+            continue
+        text = ast.unparse(method)
+        calls_others = any(f"self.{other}(" in text for other in methods) or "add_param_group" in text
+        sets_optimizer = any(f"self.{o} = " in ast.unparse(m) for o in optimizers for m in methods.values() if m is not init)
+        if not calls_others and not sets_optimizer and f"self.{method.name}(" not in ast.unparse(init) and f".{mine.targets[0].attr}.step(" in ast.unparse(cls.node):
+            yield cls.finding(
+                f"`self.{name}` is built anew, but `self.{mine.targets[0].attr}` holds the parameters of the old one: the new ones are never updated",
+                help="make the optimizer again after this line",
+                notes=[cls.note(mine, "the optimizer took its parameters here")],
+                at=assign,
+            )
 
 
 def _changed(place):

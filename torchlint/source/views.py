@@ -30,6 +30,7 @@ from .optimizers import (
     later_calls,
     made_before,
 )
+from .orphans import Orphan, orphans
 from .reaching import exclusive
 from .regions import asks_training_mode, loops_around, tests_around, under_no_grad
 from .training import Act, acts
@@ -296,6 +297,11 @@ class Node(Place):
     def used_up(self) -> list[Again]:
         """The backwards of the file that go through a graph for the second time."""
         return list(used_up(self.module))
+
+    @property
+    def orphans(self) -> list[Orphan]:
+        """The modules and parameters of the file that a loss would train, but no optimizer holds."""
+        return list(orphans(self.module))
 
     @property
     def bootstraps(self) -> list[Bootstrap]:
