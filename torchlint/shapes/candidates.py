@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import types
 from typing import Any, Mapping, NamedTuple
 
@@ -11,10 +12,12 @@ import torch
 from torch import nn
 
 from torchlint.shapes import functions, varied
+from torchlint.shapes.advice import Advice
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.constructors import by_name, related, solve_constructor
 from torchlint.shapes.explain import innermost_layer, unbound
 from torchlint.shapes.machine import Failure, Machine
+from torchlint.shapes.program import Frame
 from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, TensorGuess, reach, solve_forward
 from torchlint.shapes.values import Budget, Exhausted, Stop, Unknown, on_use
 from torchlint.shapes.graph import tensors_in
@@ -25,6 +28,9 @@ DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, 
 CONSTRUCTOR_STEPS = 150_000
 FORWARD_STEPS = 150_000
 FUNCTION_STEPS = 100_000
+_RELATED = 12  # other arguments that are tried after one run of a forward
+_ROUNDS = 3
+_NESTED = 2
 
 
 class GuessedSettings(Value):
@@ -53,7 +59,8 @@ class GuessedSettings(Value):
 class Attempt:
     """All tries to run one module class: the constructor is solved first, then the forward."""
 
-    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any]):
+    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0):
+        self.depth = depth  # attempts around this one, which needs an instance for an argument
         self.machine = machine
         self.kind = kind
         self.hints = hints
@@ -61,24 +68,45 @@ class Attempt:
         self.ran: Solution | None = None
         self.settings: dict[str, GuessedSettings] = {}
         self.given: list[torch.Tensor] = []  # the inputs of the last run
+        self._forwards: list[tuple[Solution, nn.Module]] = []
 
     def run(self) -> Failure | None:
         """The failure of the forward that does not depend on a guess, if there is one."""
         failure = self._judge()
-        if failure is None and self.built is not None and self.built.assumed and self.ran is not None:
+        if failure is None and self.built is not None and self.ran is not None:
             self._relate()
         return failure
 
     def _relate(self) -> None:
-        """Where guessed arguments do not fit each other, find some that do, so that the class runs to its end."""
-        for arguments in related(self.built.assumed, self.ran.last):
-            built = self._construct(second=False, hints={name: [value] for name, value in arguments.items()})
-            if built.last.stopped is None and isinstance(built.last.detail, nn.Module):
-                ran = self._forward(built.last.detail)
-                if ran.last.stopped is None:
-                    why = dict.fromkeys(built.why, "so that the arguments fit each other")
-                    self.built, self.ran = built._replace(why=why), ran
-                    return
+        """Where guessed arguments do not fit each other, or the forward, find some that do, so that the class runs to its end."""
+        advice = self._advice(second=False)
+        for _ in range(_ROUNDS):
+            before = self.built, self.ran
+            if self._ended() or self.built.last.stopped or advice is None:
+                return
+            proposals = itertools.chain(related(self.built.assumed, self.ran.last), advice(self.built.assumed, self.ran.last))
+            for arguments in itertools.islice(proposals, _RELATED):
+                built = self._construct(second=False, exactly=arguments)
+                if built.last.stopped is None and isinstance(built.last.detail, nn.Module):
+                    ran = self._forward(built.last.detail)
+                    if ran.last.stopped is None or ran.last.place != self.ran.last.place and ran.last.steps > self.ran.last.steps:
+                        why = dict.fromkeys(arguments, "so that the arguments fit each other")
+                        self.built, self.ran = built._replace(why=why), ran
+                        break
+            if (self.built, self.ran) == before:
+                return
+
+    def _advice(self, second: bool) -> Advice | None:
+        initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
+        return Advice(self.machine, initialiser, GuessedSettings.__name__, self._instance, second) if initialiser is not None else None
+
+    def _instance(self, kind: type) -> nn.Module | None:
+        """Some instance of a class of the program."""
+        made = self.machine.instances.get(kind, (None, False))[0]
+        if made is None and self.depth < _NESTED:
+            last = Attempt(self.machine, kind, {}, self.depth + 1)._construct(second=False).last
+            made = last.detail if last.stopped is None else None
+        return made if isinstance(made, nn.Module) else None
 
     def _judge(self) -> Failure | None:
         instance, guessed = self.machine.instances.get(self.kind, (None, False))
@@ -97,6 +125,8 @@ class Attempt:
             return _failure(self.built.last) if sure else None
         if not self._fails(self.built.last.detail):
             return None
+        if any(type(value) in self.machine.codes for value in self.built.assumed.values()):
+            return None  # what it was given was made of guesses that nobody changes
         first, guessed = self.ran, {**self.built.assumed, **self._guessed_settings()}
         if guessed:
             other = self._construct(second=True)
@@ -115,8 +145,21 @@ class Attempt:
         built = self._construct(second=False, exactly=arguments)
         if built.last.stopped or not isinstance(built.last.detail, nn.Module):
             return None
-        run, signature = self._runs(built.last.detail)
+        run, signature = self.runs(built.last.detail)
         return reach(run, signature.parameters, self.ran.last.place)
+
+    @property
+    def instance(self) -> nn.Module | None:
+        """The module that ran at last."""
+        return next((instance for solution, instance in self._forwards if solution is self.ran), None)
+
+    def another(self) -> Attempt | None:
+        """The class with other guessed arguments, if it runs to its end with them."""
+        other = Attempt(self.machine, self.kind, self.hints)
+        other.built = other._construct(second=True)
+        if other.built.last.stopped is None:
+            other._fails(other.built.last.detail)
+        return other if other.ran is not None and other.ran.last.stopped is None else None
 
     def _rebuild(self) -> None:
         """Arguments of our own where an instance that is there cannot be run: what was unknown to its maker may be guessed."""
@@ -196,7 +239,7 @@ class Attempt:
                 arguments = _arguments(parameters, assumption)
                 for name, value in arguments.items():
                     if type(value) is Unknown and not on_use:
-                        arguments[name] = self._settings(initialiser, name, second, exactly or {})
+                        arguments[name] = self._settings(initialiser, name, second, assumption, exactly is None)
                 return self.machine.call(self.kind, [], arguments)
 
             self.machine.guessing = bool(parameters)
@@ -207,9 +250,12 @@ class Attempt:
 
         if exactly is not None:
             return Solution(exactly, run(exactly), None, {}, 1)
-        return solve_constructor(run, parameters, hints or self.hints, second=second)
+        advice = self._advice(second)
+        objects = advice.objects() if advice is not None and hints is None else {}
+        hints = {**{name: [made] for name, made in objects.items()}, **(self.hints if hints is None else hints)}
+        return solve_constructor(run, parameters, hints, second, advice)
 
-    def _settings(self, initialiser: functions.Closure, name: str, second: bool, given: Assumption) -> Any:
+    def _settings(self, initialiser: functions.Closure, name: str, second: bool, given: Assumption, first: bool) -> Any:
         """An object for an argument that is a configuration: of the annotated dataclass, or guessed name by name."""
         annotation = initialiser.code.annotations.get(name)
         word = annotation.id if isinstance(annotation, ast.Name) else ""
@@ -220,11 +266,11 @@ class Attempt:
             except TypeError:
                 pass
         made = GuessedSettings(second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")})
-        if not second and not given:
+        if first and not second:
             self.settings[name] = made
         return made
 
-    def _runs(self, instance: nn.Module) -> tuple[Run, Signature]:
+    def runs(self, instance: nn.Module) -> tuple[Run, Signature]:
         """What runs the forward of an instance, and what it takes."""
         signature = signature_of(type(instance))
 
@@ -239,11 +285,12 @@ class Attempt:
         return run, signature
 
     def _forward(self, instance: nn.Module) -> Solution:
-        run, signature = self._runs(instance)
+        run, signature = self.runs(instance)
         solution = solve_forward(run, signature.parameters, self.hints)
         more = with_optional(signature.parameters) if solution.certain and not self.hints else None
         if more is not None and not stays_with_optional(solution, solve_forward(run, more)):
-            return solution._replace(certain=None)
+            solution = solution._replace(certain=None)
+        self._forwards.append((solution, instance))
         return solution
 
     def _try(self, call, steps: int) -> RunResult:
@@ -279,7 +326,7 @@ class Attempt:
         failure = machine.failures.get(id(error))
         if failure is None:
             stopped = "own" if id(error) in machine.raised else "python"
-            return RunResult(machine.budget.used, stopped, machine.last_place, text)
+            return RunResult(machine.budget.used, stopped, machine.last_place, text, detail=frame_of(error))
         function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
         if function is not failure.function:
             args = (failure.function.__self__, *args)
@@ -291,12 +338,23 @@ class Attempt:
         return RunResult(machine.budget.used, "torch", failure.place, text, function, args, kwargs, failure, apart, visit)
 
 
+def frame_of(error: Exception) -> Frame | None:
+    """The names of the function of the program that an error comes from."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame.f_locals.get("frame")
+        found = frame if isinstance(frame, Frame) else found
+        trace = trace.tb_next
+    return found
+
+
 def call_function(machine: Machine, function: Any, required: list[str]) -> Failure | None:
     """Call a function with what its defaults say, and unknowns for the rest; what torch refuses in it."""
     machine.budget = Budget(max(0, min(FUNCTION_STEPS, machine.left)))
     machine.failures.clear()
     machine.stack.clear()
     machine.modules.clear()
+    machine.asked.clear()
     machine.guessing = bool(required)
     try:
         machine.call(function, [], {name: Unknown(f"the argument {name}") for name in required})
@@ -370,7 +428,7 @@ class Signature(NamedTuple):
 
 def signature_of(kind: type) -> Signature | None:
     """How the forward of a module class is called, be it the program's own or inherited from torch; None if it has none."""
-    closure = functions.closure_of(kind.forward)
+    closure = functions.closure_of(inspect.unwrap(kind.forward))
     if closure is not None:
         parameters, rest = parameters_of(closure, skip=1), closure.code.rest
         positional = closure.code.positional[1:]

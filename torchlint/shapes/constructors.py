@@ -8,8 +8,9 @@ same ratio of sizes, fails for every choice.
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from torch import nn
 
@@ -19,6 +20,7 @@ from torchlint.shapes.values import Use
 
 RUNS = 24
 _MOST = 10
+Advise = Callable[[Assumption, RunResult], Iterator[Assumption]]
 _RELATED = 6  # constructions that are tried to make arguments fit each other
 
 # Name -> (first, second): the longest pattern that matches the whole name wins over those behind it.
@@ -120,14 +122,15 @@ class Choice(NamedTuple):
 
 
 def solve_constructor(
-    run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}, second: bool = False
+    run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}, second: bool = False, advice: Advise | None = None
 ) -> Solution:
     """Find constructor arguments for the parameters without a default. `second` gives another set, different in every
-    free number."""
+    free number. `advice` knows the program, and says what to try after a refusal before what the words of the error suggest."""
     needed = [p for p in parameters if not p.has_default or p.name in hints]
     if not needed:
         result = run({})
-        return Solution({}, result, result.stopped == "torch", {}, 1)
+        if result.stopped not in ("own", "python") or advice is None:
+            return Solution({}, result, result.stopped == "torch", {}, 1)
     _, uses = listen(run, {})
     choices = {p.name: _choice(p, uses, hints, second) for p in needed}
     if second:
@@ -135,13 +138,13 @@ def solve_constructor(
     known = {name: choice for name, choice in choices.items() if choice.values}
     start = {name: choice.values[0] for name, choice in known.items()}
     trials = Trials(run, RUNS)
-    best = _search(trials, start, known, second)
+    best = _search(trials, start, known, second, advice)
     why = {name: choice.why for name, choice in known.items()}
     return Solution(best[0], best[1], False, why, len(trials.results) + 1)
 
 
 def _search(
-    trials: Trials, start: Assumption, choices: Mapping[str, Choice], second: bool
+    trials: Trials, start: Assumption, choices: Mapping[str, Choice], second: bool, advice: Advise | None
 ) -> tuple[Assumption, RunResult]:
     queue: list[tuple[int, int, Assumption]] = [(0, 0, start)]
     best: tuple[Assumption, RunResult] | None = None
@@ -155,9 +158,8 @@ def _search(
             return assumption, result
         if best is None or result.steps > best[1].steps:
             best = assumption, result
-        for position, proposal in enumerate(_proposals(assumption, result, choices, second)):
-            if position == _MOST:
-                break
+        advised = list(itertools.islice(advice(assumption, result), _MOST)) if advice is not None else []
+        for position, proposal in enumerate(itertools.chain(advised, itertools.islice(_proposals(assumption, result, choices, second), _MOST))):
             count += 1
             heapq.heappush(queue, (position - result.steps, count, proposal))
     assert best is not None
@@ -299,7 +301,8 @@ def _is_called(uses: list[Use]) -> bool:
     return any(u.kind == "call" and isinstance(u.detail, tuple) and len(u.detail) == 2 for u in uses)
 
 
-def _callables(name: str, uses: list[Use]) -> list[Any]:
+def factories(name: str) -> list[Any]:
+    """Classes of torch that an argument of this name may be, if it is called to make a layer."""
     lower = name.lower()
     if "norm" in lower:
         return [nn.BatchNorm2d, nn.LayerNorm, nn.BatchNorm1d]
@@ -311,6 +314,14 @@ def _callables(name: str, uses: list[Use]) -> list[Any]:
         return [nn.MaxPool2d]
     if "linear" in lower or lower == "fc":
         return [nn.Linear]
+    return []
+
+
+def _callables(name: str, uses: list[Use]) -> list[Any]:
+    made = factories(name)
+    if made:
+        return made
+    lower = name.lower()
     if re.search(r"^(fn|module|layer|net|model|backbone|encoder|decoder|generator|block|body|submodule)$", lower):
         called = next(
             (u.detail[0] for u in uses if u.kind == "call" and isinstance(u.detail, tuple) and len(u.detail) == 2), ()
@@ -376,7 +387,7 @@ def _proposals(
                 for other in dict.fromkeys((64 if not second else 128, 8, value * 2, 1, 4, 2)):
                     yield {**assumption, name: other}
     for name in order:
-        for other in choices[name].values:
+        for other in choices[name].values if name in choices else ():
             if repr(other) != repr(assumption[name]):
                 yield {**assumption, name: other}
     for name in order:

@@ -427,6 +427,8 @@ def _call(node: ast.Call, scope: Scope) -> Evaluate:
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
         return lambda frame: frame.machine.super_of(frame)
+    if isinstance(node.func, ast.Name) and node.func.id in ("locals", "globals") and not node.args and scope.find(node.func.id) is None:
+        return (lambda frame: dict(frame.vars)) if node.func.id == "locals" else (lambda frame: dict(frame.globals))
     starred = any(isinstance(a, ast.Starred) for a in node.args)
     if not starred and not node.keywords:
 

@@ -105,7 +105,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         """Call any value. What is not the program's own runs only if it is on the allow-list."""
         kind = type(function)
         if kind is types.FunctionType or kind is types.MethodType:
-            if functions.closure_of(function) is not None:
+            if functions.closure_of(function) is not None or functions.closure_of(getattr(function, "__wrapped__", None)) is not None:
                 return function(*args, **kwargs)
         if kind is Unknown:
             return self._call_unknown(function, args, kwargs)

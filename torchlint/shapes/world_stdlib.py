@@ -55,6 +55,18 @@ class Context(Value):
             machine().expected -= 1
         return self.swallow
 
+    def __call__(self, function):
+        """As a decorator: every call happens inside the context."""
+        if functions.closure_of(function) is None:
+            return function
+
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return run
+
 
 def machine():
     from torchlint.shapes.values import machines
