@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openEditor } from './editor.mjs';
+import { openEditor, PATIENCE } from './editor.mjs';
 
 const here = import.meta.dirname;
 const pictures = join(here, '../dist/e2e');
@@ -39,6 +39,7 @@ export async function scenario(name, { files = {}, settings = {}, trusted = true
     } catch (error) {
       await picture('-FAILED');
       console.error(outputOfExtension(editor.profile));
+      await runCommand(editor.page, 'Problems: Focus on Problems View').then(() => picture('-FAILED-problems'), () => {});
       throw new Error(`${name}: ${title}`, { cause: error });
     }
     await picture('');
@@ -73,10 +74,10 @@ export async function runCommand(page, title) {
   await page.keyboard.press('Enter');
 }
 
-/** For what can be seen outside the browser only, such as files; asks again after a pause, for a minute. */
+/** For what can be seen outside the browser only, such as files; asks again after a pause. */
 export async function eventually(holds, pause = 100) {
-  for (let waited = 0; !(await holds()); waited += pause) {
-    if (waited > 60_000) {
+  for (const start = Date.now(); !(await holds()); ) {
+    if (Date.now() - start > PATIENCE) {
       throw new Error(`never true: ${holds}`);
     }
     await sleep(pause);

@@ -1,14 +1,12 @@
 /** Finding and pointing at text in the editor, which draws a line as many spans with no-break spaces. */
 
-const PATIENCE = { timeout: 60_000 };
-
 /** Waits until a visible line contains the text (inlay hints included). */
 export async function waitForLine(page, text) {
-  await page.waitForFunction(isShown, text, PATIENCE);
+  await page.waitForFunction(isShown, text);
 }
 
 export async function waitForNoLine(page, text) {
-  await page.waitForFunction(`!(${isShown})(${JSON.stringify(text)})`, undefined, PATIENCE);
+  await page.waitForFunction(`!(${isShown})(${JSON.stringify(text)})`);
 }
 
 /** Runs in the browser. */
@@ -85,7 +83,7 @@ export async function openQuickFixes(page, line, word) {
 /** Waits until that many problems, of any severity, are underlined. */
 export async function waitForSquiggles(page, count) {
   const drawn = (wanted) => document.querySelectorAll('.cdr[class*="squiggly-"]').length === wanted;
-  await page.waitForFunction(drawn, count, PATIENCE);
+  await page.waitForFunction(drawn, count);
 }
 
 /** Waits until that many problems are counted in the status bar, whether or not their lines are in sight. */
@@ -94,5 +92,5 @@ export async function waitForProblems(page, count) {
     const text = document.getElementById('status.problems')?.textContent ?? '';
     return (text.match(/\d+/g) ?? []).reduce((sum, part) => sum + Number(part), 0) === wanted;
   };
-  await page.waitForFunction(counted, count, PATIENCE);
+  await page.waitForFunction(counted, count);
 }

@@ -1,7 +1,7 @@
 /** A notebook: problems and shapes in its cells, across cells. */
 
 import { openFile, PYTHON, scenario } from '../harness.mjs';
-import { waitForSquiggles } from '../text.mjs';
+import { waitForLine, waitForSquiggles } from '../text.mjs';
 
 const cell = (source) => ({ cell_type: 'code', execution_count: null, metadata: {}, outputs: [], source });
 const notebook = {
@@ -23,5 +23,9 @@ await scenario('notebook', options, async ({ page, step }) => {
   await step('a problem that spans cells is underlined', async () => {
     await openFile(page, 'study.ipynb');
     await waitForSquiggles(page, 1);
+  });
+
+  await step('shapes stand in the cells', async () => {
+    await waitForLine(page, 'probabilities: [8, 5] =');
   });
 });
