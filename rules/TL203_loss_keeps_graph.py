@@ -29,7 +29,7 @@ def train(model, loader, optimizer):
 ```python bad
 net = nn.Linear(3, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-history, epochs, stats = [], [], {"loss": 0.0}
+history, epochs, smooth, stats = [], [], 0.0, {"loss": 0.0}
 for epoch in range(9):
     running = 0
     for x, y in loader:
@@ -42,6 +42,7 @@ for epoch in range(9):
         running = running + weighted  # TL203
         stats["loss"] += loss / 2  # TL203
         history.append((epoch, loss))  # TL203
+        smooth = 0.9 * smooth + 0.1 * loss  # TL203
     epochs.append(running.item())
 ```
 

@@ -58,6 +58,25 @@ class TwoStage(nn.Module):
         code = torch.relu(self.encoder(x)).data  # TL204
         return self.decoder(code)
 ```
+```python bad
+net = nn.Linear(3, 2)
+for x, y in loader:
+    guess = net(x).argmax(dim=1).float()  # TL204
+    loss = (guess - y).abs().mean()
+    loss.requires_grad = True
+    loss.backward()
+```
+```python bad
+class Rows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        rows = self.conv(x).mean((2, 3))
+        return self.fc(torch.tensor(rows))  # TL204
+```
 
 Cutting is right where nothing is to be learned: targets, logging, a straight-through estimator, a branch of its own.
 
@@ -135,7 +154,7 @@ def check(call: Call):
         )
 
 
-@on_module(needs=".data|.detach|.item|.numpy")
+@on_module(needs=".data|.detach|.item|.numpy|torch.tensor|torch.Tensor")
 def check_forward(cls: ModuleClass):
     for cut, layer, name in cls.layers_cut_off:
         yield cls.finding(

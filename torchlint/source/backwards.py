@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Iterator, NamedTuple
 
 from .classes import ClassInfo
@@ -239,6 +240,8 @@ def _may_carry(node: Value) -> bool:
         if not known:
             return not (node.path or last_word(node.node.func) in ("sum", "zip", "enumerate", "list", "tuple", "map"))
         return any(not c.name or not c.name.startswith(("torch.", ".", "builtins.", "numpy.")) for c in known) or any(c.kind == "method" and MODULE in kinds(c.receiver) for c in known)
+    if EACH in node.path and re.search(r"load|data|batch|set$|iter|samples|pairs", last_word(node.node).lower()):
+        return False
     if isinstance(node.node, (ast.Attribute, ast.Subscript, ast.Name)):
         return requires_grad(node) is not False and not isinstance(node.node, ast.Subscript)
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
@@ -248,9 +251,11 @@ def _is_made_a_leaf(place: Value, call: ast.Call) -> bool:
     """Is `requires_grad` set on something in between, so that backward stops there on purpose?"""
     function = enclosing_function(call) or place.module.tree
     own = statement_of(place.node)
+    loss = loss_of(place.module, call)
+    hushed = ast.unparse(loss.node) if loss is not None else ""  # `loss.requires_grad = True` only makes the error message go away
     for node in ast.walk(function):
         if isinstance(node, (ast.Attribute, ast.keyword)) and (getattr(node, "attr", None) or getattr(node, "arg", None)) in ("requires_grad", "requires_grad_", "retain_grad"):
-            if not within(node, own):
+            if not within(node, own) and not (isinstance(node, ast.Attribute) and ast.unparse(node.value) == hushed):
                 return True
     return False
 
@@ -261,7 +266,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     if forward is None or not forward.returns or forward.yields:
         return
     module = info.module
-    if not any(isinstance(n, ast.Attribute) and n.attr in ("data", "detach", "item", "numpy") for n in ast.walk(forward)):
+    if not any(isinstance(n, ast.Attribute) and n.attr in ("data", "detach", "item", "numpy", "tensor", "Tensor") for n in ast.walk(forward)):
         return
     uncut: set[int] = set()
     cuts: dict[int, Value] = {}
@@ -274,7 +279,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     for cut in cuts.values():
         if not _is_plain_cut(cut):
             continue
-        inner = cut.node.value if isinstance(cut.node, ast.Attribute) else cut.node.func.value
+        inner = cut.node.value if isinstance(cut.node, ast.Attribute) else cut.node.args[0] if _is_made_anew(cut) else cut.node.func.value
         for node in graph(cut.at(inner, ()), strict=True).nodes.values():
             name = _own_layer(info, node)
             if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
@@ -284,9 +289,15 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
 
 def _is_plain_cut(cut: Value) -> bool:
     node = cut.node
-    return isinstance(node, ast.Attribute) and node.attr == "data" or (
+    return isinstance(node, ast.Attribute) and node.attr == "data" or _is_made_anew(cut) or (
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("detach", "item", "numpy") and not under_no_grad(cut.module, node)
     )
+
+
+def _is_made_anew(cut: Value) -> bool:
+    """`torch.tensor(h)`"""
+    node = cut.node
+    return isinstance(node, ast.Call) and len(node.args) >= 1 and {c.name for c in callees(cut)} in ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"})
 
 
 def _own_layer(info: ClassInfo, node: Value) -> str:

@@ -9,7 +9,7 @@ from .classes import ClassInfo
 from .events import may_call
 from .flow import callees, origins
 from .graphs import backpropagated, graph, mark
-from .index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word
+from .index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
 from .kinds import ARRAY, kinds
 from .module import Module
 from .regions import under_no_grad
@@ -49,9 +49,19 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
                 continue  # the inner loop is asked about itself
             used = _used_by(act)
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
-            if part is not None and not _is_used_for_backward(module, place):
+            if part is not None and not _is_used_for_backward(module, place) and not _is_a_sum_of(module, part, loop, place):
                 yield Kept(place.place, part, place.into, act.event.value)
                 break
+
+
+def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collecting) -> bool:
+    """Is it what an inner loop has added up? Then that is the place to mend."""
+    for node in graph(Value(module, part), strict=True).nodes.values():
+        if isinstance(node.node, ast.AugAssign) and node.module is module and within(node.node, loop):
+            inner = _loops_between(node.node, loop)
+            if inner and not within(place.place, inner[-1]):
+                return True
+    return False
 
 
 def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept]:
@@ -138,7 +148,7 @@ def _assigned(node: ast.Assign) -> Iterator[Collecting]:
     text = ast.unparse(target)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         for mine, added in ((value.left, value.right), (value.right, value.left)):
-            if ast.unparse(mine) == text:
+            if any(ast.unparse(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
                 yield Collecting(node, target, [added])
                 return
     if isinstance(value, ast.Call) and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack") and value.args:
@@ -148,6 +158,10 @@ def _assigned(node: ast.Assign) -> Iterator[Collecting]:
     elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Constant, ast.Slice)):
         if any(isinstance(name, ast.Name) and _is_counter(name, node) for name in ast.walk(target.slice)):
             yield Collecting(node, target, [value])
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    return _factors(node.left) + _factors(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else [node]
 
 
 def _is_counter(name: ast.Name, node: ast.AST) -> bool:
