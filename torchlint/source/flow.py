@@ -134,6 +134,8 @@ class _Tracer(CallTracer):
         self.active.add(value.key)
         world.depth += 1
         found = list(self._expression(value, depth + 1))
+        if len(found) > 1:  # many ways may lead to one origin, and many questions go on from here
+            found = list({origin.key: origin for origin in found}.values())
         world.depth -= 1
         self.active.discard(value.key)
         if world.cuts == before:
