@@ -55,6 +55,19 @@ class Trainer:
 
 After the optimizer's step, behind a condition that spares the first round, or as a plateau scheduler fed with a metric it is right.
 
+```python bad
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.optimizer = torch.optim.Adam(net.parameters())
+        self.scheduler = torch.optim.lr_scheduler.StepLR(self.optimizer, 100)
+
+    def step(self, x):
+        self.optimizer.zero_grad()
+        self.net(x).mean().backward()
+        self.scheduler.step()  # TL506
+        self.optimizer.step()
+```
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30)
@@ -111,11 +124,21 @@ for x, y in loader:
 
 import ast
 
-from torchlint import Loop, on_loop
+from torchlint import Loop, Node, on_loop, on_node
 
 
 @on_loop(needs=("step", "optim"))
 def check(loop: Loop):
+    yield from _early(loop)
+
+
+@on_node("FunctionDef", needs=("step", "optim", "backward"))
+def check_step(function: Node):
+    """A function that makes one training step, whoever calls it again and again."""
+    yield from _early(function, whole=True)
+
+
+def _early(loop, whole=False):
     acts = loop.acts
     steps = [act for act in acts if act.role == "step"]
     if not any(act.role == "backward" for act in acts) or any(act.role == "opaque" for act in acts):
@@ -125,7 +148,7 @@ def check(loop: Loop):
             continue
         mine = [step for step in steps if act.schedules(step) or (act.schedules(step) is None and len({s.on_text for s in steps}) == 1)]
         later = [step for step in mine if step in acts[i:]]
-        if not later or later != mine:
+        if not later or later != mine or whole and any(a.event.loops or a.event.tests for a in (later[0], *(b for b in acts if b.role == "backward"))):
             continue
         step = later[0]
         yield loop.finding(

@@ -44,6 +44,13 @@ class Trainer:
 
 In its place, with an infinite norm (which only measures), or around accumulation it is right.
 
+```python bad
+def step(model, optimizer, x, y):
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
+    nn.utils.clip_grad_value_(model.parameters(), 0.5)  # TL508
+```
 ```python good
 for x, y in loader:
     optimizer.zero_grad()
@@ -82,13 +89,23 @@ for x, y in loader:
 
 import ast
 
-from torchlint import Loop, on_loop
+from torchlint import Loop, Node, on_loop, on_node
 
 UNBOUNDED = ("float('inf')", "math.inf", "np.inf", "torch.inf", "float('infinity')", "inf")
 
 
 @on_loop(needs=("clip_grad", "step", "backward"))
 def check(loop: Loop):
+    yield from _misplaced(loop)
+
+
+@on_node("FunctionDef", needs=("clip_grad", "step", "backward"))
+def check_step(function: Node):
+    """A function that makes one training step, whoever calls it again and again."""
+    yield from _misplaced(function)
+
+
+def _misplaced(loop):
     """In one round: which of backward and step stand before the clip?"""
     if len(loop.updates) != 1 or loop.updates[0][0].event.loops or any(a.role in ("opaque", "supply") for a in loop.acts):
         return
