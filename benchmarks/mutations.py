@@ -72,8 +72,8 @@ class Known(candidates.Attempt):
     def _repeat(self, name: str, arguments: dict | None, inputs: dict) -> None:
         instance, _ = self.machine.instances.get(self.kind, (None, False))
         solvers = candidates.solve_constructor, candidates.solve_forward
-        candidates.solve_constructor = lambda run, parameters, hints={}, second=False: _once(run, arguments or {})
-        candidates.solve_forward = lambda run, parameters, hints={}: _once(run, inputs)
+        candidates.solve_constructor = lambda run, *_: _once(run, arguments or {})
+        candidates.solve_forward = lambda run, *_: _once(run, inputs)
         try:
             if arguments is not None or instance is None:
                 built = self._construct(second=False)

@@ -53,13 +53,14 @@ def pair_of(result: RunResult) -> Pair | None:
     """(wanted, there), as numbers, or as texts if it is not about sizes; None if the refusal is of another kind."""
     function, args = result.function, result.args
     if isinstance(function, nn.Module):
-        found = _of_layer(function, args)
+        found = of_layer(function, args)
     else:
         found = _of_function(getattr(function, "__name__", "").strip("_"), args, result.kwargs)
     return found or _of_text(result.error)
 
 
-def _of_layer(layer: nn.Module, args: tuple) -> Pair | None:
+def of_layer(layer: nn.Module, args: tuple) -> Pair | None:
+    """What one of torch's layers takes and what it gets."""
     value = args[0] if args and isinstance(args[0], torch.Tensor) else None
     if value is None:
         several = bool(args) and isinstance(args[0], (tuple, list)) and isinstance(layer, _TAKE_A_TENSOR)

@@ -11,10 +11,12 @@ from torch import nn
 
 from torchlint.finding import Edit, Fix, Note
 from torchlint.shapes import program
+from torchlint.shapes.conflicts import of_layer
 from torchlint.shapes.devices import DeviceError
 from torchlint.shapes.faults import Fault
 from torchlint.shapes.machine import Failure, Machine, is_plain
 from torchlint.shapes.program import Place
+from torchlint.shapes.parties import giver
 from torchlint.shapes.replay import confirm
 
 DTYPE = ("dtype", "desired output type", "used as indices must be", "scalar type", "not implemented for", "floating point", "data type", "same type", "integral", "Double", "should be the same", "type torch.")
@@ -89,6 +91,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         made = machine.made_at.get(id(function))
         if made is not None and made[1] is not None:
             notes.append(Note(f"{name} is made here", *made[1]))
+            notes += _other_party(machine, failure, function, args, made[1])
             fix = _fix(machine, function, args, made[1], path)
     if message is None or failure.certain and not isinstance(error, DeviceError):
         message = text.splitlines()[0] if certain and not isinstance(error, DeviceError) else describe_call(function, args, kwargs, text)
@@ -98,6 +101,18 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
             break
     kind = "operation" if isinstance(function, type) else kind_of(error, text)
     return Fault(kind, path, span, message, f"torch says: {text}", tuple(notes), fix, type(error).__name__)
+
+
+def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tuple, made: Place) -> list[Note]:
+    """Where the layer is made that gives a size which the next one does not take."""
+    pair = of_layer(layer, args)
+    if pair is None or not isinstance(pair[1], int):
+        return []
+    other = giver(failure.modules, args[0], pair[1])
+    place = machine.made_at.get(id(other), (None, None))[1]
+    if other is None or other is layer or place is None or place == made:
+        return []
+    return [Note(f"{name_of(machine, failure, other)} gives {pair[1]}", *place)]
 
 
 def is_certain(function: Any, error: Exception) -> bool:
@@ -252,4 +267,6 @@ def _fix(machine: Machine, layer: nn.Module, args: tuple, made: Place, path: str
     argument = next((k.value for k in found.keywords if k.arg in names), found.args[0] if found.args else None)
     if argument is None or isinstance(argument, ast.Starred):
         return None
+    if not machine.scripting and any(isinstance(n, (ast.Name, ast.Attribute)) for n in ast.walk(argument)):
+        return None  # what is guessed for `dim` is no number to write
     return Fix(f"take {number} here", (Edit(text.span(argument), str(number)),), "display")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Iterator, Literal
 
 from torchlint.shapes.conflicts import Pair, pair_of
 from torchlint.shapes.harvest import of_rank, other_ranks
 from torchlint.shapes.sizes import Assumption, Parameter, RunResult, Solution, TensorGuess, Trials, leaves, replace
 
-# What stays when the sizes change: both of them, how far they are apart, or how many times one holds the other.
-Relation = Literal["equal", "difference", "ratio"]
+# What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a divisor of one only.
+Relation = Literal["equal", "difference", "ratio", "divisor"]
+OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
+RUNS = 70  # that one verdict may take
+DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
 
 
 def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Relation | None:
@@ -22,26 +26,34 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     pair = pair_of(result)
     if pair is None or result.apart:
         return None
+    trials.limit = max(trials.limit, len(trials.results) + RUNS)
+    rank = _ranks(assumption)
     others: list[Pair] = []  # under sizes that the search came to
-    for _, other in trials.results.values():
-        if not _collect(other, result, others):
+    elsewhere: dict[Any, tuple[Assumption, RunResult]] = {}  # for each number of dimensions the first run that came to the line
+    for tried, other in trials.results.values():
+        if not _collect(other, result, others if _ranks(tried) == rank else []):
             return None
+        if _is_at(other, result) and _ranks(tried) != rank:
+            elsewhere.setdefault(_ranks(tried), (tried, other))
     multiples: list[Pair] = []
     free: set[Any] = set()
     for change, touched in changes(assumption, by_dtype="whole numbers" in pair):
         other = trials.known(change)
-        if other is None or not _collect(other, result, multiples):
+        if other is None or not _collect(other, result, multiples if _ranks(change) == rank else []):
             return None
         if _is_at(other, result):
             free.update(touched)
+            if _ranks(change) != rank:
+                elsewhere.setdefault(_ranks(change), (change, other))
     relation = _relation(pair, multiples, others)
-    if relation is not None and relation != "equal":  # what images have besides: odd sides
-        for step in (1, -1, 3):
-            odd = _together(assumption, lambda guess: {i: guess.shape[i] + step for i in range(2, len(guess.shape))})[0]
+    if relation != "equal":  # what images have besides: odd sides
+        for odd in _odd(assumption, (1, -1, 3) if relation is not None else OFFSETS):
             other = trials.known(odd)
             if other is None or not _collect(other, result, others):
                 return None
-        relation = _relation(pair, multiples, others)
+        relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
+    if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
+        return None
     locked = all(
         _is_locked(trials, assumption, path, guess, position)
         for path, guess in leaves(assumption)
@@ -49,6 +61,24 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
         if (path, position) not in free
     )
     return relation if locked else None
+
+
+def _ranks(assumption: Assumption) -> tuple[int, ...]:
+    return tuple(len(guess.shape) for _, guess in leaves(assumption))
+
+
+def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: RunResult, relation: Relation) -> bool:
+    """Whether inputs with other numbers of dimensions, which came to the line as well, do not fit there whatever their sizes are."""
+    pair, first = pair_of(at), pair_of(result)
+    if pair == first or pair is not None and "dimensions" in str(pair[0]):
+        return True
+    found: list[Pair] = []
+    for change, _ in changes(assumption):
+        if _ranks(change) == _ranks(assumption):
+            other = trials.known(change)
+            if other is None or not _collect(other, result, found):
+                return False
+    return _relation(pair, found, []) in ("equal", relation)
 
 
 def _is_at(other: RunResult, result: RunResult) -> bool:
@@ -84,6 +114,20 @@ def _relation(pair: Pair, multiples: list[Pair], others: list[Pair]) -> Relation
     return "ratio" if same_side and all(_keeps("ratio", pair, p) for p in multiples) else None
 
 
+def _divisor(pair: Pair, found: list[Pair]) -> Relation | None:
+    """What a layer gets, in whatever size, may always be a multiple of something that what it takes is not: channels of a flattened image."""
+    if not all(isinstance(n, int) and n > 0 for p in (pair, *found) for n in p) or any(p[0] != pair[0] for p in found):
+        return None
+    there = {p[1] for p in (pair, *found)}
+    return "divisor" if len(there) >= DISTINCT and pair[0] % math.gcd(*there) else None
+
+
+def _odd(assumption: Assumption, steps: tuple[int, ...]) -> Iterator[Assumption]:
+    """Inputs whose lengths and sides, together, are a little larger."""
+    for step in steps:
+        yield _together(assumption, lambda guess: {i: guess.shape[i] + step for i in range(2, len(guess.shape))})[0]
+
+
 def _keeps(relation: Relation, pair: Pair, other: Pair) -> bool:
     if pair == other:
         return True
@@ -98,6 +142,8 @@ def keeps_apart(relation: Relation, pair: Pair | None, other: Pair | None) -> bo
     """Whether two sizes that differ whatever the inputs are also differ under other constructor arguments, in the same way."""
     if pair is None or other is None:
         return False
+    if relation == "divisor":
+        return False  # other arguments may have other divisors
     ways: tuple[Relation, ...] = ("difference", "ratio") if relation == "equal" else (relation,)
     return any(_keeps(way, pair, other) for way in ways)
 
