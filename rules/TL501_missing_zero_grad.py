@@ -115,6 +115,21 @@ class Lit(L.LightningModule):
 
 Gradients may be summed on purpose, cleared after the step, by the module, by hand, by a closure or by a helper.
 
+```python bad
+w = torch.randn(3, requires_grad=True)
+for _ in range(100):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()  # TL501
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+```
+```python bad
+model = nn.Linear(3, 1)
+for x, y in loader:
+    F.mse_loss(model(x), y).backward()  # TL501
+    for p in model.parameters():
+        p.data.add_(p.grad, alpha=-0.1)
+```
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for i, (x, y) in enumerate(loader):
@@ -253,14 +268,34 @@ else:
     loss.backward()
     optimizer.step()
 ```
+```python good
+w, b = torch.randn(3, requires_grad=True), torch.zeros(1, requires_grad=True)
+for _ in range(100):
+    loss = ((x @ w + b - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in (w, b):
+            p -= 0.1 * p.grad
+            p.grad = None
+for image in images:
+    image = image.clone().requires_grad_()
+    model(image).max().backward()
+    image.data -= 0.1 * image.grad
+for x, y in loader:
+    model.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    for p in model.parameters():
+        p.data.sub_(p.grad * 0.1)
+```
 """
 
 import ast
+import re
 
 from torchlint import Loop, Node, on_loop, on_node
 
 
-@on_loop(needs="optim")
+@on_loop(needs="optim|backward")
 def in_a_loop(loop: Loop):
     told = set()
     for backward, step in loop.updates:
@@ -268,6 +303,50 @@ def in_a_loop(loop: Loop):
             continue
         told.add(step.on_text)
         yield _finding(loop, backward, step, "the gradients of all rounds before are still in it")
+
+
+@on_loop(needs=("backward(", ".grad"))
+def by_hand(loop: Loop):
+    """`w -= lr * w.grad`, where nothing clears `w.grad`."""
+    backwards = [act for act in loop.acts if act.role == "backward" and not act.event.loops and not act.event.tests]
+    if len(backwards) != 1 or any(act.role not in ("backward", "train", "eval", "supply") for act in loop.acts):
+        return
+    text = ast.unparse(loop.node)
+    if re.search(r"zero_|grad = None|set_to_none|autograd|requires_grad_|detach_|break|del ", text):
+        return
+    for node in loop.inside(ast.AugAssign, ast.Call):
+        changed, change = _changed(node)
+        if changed is None or node.lineno < backwards[0].node.lineno or f"{changed}.grad" not in ast.unparse(change) or _is_made_in(loop, changed):
+            continue
+        yield loop.finding(
+            f"`{backwards[0].text}` adds to `{changed}.grad`, which nothing clears: the gradients of all rounds before are still in it",
+            help=f"set `{changed}.grad = None` after the update",
+            notes=[loop.note(node, "updated with the sum")],
+            at=backwards[0],
+        )
+        return
+
+
+def _changed(node):
+    """What is changed in place, by `w -= …`, `w.data -= …`, `w.sub_(…)`, and the expression of the change."""
+    target = None
+    if isinstance(node, ast.AugAssign):
+        target, change = node.target, node.value
+    elif isinstance(node.func, ast.Attribute) and node.func.attr in ("sub_", "add_", "add", "addcmul_", "addcdiv_") and node.args:
+        target, change = node.func.value, node
+    if isinstance(target, ast.Attribute) and target.attr == "data":
+        target = target.value
+    return (ast.unparse(target), change) if isinstance(target, (ast.Name, ast.Attribute)) else (None, node)
+
+
+def _is_made_in(loop, name: str) -> bool:
+    """Does each round begin with a new one? `for p in model.parameters()` gives the same ones again."""
+    root = name.split(".")[0]
+    return any(
+        isinstance(target, ast.Name) and target.id == root
+        for node in loop.inside(ast.Assign, ast.AnnAssign) for whole in (node.targets if isinstance(node, ast.Assign) else [node.target]) for target in ast.walk(whole)
+        if not isinstance(getattr(target, "ctx", None), ast.Load)
+    )
 
 
 @on_node("FunctionDef", needs=("training_step", "backward(", "step("))

@@ -56,6 +56,18 @@ class Trainer:
 
 Right are `train()` at the head of the loop or in a helper, the mode remembered, a test at the end, and a frozen teacher.
 
+```python bad
+def train(model, loader, val, opt):
+    model.train()
+    for step, (x, y) in enumerate(loader):
+        opt.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        opt.step()
+        if step % 100 == 0:
+            model.eval()  # TL504
+            with torch.no_grad():
+                print(sum(F.mse_loss(model(a), b) for a, b in val))
+```
 ```python good
 def validate(model, loader):
     was_training = model.training
@@ -138,7 +150,7 @@ for x, y in loader:
 from torchlint import Loop, on_loop
 
 
-@on_loop(needs="optim")
+@on_loop(needs="optim|backward")
 def check(loop: Loop):
     for switch, step in loop.eval_modes_kept:
         model = switch.on_text
