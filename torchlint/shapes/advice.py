@@ -25,6 +25,7 @@ _LENGTHS = re.compile(r"(?<![\w.])(\d{1,2})(?![\w.])")
 _WORDS = re.compile(r"['\"`](\w[\w-]*)['\"`]")
 _SLASHED = re.compile(r"\w+(?:/\w+){2,}")
 _MODEL = re.compile(r"(^|_)(vit|net|network|model|encoder|decoder|backbone|module|transformer|teacher|student|trunk|body|generator|discriminator)$")
+_MISSING_ARGUMENTS = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 _INSTANCES = 3  # classes of which an instance is tried for one argument
 
 
@@ -49,6 +50,9 @@ class Advice:
         self.local = result.detail.vars if isinstance(result.detail, Frame) else {}
         if result.stopped == "own" and result.place is not None:
             yield from self._as_demanded(assumption, result)
+        for names in _MISSING_ARGUMENTS.findall(text):
+            if self.closure.code.named_rest or self.closure.code.rest:
+                yield {**assumption, **{name: self._number(name) for name in re.findall(r"'(\w+)'", names) if name not in self.names}}
         for missing in _NO_ATTRIBUTE.finditer(text):
             yield from self._having(assumption, missing.group(1), missing.group(2))
         for called in _NOT_CALLABLE.finditer(text):
@@ -94,7 +98,7 @@ class Advice:
         asked: dict[str, list[Any]] = {}
         for test, truth in demands.condition_at(result.place):
             for name, values in demands.wanted(test, truth, self._number, lambda node: self._look(node, assumption)):
-                if name in self.names and name not in asked:
+                if name not in asked and (name in self.names or name in assumption):
                     asked[name] = [v for value in values for v in self._made(name, value, assumption)]
         asked = {name: values for name, values in asked.items() if values}
         if len(asked) > 1:
@@ -152,9 +156,10 @@ class Advice:
                     if 0 < length != len(value):
                         yield {**assumption, name: type(value)([value[0]] * length)}
         for name in mentioned:
-            if isinstance(assumption[name], str) or str(assumption[name]) in text:
+            value = assumption[name]
+            if isinstance(value, str) or isinstance(value, (int, float)) and str(value) in text:
                 for word in words[:8]:
-                    if word not in self.names and word != assumption[name]:
+                    if word not in self.names and word != value:
                         yield {**assumption, name: word}
 
     def _from_table(self, assumption: Assumption, result: RunResult) -> Iterator[Assumption]:

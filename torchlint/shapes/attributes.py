@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
 import types
 from typing import Any
 
@@ -39,6 +40,7 @@ METHODS: dict[type, frozenset[str]] = {
     slice: frozenset("start stop step indices".split()),
     collections.deque: frozenset("append appendleft clear copy count extend extendleft pop popleft rotate maxlen remove".split()),
     property: frozenset("setter getter deleter".split()),
+    functools.partial: frozenset("func args keywords".split()),
 }
 READABLE_DUNDERS = frozenset("__name__ __class__ __doc__ __qualname__ __module__ __version__ __dict__ __file__ __len__ __call__ __getitem__ __annotations__ __members__".split())
 HIDDEN = frozenset(

@@ -16,6 +16,7 @@ from torchlint.shapes.advice import Advice
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.constructors import by_name, related, solve_constructor
 from torchlint.shapes.explain import innermost_layer, unbound
+from torchlint.shapes.listening import Listener
 from torchlint.shapes.machine import Failure, Machine
 from torchlint.shapes.program import Frame
 from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, TensorGuess, reach, solve_forward
@@ -72,7 +73,7 @@ class Attempt:
 
     def run(self) -> Failure | None:
         """The failure of the forward that does not depend on a guess, if there is one."""
-        failure = self._judge()
+        failure = self._retold(self._judge())
         if failure is None and self.built is not None and self.ran is not None:
             self._relate()
         return failure
@@ -135,6 +136,16 @@ class Attempt:
             if not fails or not same_fault(first, second) or not varied.stays(first, guessed, self._with) or self.machine.left <= 0:
                 return None
         return _failure(first.last)
+
+    def _retold(self, failure: Failure | None) -> Failure | None:
+        """The same failure with tensors that know which operations made them."""
+        instance = self.instance
+        if failure is None or instance is None or self.ran.last.detail is not failure:
+            return failure
+        run, _ = self.runs(instance)
+        with Listener(()).hearing():
+            again = run(self.ran.assumed)
+        return _failure(again) if again.place == failure.place and again.stopped == "torch" else failure
 
     def _guessed_settings(self) -> dict[str, Any]:
         """What was guessed for configuration objects, as `name.setting`."""
@@ -240,7 +251,7 @@ class Attempt:
                 for name, value in arguments.items():
                     if type(value) is Unknown and not on_use:
                         arguments[name] = self._settings(initialiser, name, second, assumption, exactly is None)
-                return self.machine.call(self.kind, [], arguments)
+                return self.machine.call(self.kind, *_passed_on(initialiser, arguments, assumption))
 
             self.machine.guessing = bool(parameters)
             try:
@@ -366,6 +377,16 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
         machine.guessing = False
         machine.left -= machine.budget.used
     return None
+
+
+def _passed_on(initialiser: functions.Closure | None, arguments: dict[str, Any], assumption: Assumption) -> tuple[list, dict[str, Any]]:
+    """The arguments of a constructor, with those that its `*args` or `**kwargs` hand on to another."""
+    more = [name for name in assumption if name not in arguments and "." not in name] if initialiser is not None else []
+    if not more or initialiser.code.named_rest:
+        return [], {**arguments, **{name: value_of(assumption[name]) for name in more}}
+    names = initialiser.code.positional[1:]
+    given = [arguments.pop(name) for name in names if name in arguments] if all(n in arguments for n in names) else []
+    return [*given, *(value_of(assumption[name]) for name in more)], arguments
 
 
 def _failure(result: RunResult) -> Failure | None:

@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 from torch import nn
 
 from torchlint.shapes.conflicts import pair_of
-from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, Trials, listen
+from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, Trials, key_of, listen
 from torchlint.shapes.values import Use
 
 RUNS = 24
@@ -388,7 +388,7 @@ def _proposals(
                     yield {**assumption, name: other}
     for name in order:
         for other in choices[name].values if name in choices else ():
-            if repr(other) != repr(assumption[name]):
+            if key_of(other) != key_of(assumption[name]):
                 yield {**assumption, name: other}
     for name in order:
         value = assumption[name]

@@ -101,7 +101,7 @@ def _type(machine, kind, value, bases=None, names=None):
 
 
 def _object(machine, kind):
-    return Unknown("a bare object")
+    return Value()
 
 
 def _property(machine, kind, *functions_):
@@ -334,6 +334,17 @@ def _module_store(machine, method, name, value=None, *args, **kwargs):
     return machine.foreign(method, (name, value, *args), kwargs)
 
 
+def _module_init(machine, method, *args, **kwargs):
+    """`super().__init__(…)` of a layer: one with unknown arguments is still a module, a container holds what is known."""
+    owner = method.__self__
+    if "*" in kwargs or unknown_in((*args, *kwargs.values())) is not None:
+        if isinstance(owner, tuple(CONTAINERS)) and "*" not in kwargs:
+            return machine.foreign(method, tuple(placeholders(a) for a in args), kwargs)
+        nn.Module.__init__(owner)
+        return None
+    return machine.foreign(method, args, kwargs)
+
+
 def _list_append(machine, method, *args):
     return method(*[placeholders(a) for a in args])
 
@@ -428,6 +439,7 @@ MODULE_METHODS = {
     "append": _list_append,
     "extend": _list_append,
     "apply": _apply,
+    "__init__": _module_init,
 }
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (torch.Tensor, TENSOR_METHODS),

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from torchlint.shapes.conflicts import pair_of
 from torchlint.shapes.harvest import other_ranks
-from torchlint.shapes.sizes import Assumption, RunResult, TensorGuess, leaves, replace
+from torchlint.shapes.sizes import Assumption, RunResult, TensorGuess, key_of, leaves, replace
 
 SIDES = (224, 256, 32, 28, 128, 96, 512, 384, 299, 48, 16, 8)
 _MOST = 14  # proposals that follow from one run
@@ -48,9 +48,9 @@ class Proposals:
     def after(self, assumption: Assumption, result: RunResult) -> list[Assumption]:
         """The most promising changes first."""
         made: list[Assumption] = []
-        seen = {repr(assumption)}
+        seen = {key_of(assumption)}
         for proposal in self._all(assumption, result):
-            key = repr(proposal)
+            key = key_of(proposal)
             if key not in seen:
                 seen.add(key)
                 made.append(proposal)

@@ -96,7 +96,7 @@ class Trials:
 
     def __call__(self, assumption: Assumption) -> RunResult | None:
         """The result of a run; None if it was made before or the limit is reached."""
-        key = repr(assumption)
+        key = key_of(assumption)
         if key in self.results or len(self.results) >= self.limit:
             return None
         result = self.run(assumption)
@@ -105,7 +105,7 @@ class Trials:
 
     def known(self, assumption: Assumption) -> RunResult | None:
         """The result of an assumption, run now if it was not before; None beyond the limit."""
-        found = self.results.get(repr(assumption))
+        found = self.results.get(key_of(assumption))
         return found[1] if found else self(assumption)
 
 
@@ -236,6 +236,16 @@ class _Search:
     def finished(self) -> tuple[Assumption, RunResult] | None:
         """A run that came to its end, if the changes of a verdict found one."""
         return next((tried for tried in self.trials.results.values() if tried[1].stopped is None), None)
+
+
+def key_of(value: Any) -> str:
+    """A text that is the same for the same guess. Objects of the program are told by who they are: their `repr` would run its code."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {key_of(v)}" for k, v in value.items()) + "}"
+    if type(value) in (list, tuple):
+        return f"{type(value).__name__}({', '.join(map(key_of, value))})"
+    plain = value is None or isinstance(value, TensorGuess) or type(value) in (int, float, bool, str) or isinstance(value, type)
+    return repr(value) if plain else f"{type(value).__name__}:{id(value)}"
 
 
 def leaves(value: Any, path: tuple = ()) -> list[tuple[tuple, TensorGuess]]:

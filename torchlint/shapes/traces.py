@@ -147,7 +147,10 @@ def arguments_of(built: Any) -> dict[str, str]:
 
 
 def _short(value: Any) -> str:
-    text = value.__name__ if isinstance(value, type) else repr(value)
+    if isinstance(value, type):
+        return value.__name__
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    text = repr(value) if all(isinstance(p, (int, float, str, type(None))) for p in parts) else f"a {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "…"
 
 

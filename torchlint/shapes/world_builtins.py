@@ -35,8 +35,9 @@ def _isinstance(machine, value, kinds):
         if any(a is True for a in answers):
             return True
         return next((a for a in answers if type(a) is Unknown), False)
-    if type(kinds) is Unknown:
-        return False if type(value) in PLAIN or isinstance(value, (str, list, tuple, dict)) else Unknown("an unknown class")
+    if type(kinds) is Unknown:  # a class of another library: torch's tensors and Python's values are not made of it
+        known = type(value) in PLAIN or type(value) is torch.Tensor or isinstance(value, (str, list, tuple, dict))
+        return False if known else Unknown("an unknown class")
     if type(value) is Unknown:
         return Unknown("an unknown value")
     if isinstance(kinds, Special):

@@ -23,6 +23,7 @@ from torch import nn
 from torchlint.shapes import functions
 from torchlint.shapes.arguments import ARGPARSE
 from torchlint.shapes.dataclass import DATACLASSES
+from torchlint.shapes.inspecting import INSPECT
 from torchlint.shapes.values import Exhausted, ProgramExit, Special, Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.world import NAMED_TUPLE, Value
 
@@ -100,6 +101,7 @@ def _wraps(machine, wrapped, *_, **__):
             for name in ("__name__", "__doc__"):
                 if isinstance(getattr(wrapped, name, None), str):
                     setattr(function, name, getattr(wrapped, name))
+            function.__wrapped__ = wrapped
         return function
 
     return Special("wraps", copy_names)
@@ -285,10 +287,6 @@ def _singledispatch(machine, function):
     return function
 
 
-def _signature(machine, function):
-    return Unknown("a signature")
-
-
 def _join(machine, *parts):
     if any(type(p) is not str for p in parts):
         return Unknown("a path")
@@ -367,6 +365,7 @@ FOUND: dict[str, Any] = {
     "os.name": "posix",
     "types.SimpleNamespace": Special("SimpleNamespace", lambda machine, **values: _namespace(values)),
     **ARGPARSE,
+    **INSPECT,
     **DATACLASSES,
     **_special(
         functools__partial=_partial,
@@ -413,9 +412,6 @@ FOUND: dict[str, Any] = {
         random__shuffle=_nothing,
         random__seed=_nothing,
         warnings__warn=_nothing,
-        inspect__signature=_signature,
-        inspect__isclass=lambda machine, value: Unknown("a class") if type(value) is Unknown else isinstance(value, type),
-        inspect__isfunction=lambda machine, value: functions.closure_of(value) is not None,
     ),
 }
 FOUND["functools.partialmethod"] = Unknown("functools.partialmethod")
