@@ -12,7 +12,7 @@ loss = -(torch.log_softmax(logits, dim=1) * target).sum()  # TL109
 def criterion(logits, labels):
     log_p = F.log_softmax(logits, dim=-1)
     labels = labels.long()
-    return -(labels * log_p).mean()  # TL109
+    return -(labels.unsqueeze(1).float() * log_p).mean()  # TL109
 ```
 ```python good
 logits = nn.Linear(8, 5)(x)
@@ -32,6 +32,7 @@ from torchlint import Node, on_node
 
 LOG_PROBABILITIES = ("torch.log_softmax", "torch.nn.functional.log_softmax", ".log_softmax", "torch.nn.LogSoftmax()")
 PROBABILITIES = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
+SAME = frozenset(".unsqueeze .squeeze .view .reshape .float .to .cuda .cpu .type torch.unsqueeze".split())
 INDICES = ("torch.randint", ".long", ".argmax", "torch.argmax")
 
 
@@ -60,5 +61,5 @@ def is_log_probability(place: Node, node: ast.expr) -> bool:
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
-    origins = place.origins(node)
+    origins = place.origins(node, SAME)
     return bool(origins) and all(o.is_call(*INDICES) for o in origins)
