@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING
 
 from .flow import callees, origins
 from .index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
@@ -109,17 +109,15 @@ def iterated(loop: ast.For | ast.AsyncFor | ast.comprehension) -> ast.expr:
 
 def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
     """Can calls of all these words happen in some statements, as far as names tell? It saves unrolling what cannot matter."""
-    found: set[str] = set()
-    for new in _reached_words(module, body, words):
-        found |= new
-        if found.issuperset(words):
-            return True
-    return False
+    called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
+    homes = (module, *_imports_with(module, words))
+    return all(_leads(called, _leading_to(homes, frozenset((word,)))) for word in words)
 
 
 def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     """Does one of these words stand in some code, or in a function that it may call?"""
-    return any(new & words for new in _reached_words(module, body, tuple(sorted(words))))
+    called = [_called_words(module, statement) for statement in body]
+    return _leads(called, _leading_to((module, *_imports_with(module, tuple(sorted(words)))), words))
 
 
 def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
@@ -129,39 +127,42 @@ def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) ->
 
 def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> bool:
     """May some statements call one of these functions of the file, through others of the file, as far as names tell?"""
-    targets = {function.name for function in functions}
-    homes = _functions_by_name(module)
-    found: set[str] = set()
-    todo = [_called_words(module, s) for s in body if not isinstance(s, DEFINITIONS)]
-    while todo:
-        new = todo.pop() - found
-        if new & targets:
-            return True
-        found |= new
-        todo += [_called_words(module, function) for word in new for function in homes.get(word, ())]
-    return False
+    called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
+    return _leads(called, _leading_to((module,), frozenset(function.name for function in functions)))
 
 
-def _reached_words(module: Module, body: list[ast.AST], words: tuple[str, ...]) -> Iterator[frozenset[str]]:
-    functions = _functions_in_reach(module, words)
-    found: set[str] = set()
-    todo = [_called_words(module, statement) for statement in body]
-    while todo:
-        new = todo.pop() - found
-        found |= new
-        yield new
-        todo += [_called_words(home, function) for word in new & functions.keys() for home, function in functions[word]]
+def _leads(called: list[frozenset[str]], leading: set[str]) -> bool:
+    return any(not leading.isdisjoint(words) for words in called)
 
 
-def _functions_in_reach(module: Module, words: tuple[str, ...]) -> dict[str, list[tuple[Module, ast.AST]]]:
-    """The functions of this file and of the imported ones that mention one of the words, by name."""
-    memo = module.world.memo
-    key = ("functions in reach", module.path, words)
+def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
+    """These words, and the names of functions in some files that mention one of them, or a function that does, and so on.
+
+    Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole file.
+    """
+    memo = homes[0].world.memo
+    key = ("leading to", tuple(home.path for home in homes), words)
     if key not in memo:
-        found: dict[str, list] = {}
-        for home in (module, *_imports_with(module, words)):
+        users = _users(homes)
+        found, todo = set(words), list(words)
+        while todo:
+            new = users.get(todo.pop(), set()) - found
+            found |= new
+            todo += new
+        memo[key] = found
+    return memo[key]
+
+
+def _users(homes: tuple[Module, ...]) -> dict[str, set[str]]:
+    """The names of the functions of some files, by the words that stand in them."""
+    memo = homes[0].world.memo
+    key = ("users", tuple(home.path for home in homes))
+    if key not in memo:
+        found: dict[str, set[str]] = {}
+        for home in homes:
             for function in home.index.functions:
-                found.setdefault(function.name, []).append((home, function))
+                for word in _called_words(home, function):
+                    found.setdefault(word, set()).add(function.name)
         memo[key] = found
     return memo[key]
 
@@ -208,17 +209,6 @@ def _may_be_ours(module: Module, func: ast.expr) -> bool:
                 todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
         memo[key] = names
     return func.attr in memo[key]
-
-
-def _functions_by_name(module: Module) -> dict[str, list[ast.FunctionDef]]:
-    memo = module.world.memo
-    key = ("functions by name", module.path)
-    if key not in memo:
-        found: dict[str, list[ast.FunctionDef]] = {}
-        for function in module.index.functions:
-            found.setdefault(function.name, []).append(function)
-        memo[key] = found
-    return memo[key]
 
 
 class _Unroller:
