@@ -219,16 +219,14 @@ def same_fault(first: Solution, second: Solution) -> bool:
 
 def with_optional(parameters: list[Parameter]) -> list[Parameter] | None:
     """The same parameters, but those that may be missing are given; None if there are none."""
-    if not any(p.may_be_missing for p in parameters):
+    if not any(p.has_default and p.default is None for p in parameters):
         return None
-    return [p._replace(has_default=p.has_default and not p.may_be_missing) for p in parameters]
+    return [p._replace(has_default=p.has_default and p.default is not None) for p in parameters]
 
 
 def stays_with_optional(first: Solution, second: Solution) -> bool:
-    """Whether a fault stays when the inputs that may be missing are given: that run does not get past it, or meet other sizes there."""
+    """Whether a fault stays when the inputs that may be missing are given: that run comes to it, too, and meets the same sizes there."""
     one, two = first.last, second.last
     if two.stopped is None:
         return False
-    if one.place == two.place:
-        return first.certain is not None and keeps_apart(first.certain, pair_of(one), pair_of(two))
-    return two.steps < one.steps or two.stopped == "budget"
+    return one.place == two.place and first.certain is not None and keeps_apart(first.certain, pair_of(one), pair_of(two))
