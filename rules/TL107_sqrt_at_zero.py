@@ -15,6 +15,15 @@ features = nn.Linear(8, 8)(x)
 distance = torch.sqrt(((features - center) ** 2).sum(dim=1) + 1e-8)
 length = (features.pow(2).sum(1) + 1e-8).sqrt()
 ```
+```python bad
+class RootMeanSquare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mse = nn.MSELoss()
+
+    def forward(self, prediction, target):
+        return torch.sqrt(self.mse(prediction, target))  # TL107
+```
 ```python good
 features = nn.Linear(8, 8)(x)
 distance = torch.sqrt(((features - center) ** 2).sum(dim=1) + 1e-8)
@@ -32,6 +41,7 @@ from torchlint import Call, on_call
 default = False
 
 SUMS = ("torch.sum", ".sum", "torch.mean", ".mean", ".pow", "torch.pow", "torch.square", ".square")
+SUMS += ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss", "torch.nn.MSELoss()", "torch.nn.L1Loss()", "torch.var", ".var", ".prod", "torch.prod")
 
 
 @on_call("torch.sqrt", ".sqrt", unknown=True)
