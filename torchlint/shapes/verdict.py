@@ -219,9 +219,9 @@ def same_fault(first: Solution, second: Solution) -> bool:
 
 def with_optional(parameters: list[Parameter]) -> list[Parameter] | None:
     """The same parameters, but those that may be missing are given; None if there are none."""
-    if not any(p.has_default and p.default is None for p in parameters):
+    if not any(p.may_be_missing for p in parameters):
         return None
-    return [p._replace(has_default=p.has_default and p.default is not None) for p in parameters]
+    return [p._replace(has_default=p.has_default and not p.may_be_missing) for p in parameters]
 
 
 def stays_with_optional(first: Solution, second: Solution) -> bool:
