@@ -216,6 +216,13 @@ def test_autocast_promotes():
 # Devices
 
 
+def test_what_moves_or_copies_in_inference_mode_stays_on_its_device():
+    with torch.inference_mode():  # where composite operations are seen whole
+        x = torch.zeros(3, 4).to("cuda").double().float().t().reshape(12).contiguous()
+        assert str(x.device) == "cuda:0" and str(x.cpu().half().device) == "cpu"
+        assert nn.Linear(12, 2).cuda()(x).shape == (2,)
+
+
 def test_devices_are_tags():
     x = torch.zeros(2, 3, device="cuda")
     assert str(device_of(x)) == "cuda:0" == str(x.device) and x.is_cuda

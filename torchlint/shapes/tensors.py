@@ -122,7 +122,11 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
     if operation.writes:
         return _write(function, operation, args, kwargs, tensors)
     if not operation.pure:
-        return _meta(function, args, kwargs)
+        result = _meta(function, args, kwargs)
+        # Under inference_mode `to`, `reshape` and the like come here whole, and what they make may be a copy.
+        if device is not None and isinstance(result, torch.Tensor) and devices.tag_of(result) is None:
+            devices.stamp(result, device)
+        return result
     if "dtype" not in kwargs:
         key.append(torch.get_default_dtype())
     key = tuple(key)
