@@ -139,6 +139,8 @@ def check_step(function: Node):
 
 
 def _early(loop, whole=False):
+    if not loop.may_train:
+        return
     acts = loop.acts
     steps = [act for act in acts if act.role == "step"]
     if not any(act.role == "backward" for act in acts) or any(act.role == "opaque" for act in acts):

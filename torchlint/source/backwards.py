@@ -170,7 +170,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for cut in behind.cuts:
         for place, inner in _with_graph_inside(cut):
-            if not _is_made_a_leaf(place, call):
+            if not _is_made_a_leaf(module, place, call):
                 yield Cut(place, inner, False)
                 return
 
@@ -247,14 +247,14 @@ def _may_carry(node: Value) -> bool:
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
 
 
-def _is_made_a_leaf(place: Value, call: ast.Call) -> bool:
+def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:
     """Is `requires_grad` set on something in between, so that backward stops there on purpose?"""
-    function = enclosing_function(call) or place.module.tree
+    function = enclosing_function(call) or module.tree
     own = statement_of(place.node)
-    loss = loss_of(place.module, call)
+    loss = loss_of(module, call)
     hushed = ast.unparse(loss.node) if loss is not None else ""  # `loss.requires_grad = True` only makes the error message go away
-    for node in ast.walk(function):
-        if isinstance(node, (ast.Attribute, ast.keyword)) and (getattr(node, "attr", None) or getattr(node, "arg", None)) in ("requires_grad", "requires_grad_", "retain_grad"):
+    for node in module.index.inside(function, ast.Attribute, ast.keyword):
+        if (getattr(node, "attr", None) or getattr(node, "arg", None)) in ("requires_grad", "requires_grad_", "retain_grad"):
             if not within(node, own) and not (isinstance(node, ast.Attribute) and ast.unparse(node.value) == hushed):
                 return True
     return False
@@ -266,7 +266,9 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     if forward is None or not forward.returns or forward.yields:
         return
     module = info.module
-    if not any(isinstance(n, ast.Attribute) and n.attr in ("data", "detach", "item", "numpy", "tensor", "Tensor") for n in ast.walk(forward)):
+    if not any(n.attr == "data" for n in module.index.inside(forward, ast.Attribute)) and not any(
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for call in module.index.inside(forward, ast.Call)
+    ):
         return
     uncut: set[int] = set()
     cuts: dict[int, Value] = {}

@@ -7,7 +7,7 @@ import re
 from typing import Iterator
 
 from .classes import method_class
-from .events import Event, events, iterated, may_call, may_call_here, may_mention, reaches
+from .events import Event, events, iterated, may_call_here, may_mention, reaches
 from .index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from .modes import asks_mode
 from .module import Module
@@ -177,7 +177,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     """The calls in a function (or a file's top) of models it has put in eval mode, in loops where nothing needs a gradient."""
     here = owner if isinstance(owner, FUNCTIONS) else None
     named = bool(_VALIDATES.search(getattr(here, "name", "")))
-    if not named and not may_call(module, owner.body, "eval"):
+    if not named and not any(within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)):
         return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)

@@ -13,6 +13,9 @@ from .uses import may_follow
 from .values import Value
 
 # Names that say what a thing is where nothing is known about it.
+_CLASSES = frozenset(
+    "Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD SparseAdam".split()
+)
 _OPTIMIZER = re.compile(r"(^|_)opt(im(i[sz]ers?)?)?s?(_|$|[a-z0-9]$)|optimi[sz]er")
 _SCHEDULER = re.compile(r"(^|_)(lr_)?sched(uler)?s?(_|$)|lr_?sched|scheduler$")
 _SCALER = re.compile(r"(grad|loss|amp)_?scaler|^scaler$")
@@ -120,6 +123,24 @@ def holding(optimizer: Value) -> Holding:
         found.complete = found.complete and bool(found.constructors)
         memo[key] = (found, optimizer)
     return memo[key][0]
+
+
+def optimizer_words(module: Module) -> frozenset[str]:
+    """The words by which a file may make optimizers: torch's classes, what they are imported or kept as, classes derived from them."""
+    memo, key = module.world.memo, ("optimizer words", module.path)
+    if key not in memo:
+        words = set(_CLASSES)
+        for statement in module.index.nodes(ast.ImportFrom):
+            words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
+        for name in _CLASSES:
+            for node in (*module.index.names(name), *module.index.attributes(name)):
+                statement = statement_of(node)
+                if isinstance(statement, ast.Assign):
+                    words.update(last_word(target) for target in statement.targets)
+                elif isinstance(statement, ast.ClassDef):
+                    words.add(statement.name)
+        memo[key] = frozenset(words - {""})
+    return memo[key]
 
 
 def constructor_argument(made: Value) -> Value | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from .events import Event, events
+from .events import Event, events, may_mention
 from .flow import callees
 from .index import enclosing_function, within
 from .module import Module
-from .optimizers import constructor_argument, holding, holds, identity, is_model
+from .optimizers import constructor_argument, holding, holds, identity, is_model, optimizer_words
 from .training import BACKWARD, CLEAR, OPAQUE, STEP, SUPPLY, Act, acts
 from .values import Value
 
@@ -69,6 +69,8 @@ def _runs_whenever(act: Act, other: Act) -> bool:
 
 def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]:
     """The constructors of optimizers that run in every round for parameters that are older, each with a step of what it makes."""
+    if not may_mention(module, loop.body, optimizer_words(module)):
+        return []
     done = events(module, loop.body)
     if any(event.method in _RENEWS for event in done):
         return []

@@ -204,6 +204,11 @@ class Place:
         return may_call(self.module, self.node.body, *words)
 
     @property
+    def may_train(self) -> bool:
+        """Can its body make a training step, as far as names tell? A cheap question before the others."""
+        return self.may_call("backward", "step") or self.may_call("manual_backward", "step")
+
+    @property
     def acts(self) -> list[Act]:
         """What its body does for training, in order."""
         return acts(self.module, self.node.body)
@@ -211,15 +216,12 @@ class Place:
     @property
     def updates(self) -> list[tuple[Act, Act]]:
         """Its training steps: a backward and the optimizer's step that uses it, running equally often."""
-        may_train = self.may_call("backward", "step") or self.may_call("manual_backward", "step")
-        return updates(self.acts) if may_train else []
+        return updates(self.acts) if self.may_train else []
 
     @property
     def lost_gradients(self) -> list[tuple[Act, Act, Act]]:
         """Gradients cleared between backward and step: the clearing, the backward, the step."""
-        if not (self.may_call("backward", "step") or self.may_call("manual_backward", "step")):
-            return []
-        return lost_gradients(self.acts)
+        return lost_gradients(self.acts) if self.may_train else []
 
     @property
     def evaluations_in_train_mode(self) -> list[Evaluation]:
