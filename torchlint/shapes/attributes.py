@@ -162,6 +162,8 @@ class Attributes:
             return getattr(owner, name) if name in world.SUPER_DUNDERS else Unknown(f"{name} of a base class")
         if name == "__dict__" and self.is_own(owner) and not isinstance(owner, type):
             return owner.__dict__
+        if name == "__mro__" and isinstance(owner, type):
+            return tuple(k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS)
         if name in ("__name__", "__qualname__", "__doc__", "__module__"):
             return getattr(owner, name, Unknown(name))
         for base in kind.__mro__:
@@ -197,6 +199,8 @@ class Attributes:
         """`owner.name = value`; classes and modules that are not the program's own stay as they are."""
         if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
             return
+        if self.changes.loops:
+            self.changes.fields.append((owner, name, value))
         if isinstance(owner, nn.Module):
             if type(value) is Unknown:
                 self.incomplete = True

@@ -119,7 +119,7 @@ class Loader(Value):
         return found + [sample] * (min(size, 64) - len(found))
 
     def __iter__(self) -> Iterator:
-        return iter([self.batch() for _ in range(ROUNDS)])
+        return machines[-1].changes.short([self.batch() for _ in range(ROUNDS)])
 
     def __len__(self):
         samples = self._samples()

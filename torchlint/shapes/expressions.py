@@ -7,6 +7,7 @@ import operator
 from typing import Any, Callable
 
 from torchlint.shapes.program import Frame, Question, Scope
+from torchlint.shapes.rounds import loosen
 from torchlint.shapes.values import Unknown, UnknownUsed
 
 Evaluate = Callable[[Frame], Any]
@@ -354,11 +355,15 @@ def _comprehension(node, scope: Scope) -> Evaluate:
             return Unknown(source.reason)
         inside = Frame({}, frame, frame.globals, machine, frame.code)
         made: Any = {} if kind is ast.DictComp else []
+        budget = machine.budget
+        limit = (3 * budget.steps + budget.used) // 4
 
         def loop(depth, items):
             _, target, tests, place = loops[depth]
             machine.place = place
-            for value in machine.iterate(items):
+            for value in machine.iterate(items, looping=type(items) is not Unknown):
+                if budget.used > limit:
+                    raise UnknownUsed("it is made of very many items")
                 target(inside, value)
                 for test, where, key in tests:
                     if not machine.truth(test(inside), where, key):
@@ -374,10 +379,15 @@ def _comprehension(node, scope: Scope) -> Evaluate:
                     else:
                         made.append(parts[0](inside))
 
+        changes = machine.changes
+        changes.early = False
         try:
             loop(0, source)
         except UnknownUsed as unknown:
             return Unknown(str(unknown))
+        if changes.early:
+            changes.cut, changes.early = True, False
+            loosen(made)
         if kind is ast.SetComp:
             return machine.build(set, made)
         return iter(made) if kind is ast.GeneratorExp else made
@@ -423,6 +433,18 @@ def _yield_from(node: ast.YieldFrom, scope: Scope) -> Evaluate:
 
 
 def _call(node: ast.Call, scope: Scope) -> Evaluate:
+    call = _any_call(node, scope)
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("backward", "manual_backward"):
+        return call
+
+    def train(frame):
+        frame.machine.updates += 1  # even if the loss is unknown
+        return call(frame)
+
+    return train
+
+
+def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
     place = scope.place(node)
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:

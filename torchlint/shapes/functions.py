@@ -164,7 +164,7 @@ class Closure:
                 try:
                     run(frame)
                 except _EnoughYields:
-                    pass
+                    return machine.changes.short(frame.yields)
                 return iter(frame.yields)
             run(frame)
             return frame.returned

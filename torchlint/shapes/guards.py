@@ -13,6 +13,7 @@ from torch import nn
 from torchlint.shapes import devices, functions
 from torchlint.shapes.arrays import Array, DTYPES
 from torchlint.shapes.expressions import PLAIN
+from torchlint.shapes.rounds import MORE
 from torchlint.shapes.values import Budget, Exhausted, Special, Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.world import Value
 
@@ -70,7 +71,12 @@ def _sequence(machine, kind, items=()):
     if type(items) is range or hasattr(type(items), "__len__") and not isinstance(items, (nn.Module, Array)):
         size = len(items) if functions.closure_of(getattr(type(items), "__len__", None)) is None else 0
         machine.budget.length(size)
-    return machine.build(kind, list(machine.iterate(items)))
+    machine.changes.early = False
+    made = list(machine.iterate(items))
+    if machine.changes.early:
+        machine.changes.cut, machine.changes.early = True, False
+        made.append(Unknown(MORE))
+    return machine.build(kind, made)
 
 
 def _dictionary(machine, kind, source=None, **extra):

@@ -11,12 +11,13 @@ import torch
 from torch import nn
 
 from torchlint.project import View
-from torchlint.shapes import functions, guards, tensors, world_builtins
+from torchlint.shapes import branches, functions, guards, tensors, world_builtins
 from torchlint.shapes.attributes import Attributes
 from torchlint.shapes.classes import Classes
 from torchlint.shapes.imports import Imports
 from torchlint.shapes.operations import Operations
 from torchlint.shapes.program import Frame, Place, Question
+from torchlint.shapes.rounds import Changes
 from torchlint.shapes.values import Budget, Exhausted, ProgramError, ProgramExit, Special, Unknown, UnknownUsed, report_use, unknown_in
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
@@ -65,10 +66,12 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.taken_apart: deque[Any] = deque(maxlen=64)  # tensors whose items the program took, as it does with lists of tensors
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
+        self.decided = False  # whether anything was asked since the run began
         self.expected = 0
         self.incomplete = False  # whether a module got something unknown as a part
         self.left = GUESSED_STEPS
         self.updates = 0  # backward passes and optimizer steps so far
+        self.changes = Changes()
         self.files: dict[str, Any] = {}
         self.names: dict[str, Any] = {}
         self.classes: list[type] = []
@@ -123,6 +126,8 @@ class Machine(Operations, Attributes, Classes, Imports):
             return kind.__call__(function, *args, **kwargs)
         if "*" in kwargs:
             return Unknown("its arguments are unknown")
+        if self.changes.loops:
+            self.changes.call(function)
         guard = guards.find(function)
         if guard is not None:
             return self.guarded(guard, function, args, kwargs)
@@ -235,9 +240,15 @@ class Machine(Operations, Attributes, Classes, Imports):
         """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is tried."""
         if question is None:
             return default
-        answer = self.choices.get(question.text, default)
-        self.asked.setdefault(question.text, answer)
-        return answer
+        text, turned = question.asked
+        answer = self.choices.get(text)
+        if answer is None and default:
+            answer = self.asked.get(text)
+        if answer is None:
+            answer = default != turned and not branches.excluded(text, self.asked)
+        self.asked.setdefault(text, answer)
+        self.decided = True
+        return answer != turned
 
     # Errors
 

@@ -15,6 +15,7 @@ from torchlint.shapes import functions
 from torchlint.shapes.arrays import Array
 from torchlint.shapes.expressions import PLAIN
 from torchlint.shapes.program import Question
+from torchlint.shapes.rounds import MORE, is_open
 from torchlint.shapes.values import Budget, Exhausted, Unknown, UnknownUsed, report_use
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
@@ -72,6 +73,8 @@ class Operations:
                 self.budget.length(len(items) * max(times, 0))
         elif name in ("add", "concat") and type(a) in LISTS and type(b) in LISTS:
             self.budget.length(len(a) + len(b))
+        if self.changes.loops:
+            self.changes.operate(apply, a)
         return self.foreign(apply, (a, b), {})
 
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
@@ -130,7 +133,7 @@ class Operations:
                 self.budget.length(len(items))
                 self.budget.weigh(item)
                 found = item in items
-                if not found and type(items) in (list, tuple) and any(type(i) is Unknown for i in items):
+                if not found and isinstance(items, Iterable) and any(type(i) is Unknown for i in items):
                     return Unknown("one of the items is unknown")
                 return found
             return any(item is other or item == other for other in self.iterate(items))
@@ -144,6 +147,8 @@ class Operations:
         kind = type(owner)
         if kind is list or kind is tuple or kind is torch.Size:
             if type(key) is int:
+                if self.changes.cut and not -len(owner) <= key < len(owner) and is_open(owner):
+                    return Unknown(MORE)
                 return owner[key]
             if type(key) is Unknown:
                 return Unknown("an item at an unknown position")
@@ -171,6 +176,10 @@ class Operations:
                 return owner[key] if type(key) is not Unknown else Unknown("the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
+            except KeyError:
+                if self.changes.cut and is_open(owner):
+                    return Unknown(MORE)
+                raise
         if method is None:
             raise TypeError(f"'{kind.__name__}' object is not subscriptable")
         return self.foreign(operator.getitem, (owner, key), {})
@@ -207,6 +216,8 @@ class Operations:
             owner[key] = list(self.iterate(value))
         else:
             self.budget.weigh(key)
+            if self.changes.loops:
+                self.changes.put(owner, key)
             owner[key] = value
 
     def delete_item(self, owner: Any, key: Any) -> None:
@@ -228,6 +239,9 @@ class Operations:
             if type(keys) is Unknown:
                 return self.update(made, keys, star)
             extra = {key: self.item(extra, key) for key in self.iterate(keys)}
+        if star and self.changes.cut and is_open(extra):
+            made["*"] = Unknown(MORE)
+            extra = {key: value for key, value in extra.items() if type(key) is not Unknown}
         self.budget.length(len(made) + len(extra))
         made.update(extra)
 
@@ -246,12 +260,14 @@ class Operations:
         """The items of anything iterable, paid for one by one. An unknown raises UnknownUsed, or gives two rounds of a loop."""
         kind = type(items)
         if kind is list or kind is tuple:
+            if kind is list and len(items) < 2 or looping and len(items) > 64:
+                return self._counted(iter(items))  # it may grow meanwhile, or the loop may end long before
             self.budget.spend(len(items))
-            return iter(items) if kind is tuple else self._live(items)
+            return iter(items)
         if kind is Unknown:
             report_use(items, "iterate", None)
             if looping:
-                return iter([Unknown(items.reason)])
+                return self.changes.short([Unknown(items.reason)])
             raise UnknownUsed(items.reason)
         if isinstance(items, (torch.Tensor, Array)):
             return self._rows(items, looping)
@@ -263,9 +279,6 @@ class Operations:
         if functions.closure_of(getattr(kind, "__next__", None)) is not None:
             return self._by_next(items)
         return self._counted(iter(items))
-
-    def _live(self, items: list) -> Iterator:
-        return self._counted(iter(items)) if len(items) < 2 else iter(items)
 
     def _counted(self, items: Iterator) -> Iterator:
         spend = self.budget.spend
@@ -280,7 +293,7 @@ class Operations:
             raise TypeError("iteration over a 0-d tensor")
         if size[0] > LOOPS:
             if looping:
-                return iter([items[0], items[0]])
+                return self.changes.short([items[0], items[0]])
             raise UnknownUsed("a tensor with very many rows")
         self.budget.spend(size[0] * 20)
         if isinstance(items, Array):
@@ -295,6 +308,7 @@ class Operations:
             except IndexError:
                 return
             yield value
+        self.changes.early = True
 
     def _by_next(self, items: Any) -> Iterator:
         for _ in range(LOOPS):
@@ -304,6 +318,7 @@ class Operations:
             except StopIteration:
                 return
             yield value
+        self.changes.early = True
 
     def unpack(self, value: Any, count: int, star: int | None) -> Iterable:
         """The values for `a, b = value` or `a, *b = value`."""

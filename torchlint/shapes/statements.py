@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 from torchlint.shapes.expressions import IN_PLACE, PLAIN, GROWING, expression
 from torchlint.shapes.program import Frame, Question, Scope
+from torchlint.shapes.rounds import Name, Rounds
 from torchlint.shapes.values import Stop, Unknown, UnknownUsed
 
 Run = Callable[[Frame], Any]
@@ -86,6 +87,8 @@ def _store_name(name: str, scope: Scope) -> Callable[[Frame, Any], None]:
 
         def set_global(frame, value):
             frame.globals[name] = value
+            if frame.machine.changes.loops:
+                frame.machine.changes.fields.append((frame.globals, name, value))
 
         return set_global
 
@@ -209,30 +212,44 @@ def _if(node: ast.If, scope: Scope) -> Run:
     return branch
 
 
+def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
+    """How the names are read and set that the statements of a loop bind."""
+    inside = Scope("function", nodes, scope, scope.program)
+    names = sorted(inside.bound | inside.globals | inside.nonlocals)
+    return [(expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), _store_name(n, scope)) for n in names]
+
+
 def _while(node: ast.While, scope: Scope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
+    names = _bound_names([node.test, *node.body], scope)
 
     def loop(frame):
-        machine, rounds, guessed = frame.machine, 0, 0
-        before = machine.updates
-        while True:
-            value = test(frame)
-            if type(value) is Unknown or machine.is_tensor(value):
-                guessed += 1
-                if guessed > 2:  # twice around says all: the second round meets what the first one left
+        machine, guessed = frame.machine, 0
+        with Rounds(frame, names) as rounds:
+            while True:
+                value = test(frame)
+                if type(value) is Unknown or machine.is_tensor(value):
+                    guessed += 1
+                    if guessed > 2:  # twice around says all: the second round meets what the first one left
+                        rounds.leave_open(like_the_last=True)
+                        break
+                elif not machine.truth(value, place, key):
                     break
-            elif not machine.truth(value, place, key):
-                break
-            rounds += 1
-            if rounds > 2 and machine.updates > before:
-                return None
-            machine.budget.spend()
-            jump = body(frame)
-            if jump is BREAK:
-                return None
-            if jump is RETURN:
-                return jump
+                if rounds.trained():
+                    rounds.leave_open(like_the_last=True)
+                    return None
+                if rounds.expensive():
+                    rounds.leave_open(like_the_last=False)
+                    jump = body(frame)
+                    rounds.leave_open(like_the_last=False)
+                    return jump if jump is RETURN else None
+                machine.budget.spend()
+                jump = body(frame)
+                if jump is BREAK:
+                    return None
+                if jump is RETURN:
+                    return jump
         return orelse(frame)
 
     return loop
@@ -241,22 +258,32 @@ def _while(node: ast.While, scope: Scope) -> Run:
 def _for(node: ast.For, scope: Scope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
+    names = _bound_names([node.target, *node.body], scope)
 
     def loop(frame):
         machine = frame.machine
         items = source(frame)
         machine.place = place
-        rounds, before = 0, machine.updates
-        for item in machine.iterate(items, looping=True):
-            rounds += 1
-            if rounds > 2 and machine.updates > before:  # two rounds of training say all there is to say about shapes
-                return None
-            target(frame, item)
-            jump = body(frame)
-            if jump is BREAK:
-                return None
-            if jump is RETURN:
-                return jump
+        with Rounds(frame, names) as rounds:
+            for item in machine.iterate(items, looping=True):
+                if rounds.trained():
+                    rounds.leave_open(like_the_last=True)
+                    return None
+                if rounds.expensive():
+                    rounds.leave_open(like_the_last=False)
+                    target(frame, Unknown("an item of a later round"))
+                    jump = body(frame)
+                    rounds.leave_open(like_the_last=False)
+                    return jump if jump is RETURN else None
+                target(frame, item)
+                jump = body(frame)
+                if jump is BREAK:
+                    return None
+                if jump is RETURN:
+                    return jump
+                machine.changes.early = False
+            if machine.changes.early:
+                rounds.leave_open(like_the_last=True)
         return orelse(frame)
 
     return loop

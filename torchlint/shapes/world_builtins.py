@@ -12,6 +12,7 @@ from torch import nn
 from torchlint.shapes import functions
 from torchlint.shapes.arrays import Array
 from torchlint.shapes.expressions import PLAIN
+from torchlint.shapes.rounds import MORE, is_open
 from torchlint.shapes.values import Budget, Exhausted, ProgramExit, Special, Unknown, UnknownUsed, report_use
 
 NUMBERS = (int, float)
@@ -25,6 +26,8 @@ def _len(machine, value):
     method = getattr(kind, "__len__", None)
     if functions.closure_of(method) is not None:
         return method(value)
+    if machine.changes.cut and is_open(value):
+        return Unknown(MORE)
     return machine.foreign(len, (value,), {}) if isinstance(value, (torch.Tensor, Array)) else len(value)
 
 

@@ -1,0 +1,106 @@
+"""Loops that are cut: the program goes on after them, and what they leave open is not believed."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.check import dry_run
+
+USE = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, TensorDataset\n"
+TRAINING = """
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+loader = DataLoader(TensorDataset(torch.zeros(100, 4)), 10)
+def train():
+    loss = net(torch.zeros(8, 4)).sum()
+    loss.backward()
+    optimizer.step()
+    return loss
+"""
+
+
+def run(tmp_path, text: str):
+    path = tmp_path / "program.py"
+    result = dry_run(USE + text, str(path), Project(tmp_path).view(path))
+    assert result.notices == ()
+    return [f.message for f in result.faults]
+
+
+def judged(tmp_path, before: str, expression: str) -> list[int]:
+    """Of the widths 2, 3 and 5, which a layer may have that is given so many features; the program must run to its end."""
+    fits = []
+    for width in (2, 3, 5):
+        program = f"{TRAINING}\n{textwrap.dedent(before)}\nnn.Linear({width}, 1)(torch.zeros(2, {expression}))\nnn.Linear(7, 1)(torch.zeros(2, 8))\n"
+        found = run(tmp_path, program)
+        assert found[-1] == "Linear takes 7 features but gets 8 in (2, 8)"
+        fits += [width] * (len(found) == 1)
+    return fits
+
+
+UNKNOWN = [
+    # in loops that train
+    ("n = 0\nfor epoch in range(50):\n    train()\n    n += 1", "n"),
+    ("for epoch in range(50):\n    train()", "epoch"),
+    ("step = 0\nwhile True:\n    train()\n    step += 1\n    if step > 1000:\n        break", "step"),
+    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "len(losses)"),
+    ("losses = []\nfor epoch in range(50):\n    losses += [train()]", "len(losses)"),
+    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "torch.stack(losses).shape[0]"),
+    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "len([loss for loss in losses])"),
+    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "len([*losses])"),
+    ("history = {}\nfor epoch in range(50):\n    history[epoch] = train()", "len(history)"),
+    ("seen = set()\nfor epoch in range(50):\n    train()\n    seen.add(epoch)", "len(seen)"),
+    ("sizes = [2, 2]\nfor epoch in range(50):\n    train()\n    sizes[0] = epoch + 1", "sizes[0]"),
+    ("todo = list(range(5))\nwhile todo:\n    train()\n    todo.pop()", "len(todo)"),
+    ("class Box:\n    n = 0\nbox = Box()\nfor epoch in range(50):\n    train()\n    box.n += 1", "box.n"),
+    ("n = 0\ndef count():\n    global n\n    n += 1\nfor epoch in range(50):\n    train()\n    count()", "n"),
+    ("def fit():\n    n = 0\n    for epoch in range(50):\n        train()\n        n += 1\n    return n", "fit()"),
+    ("all = torch.zeros(1)\nfor epoch in range(50):\n    train()\n    all = torch.cat([all, torch.zeros(1)])", "len(all)"),
+    ("for epoch in range(50):\n    unknown(net).backward()\n    n = epoch + 1", "n"),
+    # over loaders, and over what nobody knows
+    ("n = 0\nfor batch in loader:\n    n += 1", "n"),
+    ("outs = []\nfor (batch,) in loader:\n    outs.append(net(batch))", "len(outs)"),
+    ("outs = []\nfor i, (batch,) in enumerate(loader):\n    outs.append(net(batch))", "torch.cat(outs).shape[0] // 10"),
+    ("outs = [net(batch) for (batch,) in loader]", "len(outs)"),
+    ("outs = list(loader)", "len(outs)"),
+    ("n = 0\nfor x in unknown:\n    n += 2", "n"),
+    ("outs = []\nfor x in unknown:\n    outs.append(1)\n    outs.append(1)", "len(outs)"),
+    ("n = 0\nwhile unknown:\n    n += 1", "n"),
+    ("def forever():\n    while True:\n        yield 1\nouts = []\nfor x in forever():\n    outs.append(x)", "len(outs) // 32"),
+    # in loops that only take long
+    ("n = 0\nfor i in range(10**9):\n    n = i % 4", "n"),
+    ("words = {}\nfor i in range(10**6):\n    words[i % 5] = i", "len(words)"),
+    ("n = 0\nwhile n < 10**9:\n    n += 1", "n"),
+    ("x = torch.zeros(2)\nfor i in range(10**6):\n    x = torch.relu(x)", "len(x)"),
+    ("n = len([i for i in range(10**9)])", "n"),
+    ("n = sum(1 for i in range(10**9))", "n"),
+]
+KNOWN = [
+    ("n = 0\nfor epoch in range(50):\n    train()\n    n = 3", "n", 3),
+    ("for epoch in range(50):\n    train()\n    x = torch.zeros(3)", "len(x)", 3),
+    ("sizes = [3]\nfor epoch in range(50):\n    train()", "len(sizes) + 2", 3),
+    ("for epoch in range(50):\n    train()\n    parts = []\nparts = [1, 2, 3]", "len(parts)", 3),
+    ("n = 0\nfor i in range(3):\n    n += 1", "n", 3),
+    ("def some():\n    yield from (1, 2, 3)\nouts = []\nfor x in some():\n    outs.append(x)", "len(outs)", 3),
+    ("n = 0\nfor batch in loader:\n    pass\nfor i in range(3):\n    n += 1", "n", 3),
+    ("n = 0\nfor i in range(3):\n    n += 1\n    for batch in loader:\n        pass", "n", 3),
+]
+
+
+@pytest.mark.parametrize("before, expression", UNKNOWN)
+def test_what_a_cut_loop_leaves_open_is_not_believed(tmp_path, before, expression):
+    assert judged(tmp_path, before, expression) == [2, 3, 5]
+
+
+@pytest.mark.parametrize("before, expression, value", KNOWN)
+def test_what_every_round_leaves_the_same_is_known(tmp_path, before, expression, value):
+    assert judged(tmp_path, before, expression) == [value]
+
+
+def test_what_a_long_loop_does_late_is_seen(tmp_path):
+    late = "for step in range(10**7):\n    if step > 10**6:\n        net(torch.zeros(8, 5))\n"
+    assert run(tmp_path, TRAINING + late) == ["net takes 4 features but gets 5 in (8, 5)"]
