@@ -23,7 +23,7 @@ used = [False]  # whether any tensor of this run is elsewhere than on the CPU
 _default: list[str | None] = [None]  # what `torch.set_default_device` said
 _pending: list[str] = []  # the device of the call that is being made
 _FOREIGN_INDICES = frozenset({"index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"})
-_MOVES = frozenset({"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_"})
+_MOVES = frozenset({"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_", "_has_compatible_shallow_copy_type"})
 
 
 class DeviceError(RuntimeError):
