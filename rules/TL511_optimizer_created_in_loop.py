@@ -45,6 +45,15 @@ class Trainer:
 
 A new model, a latent per image, a fold, a phase or plain SGD without memory needs (or bears) a new one.
 
+```python bad
+net, step = nn.Linear(3, 1), 0
+while step < 1000:
+    optimizer = torch.optim.Adam(net.parameters())  # TL511
+    optimizer.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+    step += 1
+```
 ```python good
 for seed in range(5):
     model = nn.Linear(4, 1)
@@ -122,16 +131,17 @@ MEMORYLESS = ("torch.optim.LBFGS",)
 
 @on_loop(needs="optim")
 def check(loop: Loop):
-    if not isinstance(loop.node, ast.For) or _tries_something(loop.node):
+    counted = isinstance(loop.node, ast.For)
+    if counted and _tries_something(loop.node):
         return
     for event, step in loop.renewed_optimizers:
-        if event.names & set(MEMORYLESS) or _forgets_nothing(event) or _changes_with(loop.node, event):
+        if event.names & set(MEMORYLESS) or _forgets_nothing(event) or counted and _changes_with(loop.node, event):
             continue
         name = event.node.func.attr if isinstance(event.node.func, ast.Attribute) else "the optimizer"
         yield loop.finding(
             f"`{name}` is made anew in every round of this loop: its momentum and statistics are lost each time",
             help="make it once, before the loop, and pass it on",
-            notes=[loop.note(loop.node.iter, "each round of this loop makes it"), loop.note(step, "used here")],
+            notes=[loop.note(loop.node.iter if counted else loop.node.test, "each round of this loop makes it"), loop.note(step, "used here")],
             at=event,
         )
 

@@ -95,6 +95,19 @@ def apply(model, lr):
             for p in model.parameters():
                 p -= lr * p.grad
 ```
+```python good
+class Engine:
+    def __init__(self, model, hooks):
+        self.model, self.hooks = model, hooks
+        self.optimizer = torch.optim.Adam(model.parameters())
+
+    def run(self, loader):
+        for x in loader:
+            self.optimizer.zero_grad()
+            self.model(x).mean().backward()
+            for hook in self.hooks:
+                hook(self)
+```
 """
 
 import ast
@@ -132,6 +145,8 @@ def _uses_gradients(loop, acts) -> bool:
     functions = {id(a.event.value.frame.function): a.event.value.frame.function for a in acts if a.event.value.frame}
     for code in (loop.node, *functions.values()):
         for node in ast.walk(code):
+            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == "self" for a in node.args):  # a hook may do it
+                return True
             if isinstance(node, ast.Attribute) and (node.attr in ("grad", "step", "param_groups") or "step" in node.attr and isinstance(node.up, ast.Call)):
                 if node.attr != "step" or not isinstance(node.up, ast.Call):
                     return True
