@@ -195,6 +195,31 @@ class Boxes(nn.Module):
         boxes[..., :2] += reference
         return boxes.sigmoid()
 ```
+```python good
+class Actor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return torch.tanh(self.fc(x))
+
+    def decode_greedy(self, x):
+        scores = F.log_softmax(self.fc(x), dim=-1)
+        scores[:, 0] = -1e9
+        return scores.argmax(-1)
+
+actor, target_actor, critic, optimizer = Actor(), Actor(), nn.Linear(6, 1), torch.optim.Adam(Actor().parameters())
+for state, reward, next_state in loader:
+    next_action = target_actor(next_state)
+    next_action += 0.1 * torch.randn(2)
+    with torch.no_grad():
+        target = reward + critic(torch.cat([next_state, next_action], 1))
+    loss = -critic(torch.cat([state, actor(state)], 1)).mean() + F.mse_loss(critic(torch.cat([state, actor(state)], 1)), target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
 """
 
 import ast

@@ -92,15 +92,36 @@ values = value.numpy()
 hidden, value, _ = agent.act(torch.zeros(1, 4))
 env.step(hidden.numpy())
 ```
+
+What is handed to a forward may be a plain image, and a method that nobody calls here may be called under `no_grad`.
+
+```python good
+class Backend(nn.Module):
+    def __init__(self, session):
+        super().__init__()
+        self.session = session
+        self.scorer = nn.Linear(4, 4)
+
+    def forward(self, image):
+        image = image.permute(0, 2, 3, 1).half()
+        return self.session.run(image.cpu().numpy())
+
+    def decode(self, x):
+        return best_tree(self.scorer(x).cpu().numpy())
+```
 """
 
+import ast
+
 from torchlint import Call, on_call
+
+SAME = frozenset(".to .cuda .cpu .half .float .permute .transpose .view .reshape .squeeze .unsqueeze .contiguous .type [] ".split())
 
 
 @on_call(".numpy", "numpy.array", "numpy.asarray", needs="numpy", without="force", unknown=True)
 def check(call: Call):
     tensor = call.receiver if call.is_method else call.argument("a", 0)
-    if tensor is None or call.no_grad or call.requires_grad(tensor) is not True or call.may_be_frozen:
+    if tensor is None or call.no_grad or is_handed_in(call, tensor) or is_of_a_method(call) or call.requires_grad(tensor) is not True or call.may_be_frozen:
         return
     yield call.finding(
         f"`{call.module.segment(tensor) if len(call.module.segment(tensor)) < 40 else 'this tensor'}` belongs to a graph: NumPy refuses it",
@@ -108,3 +129,16 @@ def check(call: Call):
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")),
         severity="error",
     )
+
+
+def is_handed_in(call: Call, tensor) -> bool:
+    return any(isinstance(origin.node, ast.arg) for origin in call.origins(tensor, SAME))
+
+
+def is_of_a_method(call: Call) -> bool:
+    """A method of a module, other than `forward` and the steps of training, that nobody calls in this file."""
+    function = call.function
+    if not isinstance(function, ast.FunctionDef) or not isinstance(function.up, ast.ClassDef) or function.name in ("forward", "training_step", "loss"):
+        return False
+    first = function.args.args[:1]
+    return bool(first) and not call.module.index.callers(function.name) and call.is_module(first[0])

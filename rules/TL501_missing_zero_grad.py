@@ -287,6 +287,24 @@ for x, y in loader:
     for p in model.parameters():
         p.data.sub_(p.grad * 0.1)
 ```
+```python good
+import itertools
+
+generator, critic = nn.Linear(4, 8), nn.Linear(8, 3)
+opt_g = torch.optim.Adam(generator.parameters())
+opt_d = torch.optim.Adam(critic.parameters())
+opt_both = torch.optim.Adam(itertools.chain(generator.parameters(), critic.parameters()))
+for x, code in loader:
+    opt_d.zero_grad()
+    critic(x).mean().backward()
+    opt_d.step()
+    opt_g.zero_grad()
+    fake = generator(torch.randn(4, 4))
+    critic(fake)[:, 0].mean().backward(retain_graph=True)
+    opt_g.step()
+    F.cross_entropy(critic(generator(torch.randn(4, 4))), code).backward()
+    opt_both.step()
+```
 """
 
 import ast

@@ -141,6 +141,15 @@ def perceptual_loss(vgg, images, targets):
 loss = perceptual_loss(vgg, images, targets)
 loss.backward()
 ```
+```python good
+from utils import smart_inference_mode
+
+@smart_inference_mode()
+def run(model, loader):
+    model.eval()
+    for x in loader:
+        print(model(x))
+```
 
 In reinforcement learning a network often computes its own target, `reward + gamma * q(next_state)`. If that keeps its graph, backward moves the
 target towards the prediction, too, which is another algorithm and learns badly. Compute it under `no_grad`, detach it, or use a target network.

@@ -92,7 +92,7 @@ def _saves(node: Value, frozen: bool) -> bool:
 
 def _is_retained(call: ast.Call) -> bool:
     """`retain_graph=True`, `create_graph=True`, or something that may be true."""
-    values = [k.value for k in call.keywords if k.arg in ("retain_graph", "create_graph", None)] + list(call.args[1:2])
+    values = [k.value for k in call.keywords if k.arg in ("retain_graph", "create_graph", "retain_variables", None)] + list(call.args[1:2])
     return any(not (isinstance(v, ast.Constant) and not v.value) for v in values)
 
 

@@ -10,7 +10,7 @@ from .classes import ClassInfo, method_class
 from .flow import callees, objects, origins
 from .identity import external_name
 from .index import FUNCTIONS, enclosing_function, last_word
-from .kinds import MODULE, kinds
+from .kinds import MODULE, PARAMETER, TENSOR, kinds
 from .module import Module
 from .reaching import reaching
 from .signatures import bound_argument
@@ -401,7 +401,7 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     known = callees(value)
     names = {c.name for c in known}
     if isinstance(call.func, ast.Attribute) and all(c.kind == "method" for c in known) and known:
-        if kinds(value.at(call.func.value, ())) == {MODULE}:
+        if not _may_be_tensor(value.at(call.func.value, ())):
             return
         if call.func.attr not in _HARMLESS_METHODS and not call.func.attr.startswith(("set_", "log", "add_")):
             yield from _meets(module, call, [call.func.value])
@@ -424,6 +424,12 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
             yield from _follow(module, call, seen, depth - 1)
     elif any(c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known) and not any(k.arg == "device" for k in call.keywords):
         yield from _follow(module, call, seen, depth - 1)
+
+
+def _may_be_tensor(value: Value) -> bool:
+    """Known to be one, or given to a function; what a class of nobody knows where makes (`GAE(…)`) is none."""
+    found = kinds(value)
+    return bool(found & {TENSOR, PARAMETER}) or not found and all(isinstance(o.node, ast.arg) for o in origins(value))
 
 
 def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:

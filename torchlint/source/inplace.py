@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Iterator
 
 from .classes import class_info
 from .flow import callees, origins
 from .grads import is_leaf, requires_grad
-from .graphs import graph, is_model_call, loss_of, read_of
+from .graphs import graph, is_model_call, loss_of, mark, read_of
 from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
 from .module import Module
 from .reaching import exclusive, reaching
@@ -208,6 +209,9 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
     return None
 
 
+_WITHOUT_TRAINING = re.compile(r"^__init__$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)")
+
+
 def is_trained(module: Module, node: ast.AST) -> bool:
     """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls backward after it?"""
     function = enclosing_function(node)
@@ -215,7 +219,7 @@ def is_trained(module: Module, node: ast.AST) -> bool:
         start, end = 1, len(module.index.lines)
     else:
         owner = enclosing_class(function)
-        if owner is not None and class_info(module, owner).is_module and function.name not in ("__init__", "sample", "generate", "predict"):
+        if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
             return True
         if "loss" in function.name.lower():
             return True
@@ -279,7 +283,7 @@ def is_in_loss(module: Module, producer: Value, change: ast.AST) -> bool:
     if not later:
         return True
     losses = [graph(loss) for call in later if (loss := loss_of(module, call)) is not None]
-    return any(behind.open or any(node.node is producer.node for node in behind.nodes.values()) for behind in losses)
+    return any(behind.open or mark(producer) in behind.nodes for behind in losses)
 
 
 def changed_leaf(module: Module, tensor: ast.expr) -> Value | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Iterator
 
 from .flow import callees, origins
@@ -11,6 +12,7 @@ from .index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word
 from .module import Module
 from .values import Value
 
+_NAMED_SO = re.compile(r"no_?grad|inference_mode|inference_decorator")  # a decorator of the project's own
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
 
@@ -36,7 +38,7 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
         elif isinstance(parent, ast.If) and _is_grad_disabled_test(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in parent.body:
-            if any(is_no_grad(Value(module, d)) for d in parent.decorator_list) or _switches_off(module, parent, node):
+            if any(is_no_grad(Value(module, d)) or _NAMED_SO.search(last_word(_callee(d))) for d in parent.decorator_list) or _switches_off(module, parent, node):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False

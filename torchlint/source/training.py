@@ -11,6 +11,7 @@ from .index import FUNCTIONS, last_word, statement_of, within
 from .kinds import LOADER, MODULE, OBJECT, kinds
 from .module import Module
 from .optimizers import (
+    holding,
     are_distinct,
     holding,
     holds,
@@ -146,7 +147,8 @@ class Act:
         if self.role != CLEAR or self.on is None:
             return self.role in (CLEAR, SUPPLY, OPAQUE)
         if is_optimizer(self.on) and are_distinct(self.on, step.on):
-            return False
+            # two optimizers may hold the same parameters
+            return any(holds(step.on, module) for module in holding(self.on).modules)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
 
 
