@@ -10,6 +10,7 @@ for x, y in data:
     loss = ((x @ w - y) ** 2).mean()
     loss.backward()
     w -= 0.1 * w.grad  # TL202
+    w.grad = None
 ```
 ```python fixed
 w = torch.randn(3, requires_grad=True)
@@ -18,6 +19,7 @@ for x, y in data:
     loss.backward()
     with torch.no_grad():
         w -= 0.1 * w.grad
+    w.grad = None
 ```
 ```python bad
 class Layer(nn.Module):
@@ -39,6 +41,15 @@ model = nn.Linear(3, 1)
 loss.backward()
 for p in model.parameters():
     p -= 0.1 * p.grad  # TL202
+```
+```python bad
+image = photo.detach().clone().requires_grad_()
+optimizer = torch.optim.Adam([image])
+for _ in range(100):
+    optimizer.zero_grad()
+    model(image).mean().backward()
+    optimizer.step()
+    image.clamp_(0, 1)  # TL202
 ```
 ```python good
 class Layer(nn.Module):

@@ -334,7 +334,8 @@ def by_hand(loop: Loop):
         return
     for node in loop.inside(ast.AugAssign, ast.Call):
         changed, change = _changed(node)
-        if changed is None or node.lineno < backwards[0].node.lineno or f"{changed}.grad" not in ast.unparse(change) or _is_made_in(loop, changed):
+        quietly = f"{changed}.data" in ast.unparse(node) or Node(loop.value.at(node, ())).no_grad  # else torch refuses it
+        if changed is None or not quietly or node.lineno < backwards[0].node.lineno or f"{changed}.grad" not in ast.unparse(change) or _is_made_in(loop, changed):
             continue
         yield loop.finding(
             f"`{backwards[0].text}` adds to `{changed}.grad`, which nothing clears: the gradients of all rounds before are still in it",

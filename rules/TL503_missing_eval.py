@@ -68,6 +68,18 @@ class Trainer:
 
 Whoever calls may have set the mode; dropout may be wanted; some models have no layer that cares; libraries do it themselves.
 
+```python bad
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(net.parameters())
+for epoch in range(9):
+    net.train()
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        optimizer.step()
+    with torch.no_grad():
+        print(sum(F.mse_loss(net(x), y).item() for x, y in val_loader))  # TL503
+```
 ```python good
 net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.2), nn.Linear(4, 1))
 

@@ -141,6 +141,19 @@ def perceptual_loss(vgg, images, targets):
 loss = perceptual_loss(vgg, images, targets)
 loss.backward()
 ```
+```python bad
+for fold in range(5):
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(9):
+        model.train()
+        for x, y in loader:
+            optimizer.zero_grad()
+            F.mse_loss(model(x), y).backward()
+            optimizer.step()
+        model.eval()
+        print(sum(F.mse_loss(model(x), y).item() for x, y in held_out))  # TL505
+```
 ```python good
 from utils import smart_inference_mode
 

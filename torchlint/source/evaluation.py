@@ -17,6 +17,8 @@ from .training import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
 from .values import Value
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
+_WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
+_TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
 _NO_GRAD = frozenset(("no_grad", "inference_mode"))
 _VALIDATES = re.compile(r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$")
 
@@ -40,6 +42,8 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     for body in [module.tree.body, *(f.body for f in module.index.functions if _starts_here(module, f))]:
         here = any(f.body is body for f in places) or _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
         if not here and not reaches(module, body, places):
+            continue
+        if not module.mentions(_WORDS_OF_MODES) and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
             continue
         trace = _Trace(module, body)
         for event in trace.events:
@@ -113,7 +117,7 @@ class _Trace:
     def evaluates(self, event: Event, model: Value) -> bool:
         """A name says so, or it runs under `no_grad` when training is over. Nothing there may need gradients."""
         function = enclosing_function(event.node)
-        loops = loops_around(event.node)
+        loops = _rounds(event.node)
         needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
         if _is_switched(event) or loops and any(within(a.node, loops[0]) for a in needs_gradients):
             return False
@@ -125,7 +129,8 @@ class _Trace:
             return True
         if not event.no_grad:
             return False
-        if any(isinstance(loop, (ast.For, ast.AsyncFor)) and EVALUATES.search(word_of(iterated(loop)).lower()) for loop in loops):
+        over = [loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop for loop in loops if not isinstance(loop, ast.While)]
+        if any(EVALUATES.search(word_of(iterated(loop)).lower()) for loop in over):
             return True
         before = [act for act in self.before(event) if act.role == STEP]
         after = [act for act in self.acts if act.role in (STEP, BACKWARD) and act not in before and self.place[id(act.event)] > self.place[id(event)]]
@@ -149,6 +154,12 @@ class _Trace:
             if act.role != TRAIN and _may_reach(act.on, model):
                 return None
         return True if asks and all(isinstance(o.node, ast.Call) for o in identity(model).values()) else None
+
+
+def _rounds(node: ast.AST) -> list[ast.AST]:
+    """The comprehensions and loops of the same function around a place, innermost first."""
+    inside = [n for n in ancestors(node) if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is enclosing_function(node)]
+    return inside + loops_around(node)
 
 
 def _is_switched(event: Event) -> bool:
@@ -184,7 +195,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     switches = [act for act in found if act.role in (EVAL, TRAIN) and not act.event.via]
     seen = set()
     for event in own:
-        loops = loops_around(event.node) or [n for n in ancestors(event.node) if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is here]
+        loops = _rounds(event.node)
         model = called_model(event)
         if model is None or enclosing_function(event.node) is not here or ast.dump(model.node) in seen:
             continue

@@ -56,11 +56,33 @@ def is_leaf(origin: Value) -> bool:
     if names & CREATES and len(names) == 1:
         return _says(node, True)
     if names == {".requires_grad_"} and not _first_is_false(node):
+        if _is_detached(node.func.value) or _is_copy_of_data(origin.at(node.func.value, ())):
+            return True
         inner = origins(origin.at(node.func.value, ()))
         return bool(inner) and all(
             isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) for i in inner
         )
     return False
+
+
+def _is_detached(node: ast.expr) -> bool:
+    """`x.detach().clone()`"""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "detach":
+            return True
+        if node.func.attr not in ("clone", "to", "cuda", "cpu", "float"):
+            return False
+        node = node.func.value
+    return False
+
+
+def _is_copy_of_data(value: Value) -> bool:
+    """`image.clone()`, where a function that is not seen has loaded the image."""
+    node = value.node
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "clone"):
+        return False
+    made = origins(value.at(node.func.value, ()))
+    return bool(made) and all(isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Name) and not o.path and not callees(o) for o in made)
 
 
 def _is_parameters_call(origin: Value) -> bool:
