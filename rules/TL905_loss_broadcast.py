@@ -146,6 +146,13 @@ net = nn.Linear(4, 1)
 one = F.mse_loss(net(torch.randn(1, 4)), torch.randn(1))
 ```
 
+```python good
+def train(batches, w):
+    for x, y in batches:
+        loss = ((nn.Linear(4, 1)(x) - y) ** 2).mean() + (w * w).sum() + F.mse_loss(x, y)
+        loss.backward()
+```
+
 A module that is given what nobody knows is not blamed for a guess.
 
 ```python good
@@ -186,13 +193,13 @@ def check(op):
 
 @on_op(".mean", "torch.mean", ".sum", "torch.sum", needs=("mean|sum", "backward"))
 def check_by_hand(op):
-    made = op.argument("input", 0).made_by
+    made = getattr(op.argument("input", 0), "made_by", None)
     steps = 0
     while made is not None and made.name in _POSITIVE and steps < 3:
         first, second = made.argument("input", 0), made.argument("other", 1)
-        if made.name == "mul" and not first.is_same(second):
+        if made.name == "mul" and not (hasattr(first, "is_same") and first.is_same(second)):
             return
-        made, steps = first.made_by, steps + 1
+        made, steps = getattr(first, "made_by", None), steps + 1
     if made is None or made.name != "sub" or not steps:
         return
     first, second = made.argument("input", 0), made.argument("other", 1)

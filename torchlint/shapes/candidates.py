@@ -6,6 +6,7 @@ import ast
 import inspect
 import itertools
 import types
+from contextlib import nullcontext
 from typing import Any, Mapping, NamedTuple
 
 import torch
@@ -13,6 +14,7 @@ from torch import nn
 
 from torchlint.shapes import functions, varied
 from torchlint.shapes.advice import Advice
+from torchlint.shapes.branches import Way, are_independent
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.constructors import by_name, related, solve_constructor
 from torchlint.shapes.explain import innermost_layer, unbound
@@ -20,15 +22,17 @@ from torchlint.shapes.listening import Listener
 from torchlint.shapes.machine import Failure, Machine
 from torchlint.shapes.program import Frame
 from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, TensorGuess, reach, solve_forward
-from torchlint.shapes.values import Budget, Exhausted, Stop, Unknown, on_use
+from torchlint.shapes.undone import undone
+from torchlint.shapes.values import Budget, Exhausted, Stop, Unknown, on_use, unknown_in
 from torchlint.shapes.graph import tensors_in
-from torchlint.shapes.verdict import same_fault, stays_with_optional, with_optional
+from torchlint.shapes.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
 from torchlint.shapes.world import Value
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
 CONSTRUCTOR_STEPS = 150_000
 FORWARD_STEPS = 150_000
 FUNCTION_STEPS = 100_000
+RUN_STEPS = 150  # what one run costs beside the steps of the program
 _RELATED = 12  # other arguments that are tried after one run of a forward
 _ROUNDS = 3
 _NESTED = 2
@@ -60,8 +64,9 @@ class GuessedSettings(Value):
 class Attempt:
     """All tries to run one module class: the constructor is solved first, then the forward."""
 
-    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0):
+    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0, way: Way = Way()):
         self.depth = depth  # attempts around this one, which needs an instance for an argument
+        self.way = way
         self.machine = machine
         self.kind = kind
         self.hints = hints
@@ -69,11 +74,12 @@ class Attempt:
         self.ran: Solution | None = None
         self.settings: dict[str, GuessedSettings] = {}
         self.given: list[torch.Tensor] = []  # the inputs of the last run
+        self.several = False  # whether they are `*inputs` or a list, of which there may be more
         self._forwards: list[tuple[Solution, nn.Module]] = []
 
     def run(self) -> Failure | None:
         """The failure of the forward that does not depend on a guess, if there is one."""
-        failure = self._retold(self._judge())
+        failure = self._retold(self.judge())
         if failure is None and self.built is not None and self.ran is not None:
             self._relate()
         return failure
@@ -83,7 +89,7 @@ class Attempt:
         advice = self._advice(second=False)
         for _ in range(_ROUNDS):
             before = self.built, self.ran
-            if self._ended() or self.built.last.stopped or advice is None:
+            if self.ended() or self.built.last.stopped or advice is None:
                 return
             proposals = itertools.chain(related(self.built.assumed, self.ran.last), advice(self.built.assumed, self.ran.last))
             for arguments in itertools.islice(proposals, _RELATED):
@@ -99,7 +105,7 @@ class Attempt:
 
     def _advice(self, second: bool) -> Advice | None:
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
-        return Advice(self.machine, initialiser, GuessedSettings.__name__, self._instance, second) if initialiser is not None else None
+        return Advice(self.machine, initialiser, GuessedSettings.__name__, self._guessed_settings, self._instance, second) if initialiser is not None else None
 
     def _instance(self, kind: type) -> nn.Module | None:
         """Some instance of a class of the program."""
@@ -109,16 +115,17 @@ class Attempt:
             made = last.detail if last.stopped is None else None
         return made if isinstance(made, nn.Module) else None
 
-    def _judge(self) -> Failure | None:
+    def judge(self) -> Failure | None:
+        """The failure of the constructor or the forward that does not depend on a guess, if there is one."""
         instance, guessed = self.machine.instances.get(self.kind, (None, False))
         if instance is not None:
             fails = self._fails(instance)
             if fails and not guessed:
                 return _failure(self.ran.last)
-            if self._ended() or functions.closure_of(getattr(self.kind, "__init__", None)) is None:
+            if self.ended() or functions.closure_of(getattr(self.kind, "__init__", None)) is None:
                 return None
             if not fails:
-                self._rebuild()
+                self.rebuild()
                 return None
         self.built = self._construct(second=False)
         if self.built.last.stopped:
@@ -164,20 +171,12 @@ class Attempt:
         """The module that ran at last."""
         return next((instance for solution, instance in self._forwards if solution is self.ran), None)
 
-    def another(self) -> Attempt | None:
-        """The class with other guessed arguments, if it runs to its end with them."""
-        other = Attempt(self.machine, self.kind, self.hints)
-        other.built = other._construct(second=True)
-        if other.built.last.stopped is None:
-            other._fails(other.built.last.detail)
-        return other if other.ran is not None and other.ran.last.stopped is None else None
-
-    def _rebuild(self) -> None:
+    def rebuild(self, second: bool = False) -> None:
         """Arguments of our own where an instance that is there cannot be run: what was unknown to its maker may be guessed."""
-        before, self.built = self.ran, self._construct(second=False)
+        before, self.built = self.ran, self._construct(second)
         if self.built.last.stopped is None:
             self._fails(self.built.last.detail)
-        if not self._ended():
+        if not self.ended():
             self.ran = before
 
     def as_called(self, callers: Callers) -> None:
@@ -187,14 +186,14 @@ class Attempt:
             self.built = self._construct(second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints})
             if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
                 self._fails(self.built.last.detail)
-                if self._ended():
+                if self.ended():
                     return
         for maker in callers.makers(self.kind):
             known = self._known()
             self._make(maker)
             if self._known() is not known:
                 self._fails(self._known())
-                if self._ended():
+                if self.ended():
                     self.built = None
                     return
         self.built, self.ran = before
@@ -219,7 +218,7 @@ class Attempt:
         finally:
             self.machine.guessing = False
 
-    def _ended(self) -> bool:
+    def ended(self) -> bool:
         """Whether the forward ran to its end, with a result that is known."""
         return self.ran is not None and self.ran.last.stopped is None and type(self.ran.last.detail) is not Unknown
 
@@ -273,7 +272,7 @@ class Attempt:
         kind = initialiser.frame.globals.get(word)
         if isinstance(kind, type) and kind in self.machine.dataclass_fields:
             try:
-                return self.machine.call(kind, [], {})
+                return _filled(self.machine.call(kind, [], {}), name, given, second)
             except TypeError:
                 pass
         made = GuessedSettings(second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")})
@@ -287,9 +286,14 @@ class Attempt:
 
         def run(assumption: Assumption) -> RunResult:
             def call():
+                if self.way.evaluating == instance.training:
+                    instance.train(not self.way.evaluating)
                 positional, named = signature.arguments(assumption)
+                named.update(self.way.switches)
                 self.given = list(tensors_in((positional, named)))
-                return self.machine.call(instance, positional, named)
+                self.several = signature.rest is not None or any(type(v) is list for v in (*positional, *named.values()))
+                with nullcontext() if unknown_in([*positional, *named.values()]) is None else undone(instance):
+                    return self.machine.call(instance, positional, named)
 
             return self._try(call, FORWARD_STEPS)
 
@@ -299,7 +303,8 @@ class Attempt:
         run, signature = self.runs(instance)
         solution = solve_forward(run, signature.parameters, self.hints)
         more = with_optional(signature.parameters) if solution.certain and not self.hints else None
-        if more is not None and not stays_with_optional(solution, solve_forward(run, more)):
+        optional = {p.name: ANY_MASK for p in more or () if p.has_default is False and p.default is None}
+        if more is not None and not stays_with_optional(solution, solve_forward(run, more, optional)):
             solution = solution._replace(certain=None)
         self._forwards.append((solution, instance))
         return solution
@@ -313,6 +318,7 @@ class Attempt:
         machine.modules.clear()
         machine.raised.clear()
         machine.asked.clear()
+        machine.choices = self.way.answers
         machine.taken_apart.clear()
         machine.place = machine.last_place = None
         try:
@@ -326,7 +332,8 @@ class Attempt:
         except Exception as error:
             return self._stopped(error)
         finally:
-            machine.left -= machine.budget.used
+            machine.choices = {}
+            machine.left -= machine.budget.used + RUN_STEPS
         if type(made) is Unknown:
             return RunResult(machine.budget.used, None, None, made.reason, detail=made)
         return RunResult(machine.budget.used, None, detail=made)
@@ -345,8 +352,19 @@ class Attempt:
         if layer is not None and type(layer) not in machine.codes:
             function, args, kwargs = layer, given, named
         visit = (*map(id, failure.modules), *(caller for _, caller in failure.stack))
-        apart = any(taken is given for taken in machine.taken_apart for given in self.given)
-        return RunResult(machine.budget.used, "torch", failure.place, text, function, args, kwargs, failure, apart, visit)
+        doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
+        doubtful = doubtful or self.several or not are_independent(machine.asked)
+        return RunResult(machine.budget.used, "torch", failure.place, text, function, args, kwargs, failure, doubtful, visit)
+
+
+def _filled(settings: Any, name: str, given: Assumption, second: bool) -> Any:
+    """A configuration object with what is given as `name.setting`; with `name.*`, what its defaults leave open (None, -1) is guessed, too."""
+    for key, value in list(vars(settings).items()):
+        if f"{name}.{key}" in given:
+            vars(settings)[key] = given[f"{name}.{key}"]
+        elif f"{name}.*" in given and (value is None or type(value) is int and value < 0):
+            vars(settings)[key] = by_name(key, second)
+    return settings
 
 
 def frame_of(error: Exception) -> Frame | None:
@@ -401,11 +419,10 @@ def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
     found = []
     for position, name in enumerate(code.positional):
         if position >= skip:
-            optional = position >= first_default and closure.defaults[position - first_default] is None
-            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, optional))
+            default = closure.defaults[position - first_default] if position >= first_default else ...
+            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, default))
     for name in code.only_named:
-        optional = name in closure.named_defaults and closure.named_defaults[name] is None
-        found.append(Parameter(name, _text(annotations.get(name)), name in closure.named_defaults, optional))
+        found.append(Parameter(name, _text(annotations.get(name)), name in closure.named_defaults, closure.named_defaults.get(name, ...)))
     return found
 
 

@@ -14,6 +14,8 @@ from torch import nn
 
 from torchlint.finding import Note
 from torchlint.project import View
+from torchlint.shapes import branches
+from torchlint.shapes.branches import are_independent, explore
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.candidates import Attempt, call_function
 from torchlint.shapes.explain import fault_of
@@ -25,6 +27,7 @@ from torchlint.shapes.program import Program, load
 from torchlint.shapes.tensors import dry_tensors
 from torchlint.shapes.values import Exhausted, Stop, machines
 from torchlint.shapes.watch import Watch
+from torchlint.shapes.ways import other_ways
 from torchlint.shapes.world_torch import no_initialisers
 
 if TYPE_CHECKING:
@@ -83,12 +86,15 @@ class _Run:
         self.faults: dict[Any, Fault] = {}
         self.statistics: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
+        self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
 
     def run(self) -> DryRun:
         """The script with and without a GPU, then what it did not reach."""
         if self.script(cuda=True, rest=True):
             self.script(cuda=False, rest=False)
+        for answers in self.turns:
+            self.script(cuda=True, rest=False, answers=answers)
         return DryRun(
             tuple(sorted(self.faults.values(), key=lambda f: (f.path, f.span))),
             self.graphs or (),
@@ -97,9 +103,10 @@ class _Run:
             tuple(dict.fromkeys(self.notices)),
         )
 
-    def script(self, cuda: bool, rest: bool) -> bool:
+    def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
-        machine = Machine(self.view, STEPS, cuda=cuda)
+        machine = Machine(self.view, STEPS, dict(answers), cuda=cuda)
+        kinds = ("shape", "dtype") if answers else ()
         machines.append(machine)
         try:
             with dry_tensors(), no_initialisers(), self.traces.collecting(machine) if self.traces and rest else nullcontext():
@@ -107,17 +114,21 @@ class _Run:
                 try:
                     with self.hearing():
                         for failure in machine.run_script(self.program, names):
-                            self.add(machine, failure)
+                            if not answers or are_independent(machine.asked):
+                                self.add(machine, failure, kinds)
                 except Exhausted as end:
-                    self.notices.append(f"the dry run gave up: {end}")
+                    if not answers:
+                        self.notices.append(f"the dry run gave up: {end}")
                 except (Stop, RecursionError, MemoryError):
                     pass
                 machine.own_file(self.program, names)
                 for failure in machine.reported:
-                    self.add(machine, failure)
+                    self.add(machine, failure, kinds)
                 self.statistics["steps"] += machine.budget.used
                 watch = self.program.watch
                 if rest:
+                    if machine.budget.used < branches.STEPS and self.traces is None and watch is None:
+                        self.turns = branches.turns(machine.asked, self.program.tree)
                     if watch is not None:
                         watch.guessing = True
                     if self.traces is not None:
@@ -165,6 +176,9 @@ class _Run:
                     attempt.as_called(callers)
                 if self.listener is not None:
                     self.listener.keep(attempt)
+                if failure is None and not given and self.traces is None and self.program.watch is None:
+                    for other in other_ways(attempt):
+                        self.add(machine, other, ("shape", "dtype"))
                 machine.left += total - before
                 if self.traces is not None:
                     self.traces.attempted(kind, attempt)
@@ -190,10 +204,11 @@ class _Run:
     def call(self, machine: Machine, node: ast.FunctionDef) -> None:
         """A function that the script did not call."""
         if node not in machine.entered and node.name in machine.names:
+            names = required(node)
             with self.hearing():
-                failure = call_function(machine, machine.names[node.name], required(node))
-            if failure is not None:
-                self.add(machine, failure, ("shape", "dtype"))
+                for failure in explore(machine, lambda: call_function(machine, machine.names[node.name], names)):
+                    if failure is not None and are_independent(machine.asked):
+                        self.add(machine, failure, ("shape", "dtype"))
 
     def add(self, machine: Machine, failure: Failure, kinds: tuple[str, ...] = ()) -> None:
         """Keep a failure if it is one of torch's own (and of these kinds), once for each cause."""

@@ -118,5 +118,5 @@ class Classes:
         if isinstance(made, nn.Module):
             self.made_at[id(made)] = (made, place)
             if not on_use:  # nobody is looking what consumes unknown arguments
-                self.instances[type(made)] = (made, self.guessing)
+                self.instances[type(made)] = (made, self.guessing or self.decided)  # an answer to an unknown condition is a guess, too
         return made

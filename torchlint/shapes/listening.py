@@ -11,7 +11,7 @@ import torch
 from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.shapes import devices
 from torchlint.shapes.program import node_at, source_of
-from torchlint.shapes.values import machines
+from torchlint.shapes.values import Unknown, machines
 from torchlint.shapes.verdict import changes
 
 REMEMBERED = 20_000  # operations whose results know what made them
@@ -77,13 +77,13 @@ class Operation:
         return self.place[1]
 
     def argument(self, name: str, position: int) -> Any:
-        """A tensor as an Operand, everything else as it is; None if it was not given."""
+        """A tensor as an Operand, everything else as it is; None if it was not given, or is not known."""
         value = self.args[position] if position < len(self.args) else self.kwargs.get(name)
-        return Operand(value) if isinstance(value, torch.Tensor) else value
+        return _seen(value)
 
     @property
     def result(self) -> Any:
-        return Operand(self.returned) if isinstance(self.returned, torch.Tensor) else self.returned
+        return _seen(self.returned)
 
     def text(self, position: int) -> str:
         """How the program writes an argument; empty if it is not seen at this place."""
@@ -115,6 +115,10 @@ class Operation:
 
     def finding(self, message: str, help: str = "", fix: Fix | None = None, notes: Sequence[Note] = ()) -> Finding:
         return Finding("", "", *self.place, message, help, "warning", fix, tuple(notes))
+
+
+def _seen(value: Any) -> Any:
+    return Operand(value) if isinstance(value, torch.Tensor) else None if type(value) is Unknown else value
 
 
 # A check: the operations it asks for, and what it says about one.
@@ -183,8 +187,9 @@ class Listener:
             if result.stopped is None:
                 found = {key: f for key, f in found.items() if key in others}
         if found and attempt.built is not None and attempt.built.assumed:
-            other = attempt.another()
-            if other is None:
+            other = type(attempt)(attempt.machine, attempt.kind, attempt.hints)
+            other.rebuild(second=True)
+            if not other.ended():
                 return
             run, _ = attempt.runs(other.instance)
             _, others = self.during(lambda: run(other.ran.assumed))

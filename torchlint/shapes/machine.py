@@ -61,6 +61,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.reported: list[Failure] = []
         self.raised: set[int] = set()
         self.finished: set[type] = set()
+        self.ended_codes: set[Any] = set()  # of the finished classes
         self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
         self.guessing = False
         self.taken_apart: deque[Any] = deque(maxlen=64)  # tensors whose items the program took, as it does with lists of tensors
@@ -96,7 +97,7 @@ class Machine(Operations, Attributes, Classes, Imports):
 
     def ended(self, kind: type) -> bool:
         """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""
-        return kind in self.finished or any(self.codes.get(other) is self.codes[kind] for other in self.finished)
+        return self.codes[kind] in self.ended_codes
 
     def device_of(self, tensor: torch.Tensor) -> torch.device:
         """The device a tensor would be on."""
@@ -126,6 +127,8 @@ class Machine(Operations, Attributes, Classes, Imports):
             return kind.__call__(function, *args, **kwargs)
         if "*" in kwargs:
             return Unknown("its arguments are unknown")
+        if not callable(function) and self.is_open(kind):
+            return Unknown("__call__ may come from a class we do not know")
         if self.changes.loops:
             self.changes.call(function)
         guard = guards.find(function)
@@ -184,6 +187,7 @@ class Machine(Operations, Attributes, Classes, Imports):
             result = module(*args, **kwargs)
             if unknown is None and type(result) is not Unknown:
                 self.finished.add(type(module))
+                self.ended_codes.add(self.codes.get(type(module)))
             return result
         except UnknownUsed as used:
             return Unknown(str(used))
@@ -191,6 +195,8 @@ class Machine(Operations, Attributes, Classes, Imports):
             raise Exhausted("it nests too deeply") from None
         except Exception as error:
             misused = self._misused(module, error)
+            if misused and self.is_open(type(module)):
+                return Unknown("forward may come from elsewhere")
             native = functions.closure_of(type(module).forward) is None  # a Sequential of the program's own is torch's code, too
             if id(error) not in self.failures and (native or misused):
                 if unknown is not None:
@@ -217,6 +223,8 @@ class Machine(Operations, Attributes, Classes, Imports):
         raise error
 
     def _call_unknown(self, function: Unknown, args: list, kwargs: dict[str, Any]) -> Unknown:
+        # It may add to the classes it is given: in notebooks `@add_to_class(Net)` spreads a class over cells.
+        self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
         report_use(function, "call", (args, kwargs))
         return Unknown(function.reason)
 

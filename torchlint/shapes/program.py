@@ -156,20 +156,33 @@ def _collect(nodes: Iterable[ast.AST], scope: Scope) -> None:
         stack.extend(ast.iter_child_nodes(node))
 
 
-class Question:
-    """A condition, by its text: the same words are answered the same way wherever they stand."""
+_OPPOSITE = {ast.NotEq: ast.Eq, ast.GtE: ast.Lt, ast.LtE: ast.Gt, ast.NotIn: ast.In, ast.IsNot: ast.Is}
 
-    __slots__ = ("node", "_text")
+
+class Question:
+    """A condition, by its text: the same words are answered the same way wherever they stand, and `not` the other way."""
+
+    __slots__ = ("node", "_asked")
 
     def __init__(self, node: ast.expr):
         self.node = node
-        self._text: str | None = None
+        self._asked: tuple[str, bool] | None = None
 
     @property
     def text(self) -> str:
-        if self._text is None:
-            self._text = ast.unparse(self.node)
-        return self._text
+        return ast.unparse(self.node)
+
+    @property
+    def asked(self) -> tuple[str, bool]:
+        """The condition without `not`, `!=` and their kind, and whether that turned it round."""
+        if self._asked is None:
+            node, turned = self.node, False
+            while isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+                node, turned = node.operand, not turned
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _OPPOSITE:
+                node, turned = ast.Compare(node.left, [_OPPOSITE[type(node.ops[0])]()], node.comparators), not turned
+            self._asked = ast.unparse(node), turned
+        return self._asked
 
 
 def has_yield(nodes: Iterable[ast.AST]) -> bool:

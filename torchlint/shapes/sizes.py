@@ -50,7 +50,7 @@ class Parameter(NamedTuple):
     name: str
     hint: str = ""
     has_default: bool = False
-    may_be_missing: bool = False  # its default is None
+    default: Any = ...
 
 
 class RunResult(NamedTuple):
@@ -69,7 +69,7 @@ class RunResult(NamedTuple):
     args: tuple = ()
     kwargs: Mapping[str, Any] = {}
     detail: Any = None  # whatever the caller wants back
-    apart: bool = False  # an input was taken apart, so that it may be a list of tensors, or a dict
+    doubtful: bool = False  # an input was taken apart, so that it may be a list of tensors; or conditions were answered that belong together
     visit: tuple = ()  # which visit of the place: the calls and modules it lies in
 
 

@@ -33,13 +33,12 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
                     return False
                 if result.place == place:
                     met.append((other, pair_of(result)))
-                    if keeps_apart(first.certain, pair, met[-1][1]):
+                    if len(met) == 2 or keeps_apart(first.certain, pair, met[-1][1]):
                         break
-            else:
-                if met:
-                    alone += 1
-                    if alone > 1 or not _never_meet(name, [(value, pair), *met]):
-                        return False
+            if met and not all(keeps_apart(first.certain, pair, p) for _, p in met):
+                alone += 1
+                if alone > 1 or not _never_meet(name, [(value, pair), *met]):
+                    return False
     return True
 
 
@@ -66,7 +65,7 @@ def _others(name: str, value: Any) -> Iterator[list[Any]]:
     elif value is None:
         yield [by_name(name)]
     elif isinstance(value, int):
-        yield [value * 2, value * 3, value // 2, value + 1] if value > 3 else [value * 2, value * 3, value + 1]
+        yield [value * 2, value // 2, value * 3, value + 1] if value > 3 else [value * 2, value * 3, value + 1]
     elif isinstance(value, float):
         yield [value / 2]
     elif isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):

@@ -24,7 +24,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     change through.
     """
     pair = pair_of(result)
-    if pair is None or result.apart:
+    if pair is None or result.doubtful:
         return None
     trials.limit = max(trials.limit, len(trials.results) + RUNS)
     rank = _ranks(assumption)
@@ -219,14 +219,21 @@ def same_fault(first: Solution, second: Solution) -> bool:
 
 def with_optional(parameters: list[Parameter]) -> list[Parameter] | None:
     """The same parameters, but those that may be missing are given; None if there are none."""
-    if not any(p.may_be_missing for p in parameters):
+    if not any(p.has_default and p.default is None for p in parameters):
         return None
-    return [p._replace(has_default=p.has_default and not p.may_be_missing) for p in parameters]
+    return [p._replace(has_default=p.has_default and p.default is not None) for p in parameters]
+
+
+# What an input that may be missing is first taken for: it fits every other tensor, as a mask or a weight does.
+ANY_MASK = (TensorGuess((1,), "bool"), TensorGuess((1,)))
 
 
 def stays_with_optional(first: Solution, second: Solution) -> bool:
-    """Whether a fault stays when the inputs that may be missing are given: that run comes to it, too, and meets the same sizes there."""
+    """Whether a fault stays when the inputs that may be missing are given: that run comes to it as well, and meets the sizes that belong together.
+
+    Where it stops before, nobody knows what these inputs should have been, and what they would have changed.
+    """
     one, two = first.last, second.last
-    if two.stopped is None:
+    if two.stopped != "torch" or one.place != two.place:
         return False
-    return one.place == two.place and first.certain is not None and keeps_apart(first.certain, pair_of(one), pair_of(two))
+    return first.certain is not None and keeps_apart(first.certain, pair_of(one), pair_of(two))

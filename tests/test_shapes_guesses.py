@@ -1,0 +1,124 @@
+"""What nobody runs and nobody knows: classes whose sizes are guessed, and branches whose conditions are unknown."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project  # noqa: E402
+from torchlint.shapes.branches import are_independent, excluded, turnable  # noqa: E402
+from torchlint.shapes.check import dry_run  # noqa: E402
+
+PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+
+
+def module(arguments: str, layers: str, forward: str, parameters: str = "x") -> str:
+    """A class of layers and one forward."""
+    head = f"class Net(nn.Module):\n    def __init__(self, {arguments}):\n        super().__init__()\n"
+    body = textwrap.indent(textwrap.dedent(layers).strip(), " " * 8) + f"\n\n    def forward(self, {parameters}):\n"
+    return head + body + textwrap.indent(textwrap.dedent(forward).strip(), " " * 8) + "\n"
+
+
+def faults(tmp_path, program: str) -> list[str]:
+    """The marked lines that are found: the texts behind `# !`, or the line itself."""
+    text = PRELUDE + program
+    lines = text.split("\n")
+    found = dry_run(text, str(tmp_path / "program.py"), Project(tmp_path).view(tmp_path / "program.py")).faults
+    return [lines[f.span.line - 1].partition("# !")[2].strip() or lines[f.span.line - 1].strip() for f in found]
+
+
+CERTAIN = {
+    "a difference": module("dim", "self.norm = nn.LayerNorm(dim)\nself.out = nn.Linear(dim + 8, 2)", "return self.out(self.norm(x))  # !"),
+    "a ratio of sides": module("", "self.down = nn.Conv2d(3, 3, 2, stride=2)", "return torch.cat([x, self.down(x)], 1)  # !"),
+    "a factor of elements": module("c", "self.conv = nn.Conv2d(c, 2 * c, 1)", "b, c, h, w = x.shape\nreturn self.conv(x).view(b, c, h, w)  # !"),
+    "no side has so many": module("", "self.conv = nn.Conv2d(3, 64, 3)\nself.fc = nn.Linear(9219, 2)", "return self.fc(self.conv(x).flatten(1))  # !"),
+    "pooled, whatever the rank": module(
+        "", "self.conv = nn.Conv2d(3, 64, 3)\nself.pool = nn.AdaptiveAvgPool2d(6)\nself.fc = nn.Linear(2307, 2)",
+        "return self.fc(self.pool(self.conv(x)).flatten(1))  # !",
+    ),
+    "the second round of a loop": module("", "self.all = nn.ModuleList(nn.Linear(20, n) for n in (64, 5))", "for one in self.all:\n    x = one(x)  # !\nreturn x"),
+    "a rank that is unpacked": module("dim", "self.norm = nn.LayerNorm(dim)", "b, n, c = x.shape\nreturn F.interpolate(self.norm(x), scale_factor=2, mode='bilinear')  # !"),
+    "a dtype that a division makes": module("", "self.table = nn.Embedding(50, 8)", "return self.table(x / 50)  # !"),
+    "several values for one": module("", "self.rnn = nn.GRU(8, 16)\nself.norm = nn.LayerNorm(16)", "return self.norm(self.rnn(x))  # !"),
+    "heads, but not one": module("dim, heads", "self.heads = heads\nself.a = nn.Linear(dim, dim)\nself.b = nn.Linear(dim // heads, dim)", "return self.b(self.a(x))  # !"),
+    "with a mask or without": module("dim", "self.a = nn.Linear(dim, dim)\nself.b = nn.Linear(dim + 1, 2)", "x = self.a(x)\nif mask is not None:\n    x = x * mask\nreturn self.b(x)  # !", "x, mask=None"),
+    "evaluation": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif self.training:\n    return x\nreturn self.b(x)  # !"),
+    "a switch": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif again:\n    x = self.b(x)  # !\nreturn x", "x, again=False"),
+    "beyond a value": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif x.mean() > 0:\n    return x\nreturn self.b(x)  # !"),
+}  # fmt: skip
+DOUBTFUL = {
+    "one argument fits": module("kernel, width", "self.a = nn.Linear(width, kernel * 8)\nself.b = nn.Linear(128, 2)", "return self.b(self.a(x))"),
+    "two arguments fit": module("rows, cols", "self.a = nn.Linear(10, rows * 3)\nself.b = nn.Linear(cols * 5, 2)", "return self.b(self.a(x))"),
+    "some side fits": module("", "self.conv = nn.Conv2d(3, 64, 3)\nself.fc = nn.Linear(64 * 11 * 17, 2)", "return self.fc(self.conv(x).flatten(1))"),
+    "a side of strides fits": module(
+        "", "self.net = nn.Sequential(*[nn.Conv2d(8 if i else 3, 8, 3, 2, 1) for i in range(5)])\nself.fc = nn.Linear(8 * 169, 2)",
+        "return self.fc(self.net(x).flatten(1))",
+    ),
+    "a channel count that others choose": module("c", "self.conv = nn.Conv2d(3, c, 3)\nself.fc = nn.Linear(1000, 2)", "return self.fc(self.conv(x).flatten(1))"),
+    "a list of maps": module(
+        "", "self.convs = nn.ModuleList(nn.Conv2d(c, 8, 1) for c in (16, 32, 64))", "return [conv(one) for conv, one in zip(self.convs, maps)]", "maps",
+    ),
+    "an input that is always given": module(
+        "c", "self.conv = nn.Conv2d(2 * c, c, 1)\nself.first = nn.Conv2d(8, c, 1)",
+        "x = self.first(x)\nif skip is not None:\n    x = torch.cat([x, skip], 1)\nreturn self.conv(x)", "x, skip=None",
+    ),
+    "a longer list": module(
+        "c", "self.conv = nn.Conv2d(2 * c, c, 1)\nself.first = nn.Conv2d(8, c, 1)",
+        "x = self.first(maps[0])\nif len(maps) > 2:\n    x = torch.cat([x, maps[2]], 1)\nreturn self.conv(x)", "maps: list[torch.Tensor]",
+    ),
+    "more inputs": module(
+        "c", "self.conv = nn.Conv2d(2 * c, c, 1)\nself.first = nn.Conv2d(8, c, 1)",
+        "x = self.first(inputs[0])\nif len(inputs) > 1:\n    x = torch.cat([x, inputs[1]], 1)\nreturn self.conv(x)", "*inputs",
+    ),
+    "conditions that belong together": "def run(n):\n    x, net = torch.zeros(3, 4), nn.Linear(4, 2)\n    if n > 3:\n        x = torch.zeros(3, 5)\n    if n > 2:\n        raise ValueError\n    return net(x)\n",
+}  # fmt: skip
+BRANCHES = """
+def step(mode, path):
+    net, x = nn.Linear(4, 2), torch.zeros(3, 4)
+    if mode == "one":
+        x = net(x)
+    elif mode == "two":
+        x = net(x.T)  # ! two
+    if not path:
+        net(torch.zeros(3, 5))  # ! no path
+    return x
+
+import os
+if os.path.exists("somewhere"):
+    print("there")
+else:
+    nn.Linear(4, 2)(torch.zeros(3, 3))  # ! nowhere
+"""
+
+
+@pytest.mark.parametrize("name", CERTAIN)
+def test_what_fails_whatever_is_guessed_is_found(tmp_path, name):
+    program = CERTAIN[name]
+    assert faults(tmp_path, program) == [line.partition("# !")[2].strip() or line.strip() for line in program.split("\n") if "# !" in line]
+
+
+@pytest.mark.parametrize("name", DOUBTFUL)
+def test_what_may_be_the_guess_is_not_said(tmp_path, name):
+    assert faults(tmp_path, DOUBTFUL[name]) == []
+
+
+def test_branches_are_tried_the_other_way(tmp_path):
+    assert sorted(faults(tmp_path, BRANCHES)) == ["no path", "nowhere", "two"]
+
+
+def test_the_layer_that_gives_a_size_is_named(tmp_path):
+    text = PRELUDE + CERTAIN["a difference"]
+    (fault,) = dry_run(text, str(tmp_path / "a.py"), Project(tmp_path).view(tmp_path / "a.py")).faults
+    assert ("self.norm gives 64", 7) in [(n.message, n.span.line) for n in fault.notes]
+
+
+def test_conditions_that_share_a_name_are_not_answered_alone():
+    assert turnable({"a.b > 1": True, "c": True}) == ["a.b > 1", "c"]
+    assert turnable({"a > 1": True, "a > 2": True, "c": True}) == ["c"]
+    assert turnable({"f(a)": True, "f(b)": True}) == ["f(a)", "f(b)"]
+    one_value = {"mode == 'a'": False, "mode == 'b'": True}
+    assert are_independent(one_value) and not are_independent({**one_value, "mode == 'a'": True})
+    assert excluded("mode == 'a'", {"mode == 'b'": True}) and not excluded("mode == 'a'", {"mode == 'b'": False})
