@@ -56,9 +56,7 @@ def _class_asks(owner: ClassInfo, depth: int) -> bool | None:
 
 def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
     answer: bool | None = False
-    for call in ast.walk(function):
-        if not isinstance(call, ast.Call):
-            continue
+    for call in module.index.inside(function, ast.Call):
         word = last_word(call.func)
         if word == "dropout" and any(k.arg == "training" for k in call.keywords):
             return True

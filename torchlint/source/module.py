@@ -126,23 +126,28 @@ class Module:
 
     def mentions(self, word: str) -> bool:
         """Does this file, or a project file that it imports, contain the text `word` (alternatives divided by `|`)?"""
-        words = word.split("|")
-        if any(w in self.index.text for w in words):
-            return True
-        return any(w in text for text in self._imported_texts() for w in words)
+        memo, key = self.world.memo, ("mentions", self.path, word)
+        if key not in memo:
+            words = word.split("|")
+            memo[key] = any(w in self.index.text for w in words) or any(w in text for text in self._imported_texts() for w in words)
+        return memo[key]
 
-    def _imported_texts(self) -> Iterator[str]:
+    def _imported_texts(self) -> list[str]:
         """The texts of the project files it imports. A package's `__init__.py` only passes on: what it imports counts too."""
-        seen, queue = {self.path}, list(self.imported_paths())
-        while queue:
-            path = queue.pop()
-            if path in seen:
-                continue
-            seen.add(path)
-            yield self.world.view.read(path) or ""
-            if path.endswith("__init__.py"):
-                module = self.world.module(path)
-                queue += module.imported_paths() if module else ()
+        memo, key = self.world.memo, ("imported texts", self.path)
+        if key not in memo:
+            found: dict[str, str] = {}
+            queue = list(self.imported_paths())
+            while queue:
+                path = queue.pop()
+                if path in found or path == self.path:
+                    continue
+                found[path] = self.world.view.read(path) or ""
+                if path.endswith("__init__.py"):
+                    module = self.world.module(path)
+                    queue += module.imported_paths() if module else ()
+            memo[key] = list(found.values())
+        return memo[key]
 
     def imports(self) -> list[Module]:
         """The project files that this file imports."""
