@@ -93,6 +93,38 @@ def test_an_error_that_is_only_printed_is_reported(tmp_path):
     assert [(line, kind) for line, kind, _ in run(tmp_path, program)] == [(2, "shape")]
 
 
+def test_a_class_with_an_unknown_base_may_take_and_do_anything(tmp_path):
+    program = """
+    import elsewhere
+
+    class Net(elsewhere.Net):
+        def __init__(self, sizes):
+            super().__init__(sizes, 0.1)
+
+    net = Net((2, 3))
+    out, state = net(torch.zeros(2, 3))
+    """
+    assert run(tmp_path, program) == []
+    assert [kind for _, kind, _ in run(tmp_path, program.replace("elsewhere.Net", "object"))] == ["operation"]
+
+
+def test_a_class_may_be_completed_by_an_unknown_function(tmp_path):
+    program = """
+    import elsewhere
+
+    class Net(nn.Module):
+        pass
+
+    @elsewhere.add_to(Net)
+    def forward(self, x):
+        return x
+
+    Net()(torch.zeros(2, 3))
+    """
+    assert run(tmp_path, program) == []
+    assert [kind for _, kind, _ in run(tmp_path, program.replace(".add_to(Net)", ".add"))] == ["operation"]
+
+
 def test_loaders_yield_batches_of_the_dataset(tmp_path):
     program = """
     from torch.utils.data import DataLoader, Dataset

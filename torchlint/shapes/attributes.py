@@ -159,7 +159,11 @@ class Attributes:
             return kind if self.is_own(owner) or isinstance(owner, (nn.Module, torch.Tensor)) else Unknown("a class")
         kind = owner if isinstance(owner, type) else type(owner)
         if kind is super:
-            return getattr(owner, name) if name in world.SUPER_DUNDERS else Unknown(f"{name} of a base class")
+            if name not in world.SUPER_DUNDERS:
+                return Unknown(f"{name} of a base class")
+            found = getattr(owner, name)
+            of_object = isinstance(found, types.MethodWrapperType) and self.is_open(owner.__self_class__)
+            return Unknown(f"{name} may come from a class we do not know") if of_object else found
         if name == "__dict__" and self.is_own(owner) and not isinstance(owner, type):
             return owner.__dict__
         if name == "__mro__" and isinstance(owner, type):
