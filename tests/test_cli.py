@@ -45,6 +45,12 @@ def test_broken_configuration_is_one_line_and_exit_2(tree, run):
     assert "torchlint.toml: not valid TOML" in err
 
 
+def test_nothing_passes_where_nothing_was_checked(tree, run):
+    tree({})
+    code, out, err = run("nope")
+    assert code == 2 and "nope" in err and "passed" not in out
+
+
 def test_a_missing_path_does_not_lose_the_findings_of_others(tree, run):
     tree({"a.py": BAD})
     code, out, err = run("a.py", "nope", "--output-format", "concise")

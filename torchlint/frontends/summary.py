@@ -67,7 +67,7 @@ def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -
         lines.append(f"Found {count(fixed + left, 'finding')} ({fixed} fixed, {left} remaining).")
     elif left:
         lines.append(f"Found {count(left, 'finding')}.")
-    else:
+    elif not result.failures:
         lines.append("All checks passed!")
     fixable = sum(settings.applies(f.fix) for f in result.findings)
     hidden_fixes = sum(bool(f.fix and f.fix.applicability == "unsafe") for f in result.findings)
@@ -80,7 +80,7 @@ def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -
         lines.append(f"No safe fixes, {hidden_fixes} with `--unsafe-fixes`.")
     if hidden:
         lines.append(f"{count(hidden, 'finding')} in the baseline not shown.")
-    return "\n".join(lines) + "\n"
+    return "".join(f"{line}\n" for line in lines)
 
 
 def statistics(result: Result, settings: Settings) -> str:
