@@ -11,11 +11,9 @@ from torch import nn
 from torchlint.shapes import demands, functions
 from torchlint.shapes.constructors import by_name, factories
 from torchlint.shapes.demands import MISSING, Having, Instance, Long
-from torchlint.shapes.expressions import expression
 from torchlint.shapes.machine import Machine
-from torchlint.shapes.program import Frame, Scope, source_of
+from torchlint.shapes.program import Frame, source_of
 from torchlint.shapes.sizes import Assumption, RunResult
-from torchlint.shapes.values import Stop, Unknown
 
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
@@ -30,9 +28,13 @@ _INSTANCES = 3  # classes of which an instance is tried for one argument
 
 
 class Advice:
-    """Advises one constructor. `instance` makes an object of a class of the program, `settings` is an object of guessed settings."""
+    """Advises one constructor. `instance` makes an object of a class of the program, `settings` is the type of an object of guessed
+    settings, and `guessed` says what was guessed for them so far, as `name.setting`."""
 
-    def __init__(self, machine: Machine, closure: functions.Closure, settings: str, instance: Callable[[type], Any], second: bool):
+    def __init__(
+        self, machine: Machine, closure: functions.Closure, settings: str, guessed: Callable[[], Assumption], instance: Callable[[type], Any], second: bool
+    ):
+        self.guessed = guessed
         self.machine = machine
         self.closure = closure
         self.settings = settings
@@ -50,15 +52,16 @@ class Advice:
         self.local = result.detail.vars if isinstance(result.detail, Frame) else {}
         if result.stopped == "own" and result.place is not None:
             yield from self._as_demanded(assumption, result)
+        values = {**self.guessed(), **assumption}
         for names in _MISSING_ARGUMENTS.findall(text):
             if self.closure.code.named_rest or self.closure.code.rest:
                 yield {**assumption, **{name: self._number(name) for name in re.findall(r"'(\w+)'", names) if name not in self.names}}
         for missing in _NO_ATTRIBUTE.finditer(text):
-            yield from self._having(assumption, missing.group(1), missing.group(2))
+            yield from self._having(assumption, values, missing.group(1), missing.group(2))
         for called in _NOT_CALLABLE.finditer(text):
-            yield from self._callable(assumption, called.group(1))
+            yield from self._callable(assumption, values, called.group(1))
         if _FRACTION.search(text):
-            for name, value in assumption.items():
+            for name, value in values.items():
                 if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 < value < 1:
                     yield {**assumption, name: 0.1}
         if result.stopped == "own":
@@ -67,6 +70,9 @@ class Advice:
             yield from self._from_table(assumption, result)
         if self.settings in text or "NoneType" in text:
             yield from self._settled(assumption, text)
+        for name in self.names:
+            if name not in assumption and name not in self.defaults and f"{name}.*" not in assumption:
+                yield {**assumption, f"{name}.*": True}
 
     def objects(self) -> Assumption:
         """Modules for the arguments that must be some: their annotation says of which class, or they are asked for what a class has."""
@@ -138,12 +144,8 @@ class Advice:
         names = {**self.defaults, **assumption, **self.local}
         if demands.name_of(node) in names:
             return names[demands.name_of(node)]
-        frame = Frame(dict(self.closure.frame.globals), None, {**self.closure.frame.globals, **names}, self.machine)
-        try:
-            value = expression(node, Scope("module", (), None, self.closure.code.parent.program))(frame)
-        except (Exception, Stop):
-            return MISSING
-        return MISSING if type(value) is Unknown else value
+        frame = Frame(names, self.closure.frame, self.closure.frame.globals, self.machine, self.closure.code)
+        return demands.look_in(frame, self.machine)(node)
 
     def _from_words(self, assumption: Assumption, text: str) -> Iterator[Assumption]:
         """A message that says how long a list must be, or which words there are."""
@@ -174,9 +176,9 @@ class Advice:
 
     # Objects instead of numbers
 
-    def _having(self, assumption: Assumption, kind: str, attribute: str) -> Iterator[Assumption]:
+    def _having(self, assumption: Assumption, values: Assumption, kind: str, attribute: str) -> Iterator[Assumption]:
         found: list[Any] | None = None
-        for name, value in assumption.items():
+        for name, value in values.items():
             if type(value).__name__ == kind:
                 found = self._objects(attribute) if found is None else found
                 for made in found:
@@ -193,8 +195,8 @@ class Advice:
         made = (self.instance(kind) for kind in reversed(kinds[-_INSTANCES:]))
         return [one for one in made if one is not None]
 
-    def _callable(self, assumption: Assumption, kind: str) -> Iterator[Assumption]:
-        for name, value in assumption.items():
+    def _callable(self, assumption: Assumption, values: Assumption, kind: str) -> Iterator[Assumption]:
+        for name, value in values.items():
             if type(value).__name__ == kind:
                 for made in (*factories(name), nn.Identity(), nn.Sequential(nn.Identity(), nn.Identity()), nn.Identity):
                     yield {**assumption, name: made}

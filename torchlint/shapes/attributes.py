@@ -58,7 +58,7 @@ class Attributes:
         if kind is Unknown:
             return self._of_unknown(owner, name)
         if kind is world.Library:
-            return world.member(owner, name)
+            return Unknown(f"{name} is set by the program") if name in self.patched else world.member(owner, name)
         if kind is world.Module:
             return self.import_name(owner, name, False)
         if name.startswith("__") and name.endswith("__"):

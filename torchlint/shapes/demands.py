@@ -7,7 +7,9 @@ import math
 from typing import Any, Callable, Iterator
 
 from torchlint.shapes import program
-from torchlint.shapes.program import Place
+from torchlint.shapes.expressions import expression
+from torchlint.shapes.program import Frame, Place
+from torchlint.shapes.values import Stop, Unknown
 
 Look = Callable[[ast.expr], Any]  # the value of an expression, or MISSING
 MISSING = object()
@@ -67,6 +69,50 @@ def wanted(test: ast.expr, truth: bool, number: Callable[[str], Any], look: Look
                 yield name_of(middle), [(low + high) / 2, high, low]
         case ast.Name() | ast.Attribute() if name_of(test):
             yield name_of(test), [True, number(name_of(test))] if truth else [False, None]
+
+
+def shapes(place: Place, look: Look) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Which shape a check of the program wants instead of which: `x.shape == (a, b)`, `x.shape[1] == n`, `x.dim() == 3`."""
+    for test, truth in condition_at(place):
+        for compared in ast.walk(test):
+            if isinstance(compared, ast.Compare) and len(compared.ops) == 1 and isinstance(compared.ops[0], ast.Eq if truth else ast.NotEq):
+                left, right = compared.left, compared.comparators[0]
+                for asked, other in ((left, right), (right, left)):
+                    yield from _shape_wanted(asked, look(other), look)
+
+
+def _shape_wanted(node: ast.expr, value: Any, look: Look) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    match node:
+        case ast.Attribute(attr="shape") | ast.Call(func=ast.Attribute(attr="size"), args=[]):
+            shape = look(node)
+            if isinstance(shape, tuple) and isinstance(value, tuple) and all(type(n) is int for n in value):
+                yield tuple(shape), tuple(value)
+        case ast.Subscript(value=ast.Attribute(attr="shape") as owner, slice=index) | ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[index]):
+            shape, position = look(owner), look(index)
+            shape = getattr(shape, "shape", shape)
+            if isinstance(shape, tuple) and type(position) is int and type(value) is int and -len(shape) <= position < len(shape):
+                wanted = list(shape)
+                wanted[position] = value
+                yield tuple(shape), tuple(wanted)
+        case ast.Attribute(value=owner, attr="ndim") | ast.Call(func=ast.Attribute(value=owner, attr="dim"), args=[]):
+            shape = getattr(look(owner), "shape", None)
+            if isinstance(shape, tuple) and type(value) is int and 0 < value < 7:
+                yield tuple(shape), (*shape[: max(value - 1, 0)], *(4,) * (value - len(shape)), *shape[-1:])[:value]
+
+
+def look_in(frame: Any, machine: Any) -> Look:
+    """Evaluates expressions with the names of a frame."""
+
+    def look(node: ast.expr) -> Any:
+        inside = Frame(frame.globals, None, {**frame.globals, **frame.vars}, machine)
+        source = program.Scope("module", (), None, frame.code.parent.program)
+        try:
+            value = expression(node, source)(inside)
+        except (Exception, Stop):
+            return MISSING
+        return MISSING if type(value) is Unknown else value
+
+    return look
 
 
 class Having:

@@ -6,8 +6,10 @@ import re
 from math import prod
 from typing import Any, Iterator
 
+from torchlint.shapes import demands
 from torchlint.shapes.conflicts import pair_of
 from torchlint.shapes.harvest import other_ranks
+from torchlint.shapes.program import Frame
 from torchlint.shapes.sizes import Assumption, RunResult, TensorGuess, key_of, leaves, replace
 
 SIDES = (224, 256, 32, 28, 128, 96, 512, 384, 299, 48, 16, 8)
@@ -23,6 +25,7 @@ _FLOAT = re.compile(
     r"must have the same dtype|type \(long",
     re.I,
 )
+_DOUBLE = re.compile(r"Float and Double|Double but (?:found|got) Float|Float != double|double != float|Double and Float", re.I)
 _BOOL = re.compile(r"to be bool|boolean|mask.*bool", re.I)
 _TOO_SMALL = re.compile(
     r"kernel size|too small|Output size|must be greater|smaller than|Padding size|more than 1 value|non-empty|zero batch|"
@@ -61,6 +64,11 @@ class Proposals:
     def _all(self, assumption: Assumption, result: RunResult) -> Iterator[Assumption]:
         text = result.error
         tensors = leaves(assumption)
+        if result.stopped == "own" and isinstance(result.detail, Frame) and result.place is not None:
+            for there, wanted in demands.shapes(result.place, demands.look_in(result.detail, result.detail.machine)):
+                for path, guess in tensors:
+                    if guess.shape == there != wanted:
+                        yield replace(assumption, path, TensorGuess(wanted, guess.dtype))
         if result.stopped == "torch":
             pair = pair_of(result)
             if pair is not None and isinstance(pair[0], int):
@@ -69,6 +77,8 @@ class Proposals:
             yield from _dtypes(assumption, tensors, "long")
         if _FLOAT.search(text):
             yield from _dtypes(assumption, tensors, "float")
+        if _DOUBLE.search(text):
+            yield from _dtypes(assumption, tensors, "double")
         if _BOOL.search(text):
             yield from _dtypes(assumption, tensors, "bool")
         if _TOO_SMALL.search(text):

@@ -34,13 +34,9 @@ class ResNet(nn.Module):
 class Features(nn.Module):
     """Models made of `features`, an `avgpool` for some, and a `classifier`."""
 
-    def __init__(self, channels: int, stride: int, classifier: nn.Module, pooled: int | None = None):
+    def __init__(self, features: nn.Sequential, classifier: nn.Module, pooled: int | None = None):
         super().__init__()
-        stages, width = [], 3
-        for step in range(stride.bit_length() - 1):
-            stages.append(_stage(width, channels, 2))
-            width = channels
-        self.features = nn.Sequential(*stages)
+        self.features = features
         self.pooled = pooled
         if pooled is not None:
             self.avgpool = nn.AdaptiveAvgPool2d((pooled, pooled))
@@ -78,11 +74,47 @@ def _head(*sizes: int, dropout_first: bool = False):
     return make
 
 
-def _features(channels: int, stride: int, head: Any, pooled: int | None = None):
+def _features(layers: Any, head: Any, pooled: int | None = None):
     def make(machine, *args, num_classes=1000, **options):
-        return _unless_unknown(num_classes, lambda n: Features(channels, stride, head(n), pooled))
+        return _unless_unknown(num_classes, lambda n: Features(layers(), head(n), pooled))
 
     return make
+
+
+def _narrowing(channels: int):
+    """Five stages, each of half the size: for models whose single layers nobody counts."""
+    return lambda: nn.Sequential(_stage(3, channels, 2), *[_stage(channels, channels, 2) for _ in range(4)])
+
+
+def _vgg(stages: tuple[int, ...], normed: bool):
+    """The layers of a VGG one by one: programs cut its features at certain numbers."""
+
+    def make() -> nn.Sequential:
+        layers: list[nn.Module] = []
+        width = 3
+        for channels, count in zip((64, 128, 256, 512, 512), stages):
+            for _ in range(count):
+                layers.append(nn.Conv2d(width, channels, 3, padding=1))
+                layers += [nn.BatchNorm2d(channels)] * normed
+                layers.append(nn.ReLU(inplace=True))
+                width = channels
+            layers.append(nn.MaxPool2d(2, stride=2))
+        return nn.Sequential(*layers)
+
+    return make
+
+
+def _alexnet() -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(3, 64, 11, stride=4, padding=2), nn.ReLU(inplace=True), nn.MaxPool2d(3, stride=2),
+        nn.Conv2d(64, 192, 5, padding=2), nn.ReLU(inplace=True), nn.MaxPool2d(3, stride=2),
+        nn.Conv2d(192, 384, 3, padding=1), nn.ReLU(inplace=True),
+        nn.Conv2d(384, 256, 3, padding=1), nn.ReLU(inplace=True),
+        nn.Conv2d(256, 256, 3, padding=1), nn.ReLU(inplace=True), nn.MaxPool2d(3, stride=2),
+    )  # fmt: skip
+
+
+_VGG = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2), "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}
 
 
 MODELS: dict[str, Any] = {
@@ -92,11 +124,12 @@ MODELS: dict[str, Any] = {
         for name in "resnet50 resnet101 resnet152 resnext50_32x4d resnext101_32x8d resnext101_64x4d wide_resnet50_2 wide_resnet101_2".split()
     },
     **{
-        f"torchvision.models.{name}": Special(name, _features(512, 32, _head(512 * 49, 4096, 4096), 7))
-        for name in "vgg11 vgg13 vgg16 vgg19 vgg11_bn vgg13_bn vgg16_bn vgg19_bn".split()
+        f"torchvision.models.{name}{suffix}": Special(name, _features(_vgg(stages, bool(suffix)), _head(512 * 49, 4096, 4096), 7))
+        for name, stages in _VGG.items()
+        for suffix in ("", "_bn")
     },
-    "torchvision.models.alexnet": Special("alexnet", _features(256, 32, _head(256 * 36, 4096, 4096, dropout_first=True), 6)),
-    "torchvision.models.mobilenet_v2": Special("mobilenet_v2", _features(1280, 32, _head(1280, dropout_first=True))),
-    "torchvision.models.efficientnet_b0": Special("efficientnet_b0", _features(1280, 32, _head(1280, dropout_first=True), 1)),
-    "torchvision.models.densenet121": Special("densenet121", _features(1024, 32, lambda n: nn.Linear(1024, n))),
+    "torchvision.models.alexnet": Special("alexnet", _features(_alexnet, _head(256 * 36, 4096, 4096, dropout_first=True), 6)),
+    "torchvision.models.mobilenet_v2": Special("mobilenet_v2", _features(_narrowing(1280), _head(1280, dropout_first=True))),
+    "torchvision.models.efficientnet_b0": Special("efficientnet_b0", _features(_narrowing(1280), _head(1280, dropout_first=True), 1)),
+    "torchvision.models.densenet121": Special("densenet121", _features(_narrowing(1024), lambda n: nn.Linear(1024, n))),
 }

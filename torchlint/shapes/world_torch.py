@@ -18,6 +18,7 @@ from torchlint.shapes.arrays import Array, dtype_of
 from torchlint.shapes.data import DATA
 from torchlint.shapes.guards import Placeholder, check_pieces
 from torchlint.shapes.values import Special, Unknown, UnknownUsed, unknown_in
+from torchlint.shapes.vision_ops import OPERATIONS
 from torchlint.shapes.world import Value
 from torchlint.shapes.world_stdlib import Context
 
@@ -25,13 +26,14 @@ from torchlint.shapes.world_stdlib import Context
 REAL = frozenset(
     "torch torch.nn torch.nn.functional torch.nn.modules torch.nn.parameter torch.nn.utils torch.nn.utils.rnn torch.nn.utils.weight_norm "
     "torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.attention torch.optim torch.optim.lr_scheduler torch.linalg torch.fft torch.special "
-    "torch.distributions torch.autograd torch.autograd.function torch.autograd.variable torch.functional torch.nn.utils.spectral_norm".split()
+    "torch.distributions torch.autograd torch.autograd.function torch.autograd.variable torch.functional torch.nn.utils.spectral_norm "
+    "torch.ao.nn.quantized torch.nn.quantized torch.ao.quantization.stubs".split()
 )
 KNOWN = REAL | frozenset(
     "torch.cuda torch.cuda.amp torch.amp torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.mps torch.utils "
     "torch.utils.data torch.utils.data.distributed torch.utils.data.dataset torch.utils.data.dataloader torch.utils.data.sampler "
     "torch.utils.checkpoint torch.utils.tensorboard torch.jit torch.onnx torch.fx torch.nn.parallel "
-    "torch.nn.init torch.distributed torch.multiprocessing torch.random torch.hub torch.version torch.profiler torch.testing torch.types "
+    "torch.nn.init torch.ops torch.ops.torchvision torch.accelerator torch.distributed torch.multiprocessing torch.random torch.hub torch.version torch.profiler torch.testing torch.types "
     "torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse torch.func torch.export "
     "torch.library torch.mps torch.overrides torch.return_types torch.storage torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum".split()
 )
@@ -123,9 +125,11 @@ def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False
         if any(type(e) is Unknown or machine.is_tensor(e) for e in ends):
             if isinstance(first, torch.Tensor) and first.numel() > 1:
                 machine.refuse(ValueError("only one element tensors can be converted to Python scalars"), torch.tensor, ())
-            if isinstance(first, (torch.Tensor, Array)):
+            if isinstance(first, torch.Tensor):  # of one element, which counts as a number
+                kind = first.dtype
+            elif isinstance(first, Array):
                 shape += list(first.shape)
-                kind = first.dtype if isinstance(first, torch.Tensor) else first.tensor.dtype
+                kind = first.tensor.dtype
             else:
                 known = [e for e in ends if isinstance(e, (int, float))]
                 if dtype is None and (not known or not any(isinstance(e, float) for e in known)):
@@ -319,6 +323,7 @@ def _special(**table) -> dict[str, Any]:
 FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
     "torch.distributions.constraints": Unknown("constraints"),
+    **OPERATIONS,
     **{
         f"torch.{prefix}{name}Tensor": _legacy(dtype, home)
         for prefix, home in (("", None), ("cuda.", "cuda"))
@@ -357,6 +362,16 @@ FOUND: dict[str, Any] = {
         backends__mps__is_available=_answer(False),
         backends__mps__is_built=_answer(False),
         xpu__is_available=_answer(False),
+        accelerator__is_available=lambda machine: machine.has_cuda(),
+        accelerator__device_count=lambda machine: 1 if machine.has_cuda() else 0,
+        accelerator__current_accelerator=lambda machine, *args, **kwargs: torch.device("cuda") if machine.has_cuda() else None,
+        accelerator__set_device_index=_nothing,
+        accelerator__set_device_idx=_nothing,
+        accelerator__synchronize=_nothing,
+        ao__quantization__QuantStub=lambda machine, *args: torch.ao.quantization.QuantStub(),
+        ao__quantization__DeQuantStub=lambda machine, *args: torch.ao.quantization.DeQuantStub(),
+        quantization__QuantStub=lambda machine, *args: torch.ao.quantization.QuantStub(),
+        quantization__DeQuantStub=lambda machine, *args: torch.ao.quantization.DeQuantStub(),
         distributed__is_available=_answer(False),
         distributed__is_initialized=_answer(False),
         distributed__get_rank=_answer(0),
