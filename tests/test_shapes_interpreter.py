@@ -54,6 +54,7 @@ def reaches(tmp_path, expression: str, before: str = "") -> None:
         ("Box()[2]", "class Box:\n    def __getitem__(self, key):\n        return key + 3"),
         ("math.prod((1, 5))", "import math"),
         ("int(np.prod((1, 5)))", "import numpy as np"),
+        ("len(torch.tensor([torch.randn(1)] * 5)) + torch.tensor([torch.randn(1)]).dim() - 1", ""),
     ],
 )
 def test_python_is_understood(tmp_path, expression, before):
@@ -106,6 +107,12 @@ def test_a_class_with_an_unknown_base_may_take_and_do_anything(tmp_path):
     """
     assert run(tmp_path, program) == []
     assert [kind for _, kind, _ in run(tmp_path, program.replace("elsewhere.Net", "object"))] == ["operation"]
+
+
+def test_what_a_program_puts_into_a_library_is_not_what_it_was(tmp_path):
+    program = "torch.pi = torch.acos(torch.zeros(1)) * 2\ntorch.sqrt(2 * torch.pi)\n"
+    assert run(tmp_path, program) == []
+    assert [line for line, _, _ in run(tmp_path, "torch.pie = 2\n" + program.split("\n")[1])] == [2]
 
 
 def test_a_class_may_be_completed_by_an_unknown_function(tmp_path):
