@@ -104,3 +104,14 @@ def test_what_every_round_leaves_the_same_is_known(tmp_path, before, expression,
 def test_what_a_long_loop_does_late_is_seen(tmp_path):
     late = "for step in range(10**7):\n    if step > 10**6:\n        net(torch.zeros(8, 5))\n"
     assert run(tmp_path, TRAINING + late) == ["net takes 4 features but gets 5 in (8, 5)"]
+
+
+@pytest.mark.parametrize(
+    "before, expression",
+    [
+        ("def f(x, out):\n    out.append(x)\n    f(x - 1, out)\nout = []\nf(unknown, out)", "len(out)"),
+        ("def f(x):\n    return f(x[1:]) + 1\nn = f(torch.zeros(1000))", "n"),
+    ],
+)
+def test_a_recursion_on_something_unknown_ends(tmp_path, before, expression):
+    assert judged(tmp_path, before, expression) == [2, 3, 5]

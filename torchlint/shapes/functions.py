@@ -9,9 +9,10 @@ from typing import Any, Callable
 from torchlint.shapes import statements
 from torchlint.shapes.expressions import expression
 from torchlint.shapes.program import Frame, Scope, has_yield
-from torchlint.shapes.values import Exhausted, Stop, Unknown
+from torchlint.shapes.values import Exhausted, Stop, Unknown, unknown_in
 
 ENOUGH_YIELDS = 64
+RECURSION = 12  # calls of a function within itself, if it is given something unknown: who knows where it would end
 
 
 class _EnoughYields(Stop):
@@ -145,6 +146,13 @@ class Closure:
             )
         return bound
 
+    def _recurs(self, args: tuple) -> bool:
+        """Whether the function calls itself again and again, which may depend on values that nobody knows."""
+        machine = self.frame.machine
+        if unknown_in(args) is None and (machine.budget.depth < 3 * RECURSION or not any(map(machine.is_tensor, args))):
+            return False
+        return sum(code is self.code for code, _ in machine.stack) >= RECURSION
+
     def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Run the body."""
         code, machine = self.code, self.frame.machine
@@ -152,6 +160,8 @@ class Closure:
         frame = Frame(self.bind(args, kwargs), self.frame, self.frame.globals, machine, code)
         budget = machine.budget
         budget.spend(2)
+        if budget.depth >= RECURSION and self._recurs(args):
+            return machine.changes.recursion(args)
         if budget.depth >= budget.DEPTH:
             raise Exhausted("its functions call each other too deeply")
         budget.depth += 1

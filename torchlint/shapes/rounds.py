@@ -22,6 +22,7 @@ MORE = "there would be more items, of rounds that were not run"
 CHANGING = frozenset(
     "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
 )
+ENOUGH = 3
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
 
@@ -58,6 +59,14 @@ class Changes:
         if apply is operator.iadd and isinstance(owner, CONTAINERS):
             self.containers.append(owner)
 
+    def recursion(self, args: tuple) -> Unknown:
+        """A function is not called once more; what it was given to fill may get more."""
+        for container in args:
+            if isinstance(container, CONTAINERS):
+                self.cut = True
+                loosen(container)
+        return Unknown("a function calls itself, and nobody knows how often")
+
     def short(self, items: Iterable) -> Iterator:
         """Items of a source that would have more."""
         yield from items
@@ -67,7 +76,7 @@ class Changes:
 class Rounds:
     """The rounds of one loop while it runs."""
 
-    __slots__ = ("frame", "names", "changes", "budget", "limit", "updates", "count", "before", "first", "containers", "items", "fields")
+    __slots__ = ("frame", "names", "changes", "budget", "began", "limit", "early", "updates", "count", "before", "first", "containers", "items", "fields")
 
     def __init__(self, frame: Frame, names: list[Name]):
         machine = frame.machine
@@ -75,7 +84,10 @@ class Rounds:
         self.names = names
         self.changes = machine.changes
         self.budget = machine.budget
-        self.limit = (3 * self.budget.steps + self.budget.used) // 4
+        left = self.budget.steps - self.budget.used
+        self.began = self.budget.used
+        self.limit = self.budget.used + left * 3 // 4
+        self.early = self.budget.used + left // (4 if not machine.modules else 1)
         self.updates = machine.updates
         self.count = 0
         self.before = self._values()
@@ -106,8 +118,14 @@ class Rounds:
         return self.count > 2 and self.frame.machine.updates > self.updates
 
     def expensive(self) -> bool:
-        """Whether the rounds so far took most of the steps that there were."""
-        return self.budget.used > self.limit
+        """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds are alike, a quarter."""
+        used = self.budget.used
+        return used > self.limit or used > self.early and self.count >= ENOUGH
+
+    def affordable(self) -> bool:
+        """Whether there are steps for one more round, and as many for what follows."""
+        left = self.budget.steps - self.budget.used
+        return 2 * (self.budget.used - self.began) // max(self.count - 1, 1) < left
 
     def _values(self) -> list[Any]:
         return [read(self.frame) for read, _ in self.names]

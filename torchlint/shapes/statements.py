@@ -241,7 +241,7 @@ def _while(node: ast.While, scope: Scope) -> Run:
                     return None
                 if rounds.expensive():
                     rounds.leave_open(like_the_last=False)
-                    jump = body(frame)
+                    jump = body(frame) if rounds.affordable() else None
                     rounds.leave_open(like_the_last=False)
                     return jump if jump is RETURN else None
                 machine.budget.spend()
@@ -272,7 +272,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
                 if rounds.expensive():
                     rounds.leave_open(like_the_last=False)
                     target(frame, Unknown("an item of a later round"))
-                    jump = body(frame)
+                    jump = body(frame) if rounds.affordable() else None
                     rounds.leave_open(like_the_last=False)
                     return jump if jump is RETURN else None
                 target(frame, item)
