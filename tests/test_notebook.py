@@ -5,7 +5,9 @@ import random
 
 import pytest
 
+from torchlint.config import Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
+from torchlint.linter import lint
 from torchlint.source.notebook import Notebook, NotebookError
 
 
@@ -300,3 +302,10 @@ def test_any_edits_of_any_notebook_do_what_they_do_to_the_text():
 
 def position(text, offset):
     return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
+
+
+def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
+    blank = "policy = solve(?, ?)"
+    assert lint(document("import numpy", blank), "n.ipynb", Settings(dry_run=False)).findings == ()
+    (found,) = lint(document("import torch", blank), "n.ipynb", Settings(dry_run=False)).findings
+    assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)

@@ -37,6 +37,26 @@ async def test_a_broken_configuration_is_one_message(tmp_path):
         assert len(at.messages) == 1 and "torchlint.toml" in at.messages[0]
 
 
+async def test_while_a_configuration_is_broken_the_last_good_one_counts(tmp_path):
+    config = tmp_path / "torchlint.toml"
+    config.write_text('ignore = ["TL101"]\n')
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == []
+        for broken in (1, 2):
+            config.write_text('ignore = ["TL101"\n')
+            tell_of(at, config)
+            await at.until(lambda: len(at.messages) == broken)
+            at.type(uri, "\n", (0, 0))
+            assert await at.codes(uri) == []
+            config.write_text("")
+            tell_of(at, config)
+            await at.until(lambda: at.shown(uri))
+            config.write_text('ignore = ["TL101"]\n')
+            tell_of(at, config)
+            await at.until(lambda: not at.shown(uri))
+
+
 async def test_the_editor_has_settings_and_changes_them(tmp_path):
     async with editor(tmp_path, settings={**QUIET, "ignore": ["TL101"]}) as at:
         uri = at.open("a.py", LOSS)

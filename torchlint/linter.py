@@ -184,6 +184,8 @@ def _lint_notebook(text: str, path: str, settings: Settings, project: Project, r
         notebook = Notebook.parse(text)
     except NotebookError as error:
         return Outcome((_not_python(path, error.line, error.column, str(error)),))
+    if not any(word in (source or "") for source in notebook.sources for word in WORDS):
+        return Outcome(lines=notebook.text.count("\n"))
     outcome = _lint_module(notebook.text, path, settings, project, rules, hints, strict)
     findings = [notebook.to_cell(f) for f in outcome.findings]
     findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]

@@ -61,7 +61,9 @@ class Workspace:
         self.by_folder: dict[str, EditorSettings] = {}
         self.problems: list[str] = []
         self._configurations: dict[str, Configurations] = {}
-        self._reported: set[str] = set()
+        self._warned: set[str] = set()
+        self._broken: dict[str, str] = {}  # why the configuration of a folder cannot be read
+        self._good: dict[str, tuple[EditorSettings, Settings]] = {}  # the last ones of a folder that could
 
     def folder_of(self, path: str) -> str:
         """The innermost workspace folder that holds a file."""
@@ -73,7 +75,7 @@ class Workspace:
         return self.by_folder.get(self.folder_of(path), self.everywhere)
 
     def settings(self, path: str) -> Settings:
-        """The settings in force for a file. A configuration that cannot be read is reported once and left out."""
+        """The settings in force for a file. A configuration that cannot be read is reported once, and the last good one stays."""
         folder = self.folder_of(path)
         editor = self.editor(path)
         overrides = [Layer(editor.options(), folder, "the editor's settings")]
@@ -83,13 +85,20 @@ class Workspace:
             explicit = os.path.join(folder, os.path.expanduser(editor.configuration)) if editor.configuration else ""
             self._configurations[folder] = Configurations(overrides, explicit)
         configurations = self._configurations[folder]
+        home = os.path.dirname(path)
         try:
             settings = configurations.of_file(path)
-            self._report(*configurations.warnings)
-            return settings
         except (ConfigError, OSError) as error:
-            self._report(str(error))
-            return Configurations(overrides, isolated=True).of_file(path)
+            if str(error) not in self._broken.values():
+                self.problems.append(str(error))
+            self._broken[home] = str(error)
+            before, settings = self._good.get(home, (None, None))
+            return settings if settings and before == editor else Configurations(overrides, isolated=True).of_file(path)
+        self._broken.pop(home, None)
+        self._good[home] = (editor, settings)
+        self.problems += [line for line in configurations.warnings if line not in self._warned]
+        self._warned.update(configurations.warnings)
+        return settings
 
     def forget(self) -> None:
         """Settings or configuration files have changed."""
@@ -98,7 +107,3 @@ class Workspace:
     def take_problems(self) -> list[str]:
         problems, self.problems = self.problems, []
         return problems
-
-    def _report(self, *lines: str) -> None:
-        self.problems += [line for line in lines if line not in self._reported]
-        self._reported.update(lines)
