@@ -74,3 +74,30 @@ def test_bytes_that_are_no_text(data):
 def test_mentions_are_whole_words_in_other_files(tree):
     folder = tree({"main.py": "net\n", "a.py": "import net\n", "b.py": "networks\n", "build/c.py": "net\n"})
     assert Project(folder).view(folder / "main.py").mentions("net") == [str(folder / "a.py")]
+
+
+def test_a_new_unsaved_file_is_found_although_it_was_missing_before(tmp_path):
+    project = Project(tmp_path)
+    path = str(tmp_path / "a.py")
+    assert project.view(path).resolve("b") is None
+    project.overlay = {str(tmp_path / "b.py"): "x = 1"}
+    assert project.view(path).resolve("b") == str(tmp_path / "b.py")
+    project.overlay = {}
+    assert project.view(path).resolve("b") is None
+
+
+def test_what_was_looked_up_before_counts_as_consulted_by_each_file(tmp_path):
+    project = Project(tmp_path)
+    for name in ("a.py", "c.py"):
+        view = project.view(str(tmp_path / name))
+        assert view.resolve("b") is None
+        assert view.consulted[str(tmp_path / "b.py")] == "missing"
+
+
+def test_an_unsaved_text_wins_over_what_was_read_of_it_before(tmp_path):
+    (tmp_path / "b.py").write_text("softmax")
+    project = Project(tmp_path)
+    path = str(tmp_path / "b.py")
+    assert project.contains(path, "softmax") and project.view("a.py").read(path) == "softmax"
+    project.overlay = {path: "relu"}
+    assert not project.contains(path, "softmax") and project.view("a.py").read(path) == "relu"

@@ -9,7 +9,7 @@ import re
 import sys
 import tokenize
 from pathlib import Path
-from typing import Iterable, Mapping
+from typing import Iterable, Iterator, Mapping
 
 WORDS = ("torch", "lightning")  # a file with none of them has nothing to do with torch and is not even parsed
 IGNORED_FOLDERS = frozenset(
@@ -43,10 +43,23 @@ class Project:
         self.root = Path(os.path.abspath(root))
         self.roots = (self.root, self.root / "src", *(self.root / extra for extra in roots))
         self.folders = tuple(map(str, self.roots))
-        self.overlay = overlay or {}
+        self._overlay = overlay or {}
         self._bytes: dict[str, bytes | None] = {}
         self._texts: dict[str, tuple[bytes, str | None]] = {}
+        self._digests: dict[str, tuple[bytes | None, str]] = {}
+        self._resolved: dict[tuple, tuple[str | None, tuple[str, ...]]] = {}
+        self._contained: dict[str, tuple[str, dict[str, bool]]] = {}
         self._files: list[str] | None = None
+
+    @property
+    def overlay(self) -> Mapping[str, str]:
+        return self._overlay
+
+    @overlay.setter
+    def overlay(self, texts: Mapping[str, str]) -> None:
+        if texts.keys() != self._overlay.keys():
+            self._resolved.clear()  # a file that was not there may be there now
+        self._overlay = texts
 
     def bytes(self, path: str) -> bytes | None:
         """A file's content, read once; None where there is none."""
@@ -72,6 +85,46 @@ class Project:
                 self._texts[path] = data, None
         return self._texts[path][1]
 
+    def digest(self, path: str) -> str:
+        """What the cache remembers of a file."""
+        data = self.bytes(path)
+        if path not in self._digests or self._digests[path][0] is not data:
+            self._digests[path] = data, digest(data)
+        return self._digests[path][1]
+
+    def resolve(self, module: str, level: int, importer: str) -> tuple[str | None, tuple[str, ...]]:
+        """The file that an import in `importer` means, None if it is none of ours, and the places that were looked at."""
+        folder = os.path.dirname(importer)
+        key = (folder, module, level)
+        if key not in self._resolved:
+            tried: list[str] = []
+            found = next((path for path in self._places(folder, module, level) if tried.append(path) or self.bytes(path) is not None), None)
+            self._resolved[key] = found, tuple(tried)
+        return self._resolved[key]
+
+    def _places(self, folder: str, module: str, level: int) -> Iterator[str]:
+        """The paths at which a module may be, in the order of their rank."""
+        # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden either.
+        if not level and (module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy")):
+            return
+        for _ in range(level - 1):
+            folder = os.path.dirname(folder)
+        for base in (folder,) if level else dict.fromkeys((folder, *self.folders)):
+            stem = os.path.join(base, *module.split(".")) if module else base
+            if module:
+                yield f"{stem}.py"
+            yield os.path.join(stem, "__init__.py")
+
+    def contains(self, path: str, word: str) -> bool:
+        """Does a word stand in a file's text? Rules ask the same of the same files again and again."""
+        text = self.text(path) or ""
+        if path not in self._contained or self._contained[path][0] is not text:
+            self._contained[path] = text, {}
+        known = self._contained[path][1]
+        if word not in known:
+            known[word] = word in text
+        return known[word]
+
     def files(self) -> list[str]:
         """Every Python file under the root, sorted."""
         if self._files is None:
@@ -94,48 +147,22 @@ class View:
         self.project = project
         self.path = path
         self.consulted: dict[str, str] = {}
-        self._resolved: dict[tuple, str | None] = {}
 
-    def _bytes(self, path: str) -> bytes | None:
-        data = self.project.bytes(path)
+    def _consult(self, path: str) -> None:
         if path not in self.consulted:
-            self.consulted[path] = digest(data)
-        return data
+            self.consulted[path] = self.project.digest(path)
 
     def read(self, path: str) -> str | None:
         """The text of a file of the project, None if it is missing or is not text."""
-        self._bytes(path)
+        self._consult(path)
         return self.project.text(path)
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""
-        importer = importer or self.path
-        key = (os.path.dirname(importer), module, level)
-        if key not in self._resolved:
-            self._resolved[key] = self._resolve(module, level, importer)
-        return self._resolved[key]
-
-    def _resolve(self, module: str, level: int, importer: str) -> str | None:
-        folder = os.path.dirname(importer)
-        if level:
-            for _ in range(level - 1):
-                folder = os.path.dirname(folder)
-            return self._find(folder, module)
-        # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden either.
-        if module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy"):
-            return None
-        for base in dict.fromkeys((folder, *self.project.folders)):
-            found = self._find(base, module)
-            if found:
-                return found
-        return None
-
-    def _find(self, folder: str, module: str) -> str | None:
-        stem = os.path.join(folder, *module.split(".")) if module else folder
-        for path in (*(() if not module else (f"{stem}.py",)), os.path.join(stem, "__init__.py")):
-            if self._bytes(path) is not None:
-                return path
-        return None
+        found, tried = self.project.resolve(module, level, importer or self.path)
+        for path in tried:
+            self._consult(path)
+        return found
 
     def mentions(self, word: str) -> list[str]:
         """The files of the project in which `word` stands as a whole word, this one left out, at most 50."""

@@ -143,6 +143,7 @@ def _become_worker() -> None:
     _is_worker = True
     # Trees are large and live long: looking through them for cycles every 700 objects costs a third of the time.
     gc.set_threshold(100_000, 20, 20)
+    gc.freeze()  # what was imported before never becomes garbage
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")

@@ -129,24 +129,26 @@ class Module:
         memo, key = self.world.memo, ("mentions", self.path, word)
         if key not in memo:
             words = word.split("|")
-            memo[key] = any(w in self.index.text for w in words) or any(w in text for text in self._imported_texts() for w in words)
+            project = self.world.view.project
+            memo[key] = any(w in self.index.text for w in words) or any(project.contains(path, w) for path in self._behind() for w in words)
         return memo[key]
 
-    def _imported_texts(self) -> list[str]:
-        """The texts of the project files it imports. A package's `__init__.py` only passes on: what it imports counts too."""
-        memo, key = self.world.memo, ("imported texts", self.path)
+    def _behind(self) -> list[str]:
+        """The project files it imports. A package's `__init__.py` only passes on: what it imports counts too."""
+        memo, key = self.world.memo, ("behind", self.path)
         if key not in memo:
-            found: dict[str, str] = {}
+            found: dict[str, None] = {}
             queue = list(self.imported_paths())
             while queue:
                 path = queue.pop()
                 if path in found or path == self.path:
                     continue
-                found[path] = self.world.view.read(path) or ""
+                found[path] = None
+                self.world.view.read(path)  # so that it counts as consulted
                 if path.endswith("__init__.py"):
                     module = self.world.module(path)
                     queue += module.imported_paths() if module else ()
-            memo[key] = list(found.values())
+            memo[key] = list(found)
         return memo[key]
 
     def imports(self) -> list[Module]:

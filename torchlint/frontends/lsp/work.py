@@ -77,9 +77,9 @@ class Desk:
         is_old = job.is_fresh or time.monotonic() - self.read_at > _BELIEVED
         if self.project is None or is_old or self.key != wanted:
             self.project = Project(job.root, job.roots)
-            self.project.overlay = self.unsaved
             self.key = wanted
             self.read_at = time.monotonic()
+        self.project.overlay = dict(self.unsaved)
         return self.project
 
     def _lint(self, job: Job, project: Project) -> Answer:
