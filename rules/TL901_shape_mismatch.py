@@ -33,6 +33,25 @@ class Classifier(nn.Module):
 print(Classifier()(torch.randn(8, 3, 32, 32)).shape)
 ```
 
+Two layers of one container that do not fit are reported where the second one is made: no call of the container is right.
+
+```python bad
+coder = nn.Sequential(
+    nn.Linear(784, 128),
+    nn.ReLU(),
+    nn.Linear(64, 784),  # TL901
+)
+print(coder(torch.rand(2, 784)))
+```
+```python good
+coder = nn.Sequential(
+    nn.Linear(784, 64),
+    nn.ReLU(),
+    nn.Linear(64, 784),
+)
+print(coder(torch.rand(2, 784)))
+```
+
 Sizes come from calls, defaults, configuration, loaders.
 
 ```python bad

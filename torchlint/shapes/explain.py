@@ -16,7 +16,7 @@ from torchlint.shapes.devices import DeviceError
 from torchlint.shapes.faults import Fault
 from torchlint.shapes.machine import Failure, Machine, is_plain
 from torchlint.shapes.program import Place
-from torchlint.shapes.parties import giver
+from torchlint.shapes.parties import giver, sibling
 from torchlint.shapes.replay import confirm
 
 DTYPE = ("dtype", "desired output type", "used as indices must be", "scalar type", "not implemented for", "floating point", "data type", "same type", "integral", "Double", "should be the same", "type torch.")
@@ -92,6 +92,10 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         if made is not None and made[1] is not None:
             notes.append(Note(f"{name} is made here", *made[1]))
             notes += _other_party(machine, failure, function, args, made[1])
+            if len(notes) > 1 and _are_neighbours(failure, function, args):
+                # Two layers of one container do not fit, whatever it is called with: that is where a person looks, not at the call.
+                notes[0] = Note("it fails in this call", path, span)
+                path, span = made[1]
             fix = _fix(machine, function, args, made[1], path)
     if message is None or failure.certain and not isinstance(error, DeviceError):
         message = text.splitlines()[0] if certain and not isinstance(error, DeviceError) else describe_call(function, args, kwargs, text)
@@ -108,11 +112,17 @@ def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tup
     pair = of_layer(layer, args)
     if pair is None or not isinstance(pair[1], int):
         return []
-    other = giver(failure.modules, args[0], pair[1])
+    other = sibling(failure.function, layer, pair[1]) or giver(failure.modules, args[0], pair[1])
     place = machine.made_at.get(id(other), (None, None))[1]
     if other is None or other is layer or place is None or place == made:
         return []
     return [Note(f"{name_of(machine, failure, other)} gives {pair[1]}", *place)]
+
+
+def _are_neighbours(failure: Failure, layer: nn.Module, args: tuple) -> bool:
+    """Whether a layer refuses what another gives it within one container."""
+    pair = of_layer(layer, args)
+    return pair is not None and isinstance(pair[1], int) and sibling(failure.function, layer, pair[1]) is not None
 
 
 def is_certain(function: Any, error: Exception) -> bool:

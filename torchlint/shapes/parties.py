@@ -32,6 +32,33 @@ def giver(modules: list[nn.Module], tensor: torch.Tensor, size: int) -> nn.Modul
     return None
 
 
+def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
+    """The layer before another in one Sequential that gives it a size, if nothing between them changes sizes: then no input fits.
+
+    `called` is what the program calls: the container, or one around it.
+    """
+    if not isinstance(called, nn.Module):
+        return None
+    for container in called.modules():
+        parts = list(container.children()) if type(container) is nn.Sequential else []
+        position = next((i for i, part in enumerate(parts) if part is layer), 0)
+        for part in reversed(parts[:position]):
+            given = next((getattr(part, name) for name in _GIVES if hasattr(part, name)), None)
+            if given is not None:
+                return part if given == size else None
+            if not isinstance(part, _KEEP):
+                return None
+    return None
+
+
+# What layers call the size that they give, and those that leave the last size and the channels as they are.
+_GIVES = ("out_features", "out_channels", "embedding_dim")
+_KEEP = (
+    nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.GELU, nn.SiLU, nn.ELU, nn.SELU, nn.PReLU, nn.Sigmoid, nn.Tanh, nn.Softplus, nn.Hardswish, nn.Mish, nn.Dropout,
+    nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.Identity, nn.LayerNorm, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.GroupNorm, nn.InstanceNorm2d,
+)  # fmt: skip
+
+
 def _parameters(args: tuple, kwargs: dict[str, Any]) -> Iterator[nn.Parameter]:
     for value in tensors_in((args, kwargs)):
         if isinstance(value, nn.Parameter):
