@@ -2,7 +2,7 @@
 
 Without `dim`, `F.softmax`, `F.log_softmax` and `nn.Softmax` guess: dimension 0 for tensors with one or three dimensions, 1 otherwise, with a warning. For a
 batch of sequences (batch, time, classes) that is the batch: every sample is normalised over the other samples. Classes are usually the last dimension, or
-dimension 1 of images. (A softmax that names dimension 0 of a batch can be seen only where shapes are known.)
+dimension 1 of images. `dim=0` makes the same mistake on purpose; it is reported where the scores are plainly those of a batch.
 
 ```python bad
 logits = nn.Linear(8, 3)(x)
@@ -24,6 +24,23 @@ class Net(nn.Module):
     def forward(self, x):
         return self.out(x)
 ```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return torch.softmax(self.fc(x), dim=0)  # TL108
+
+net = Net()
+p = net(torch.randn(16, 8))
+head = nn.Linear(8, 3)
+q = head(torch.randn(16, 8)).softmax(0)  # TL108
+r = nn.Softmax(dim=0)(head(torch.randn(16, 8)))  # TL108
+s = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=0))  # TL108
+s(torch.randn(16, 8))
+```
 ```python good
 p = F.softmax(logits, dim=-1)
 q = F.softmax(logits, 1)
@@ -34,7 +51,26 @@ weights = F.softmax(mix, dim=0)
 options = {"dim": 1}
 s = F.softmax(logits, **options)
 ```
+
+Over dimension 0 go weights of one sample, of a few experts, or of the instances of a bag.
+
+```python good
+class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.score, self.heads = nn.Linear(8, 1), nn.Linear(8, 4)
+
+    def forward(self, x):
+        weights = torch.softmax(self.score(x), dim=0)
+        more = torch.softmax(self.heads(x), dim=0)
+        return (weights * x).sum(0) + (more.t() @ x).sum(0)
+
+Bag()(torch.randn(16, 8))
+one = F.softmax(nn.Linear(8, 3)(torch.randn(8)), dim=0)
+```
 """
+
+import ast
 
 from torchlint import Call, on_call
 
@@ -56,3 +92,51 @@ def layer(call: Call):
 
 def finding(call: Call, fix):
     return call.finding(f"`{call.short}` does not say over which dimension: for three dimensions it takes the batch", help="pass `dim=-1`, or `dim=1` for images", fix=fix)
+
+
+@on_call("torch.softmax", "torch.nn.functional.softmax", "torch.log_softmax", "torch.nn.functional.log_softmax", ".softmax", ".log_softmax", unknown=True)
+def over_the_batch(call: Call):
+    if is_zero(call.argument("dim", 1)):
+        yield from judge(call, call.argument("input", 0), call)
+
+
+@on_call("torch.nn.Softmax()", "torch.nn.LogSoftmax()")
+def layer_over_the_batch(call: Call):
+    made = [c.made for c in call.callees if c.made is not None]
+    if len(made) == 1 and call.node.args and isinstance(made[0].node, ast.Call) and is_zero(dim_of(made[0].node)):
+        yield from judge(call, call.node.args[0], call if made[0].node is call.node.func else call.at(made[0]))
+
+
+@on_call("torch.nn.Sequential", needs="Softmax")
+def sequence_over_the_batch(call: Call):
+    layers = call.node.args
+    last = layers[-1] if layers else None
+    if not isinstance(last, ast.Call) or call.name(last.func) not in ("torch.nn.Softmax", "torch.nn.LogSoftmax") or not is_zero(dim_of(last)) or len(layers) < 2:
+        return
+    if call.gives_batches_of_scores(layers[-2]):
+        yield batch_finding(call.at(call.value.at(last, ())))
+
+
+def judge(call: Call, scores, at: Call):
+    function = call.function
+    code = function if isinstance(function, ast.FunctionDef) else call.statement
+    words = {n.attr for n in ast.walk(code) if isinstance(n, ast.Attribute)}
+    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or any(isinstance(n, ast.MatMult) for n in ast.walk(code)):
+        return  # weights of the instances of a bag
+    if scores is not None and call.is_batch_of_scores(scores):
+        yield batch_finding(at)
+
+
+def batch_finding(at: Call):
+    return at.finding(
+        f"`{at.short}` goes over dimension 0, the batch: each sample is normalised over the other samples",
+        help="pass `dim=-1`, or `dim=1` for images",
+    )
+
+
+def dim_of(made: ast.Call):
+    return next((k.value for k in made.keywords if k.arg == "dim"), made.args[0] if made.args else None)
+
+
+def is_zero(dim) -> bool:
+    return isinstance(dim, ast.Constant) and dim.value == 0 and dim.value is not False

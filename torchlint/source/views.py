@@ -7,7 +7,7 @@ import re
 from typing import Iterator
 
 from ..finding import Applicability, Edit, Finding, Fix, Note, Severity
-from . import arrays, devices, inplace, rewrite
+from . import arrays, batches, devices, inplace, rewrite
 from .backwards import Again, Cut, cut_paths, is_last, used_up
 from .bootstrap import Bootstrap, bootstraps
 from .calling import Callee
@@ -362,6 +362,17 @@ class Call(Place):
     @property
     def is_method(self) -> bool:
         return bool(self.names) and all(name.startswith(".") for name in self.names)
+
+    def is_batch_of_scores(self, node: ast.expr) -> bool:
+        """Several scores for each of several samples, plainly."""
+        return batches.is_batch_of_scores(self.value.at(node, ()))
+
+    def gives_batches_of_scores(self, layer: ast.expr) -> bool:
+        """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several scores?"""
+        if not batches.gives_several(self.value.at(layer, ())):
+            return False
+        used = [c for c in self.module.index.calls if c.args and isinstance(c.func, ast.Name) and any(o.node is self.node for o in objects(Value(self.module, c.func)))]
+        return bool(used) and all(batches.is_batch(o) for c in used for o in origins(Value(self.module, c.args[0])))
 
     @property
     def uses_a_device(self) -> bool:
