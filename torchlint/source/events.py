@@ -143,26 +143,13 @@ def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
     memo = homes[0].world.memo
     key = ("leading to", tuple(home.path for home in homes), words)
     if key not in memo:
-        users = _users(homes)
         found, todo = set(words), list(words)
         while todo:
-            new = users.get(todo.pop(), set()) - found
-            found |= new
-            todo += new
-        memo[key] = found
-    return memo[key]
-
-
-def _users(homes: tuple[Module, ...]) -> dict[str, set[str]]:
-    """The names of the functions of some files, by the words that stand in them."""
-    memo = homes[0].world.memo
-    key = ("users", tuple(home.path for home in homes))
-    if key not in memo:
-        found: dict[str, set[str]] = {}
-        for home in homes:
-            for function in home.index.functions:
-                for word in _called_words(home, function):
-                    found.setdefault(word, set()).add(function.name)
+            word = todo.pop()
+            for home in homes:
+                new = home.index.users(word) - found
+                found |= new
+                todo += new
         memo[key] = found
     return memo[key]
 
@@ -172,9 +159,9 @@ def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
     memo = module.world.memo
     key = ("imports with", module.path, words)
     if key not in memo:
-        view = module.world.view
+        project = module.world.view.project
         memo[key] = [
-            home for path in module.imported_paths() if any(word in (view.read(path) or "") for word in words) and (home := module.world.module(path))
+            home for path in module.imported_paths() if any(project.contains(path, word) for word in words) and (home := module.world.module(path))
         ]
     return memo[key]
 
@@ -184,9 +171,7 @@ def _called_words(module: Module, node: ast.AST) -> frozenset[str]:
     memo = module.world.memo
     key = ("called words", id(node))
     if key not in memo:
-        words = {n.id for n in module.index.inside(node, ast.Name)}
-        words.update(n.attr for n in module.index.inside(node, ast.Attribute))
-        memo[key] = frozenset((*words, "__call__", "__init__"))
+        memo[key] = frozenset((*module.index.words(node), "__call__", "__init__"))
     return memo[key]
 
 

@@ -103,6 +103,7 @@ class Index:
         self._callers: dict[str, list[ast.Call]] | None = None
         self.changed_names: frozenset[str | None] | None = None  # found by changed.py
         self._by_method: dict[int, list[ast.AST]] | None = None
+        self._users: dict[str, set[str]] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._walk()
@@ -225,6 +226,21 @@ class Index:
             else:
                 node.plain_calls = sorted(calls, key=lambda call: (_stop(call), -call.pos)) if len(calls) > 1 else calls
         return node.plain_calls
+
+    def words(self, node: ast.AST) -> set[str]:
+        """The names and attributes that stand in a node of this file."""
+        found = {n.id for n in self.inside(node, ast.Name)}
+        found.update(n.attr for n in self.inside(node, ast.Attribute))
+        return found
+
+    def users(self, word: str) -> set[str]:
+        """The names of the functions in which a word stands; every function may call an object or make one."""
+        if self._users is None:
+            self._users = defaultdict(set)
+            for function in self.functions:
+                for found in (*self.words(function), "__call__", "__init__"):
+                    self._users[found].add(function.name)
+        return self._users.get(word, set())
 
     def names(self, name: str) -> list[ast.Name]:
         """The places where a name stands, in source order."""
