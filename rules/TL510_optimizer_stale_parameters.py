@@ -20,6 +20,9 @@ model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 optimizer = torch.optim.Adam(model.parameters())
 model[2] = nn.Linear(8, 3)  # TL510
 model.add_module("extra", nn.Linear(3, 3))  # TL510
+setattr(model, "last", nn.Linear(3, 3))  # TL510
+model[0].weight = nn.Parameter(torch.zeros(8, 4))  # TL510
+model[0].blocks.append(nn.Linear(3, 3))  # TL510
 optimizer.step()
 ```
 ```python bad
@@ -246,15 +249,14 @@ def _changed(place):
         if isinstance(target, ast.Name) or _is_own(target):
             return target, node.value, True
         if isinstance(target, (ast.Attribute, ast.Subscript)):
-            base = target.value
-            while isinstance(base, (ast.Attribute, ast.Subscript)) and not _is_own(base):
-                base = base.value
-            return base, node.value, False
+            return _root(target.value), node.value, False
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
         call = node.value
         if call.func.attr in ("add_module", "register_module", "append") and call.args:
-            return call.func.value, call.args[-1], False
+            return _root(call.func.value), call.args[-1], False
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+        if node.value.func.id == "setattr" and len(node.value.args) == 3:
+            return _root(node.value.args[0]), node.value.args[2], False
         return _replaced_in(Call(place.value.at(node.value, ())))
     return None
 
@@ -273,6 +275,13 @@ def _replaced_in(call):
     return None
 
 
+def _root(node):
+    """`net` of `net.layers[0]`, `self.net` of `self.net.layers`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)) and not _is_own(node):
+        node = node.value
+    return node
+
+
 def _is_own(node) -> bool:
     """`self.net`"""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
@@ -280,7 +289,7 @@ def _is_own(node) -> bool:
 
 def _has_parameters(place, layer) -> bool:
     """A layer made here, of a class that has weights."""
-    if not isinstance(layer, ast.Call) or place.kinds(layer) != {"module"}:
+    if not isinstance(layer, ast.Call) or not place.kinds(layer) <= {"module", "parameter"} or not place.kinds(layer):
         return False
     name = place.name(layer.func) or ""
     if name.startswith("torch.nn.") and any(part in name for part in WITHOUT_PARAMETERS):
