@@ -55,6 +55,20 @@ model.layer1.requires_grad = False  # TL209
 
 On parameters and other tensors it is right.
 
+```python bad
+from transformers import AutoModel, BertForSequenceClassification
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)
+
+model, bert = Encoder(), AutoModel.from_pretrained("bert-base-uncased")
+model.encoder.layers[0].requires_grad = False  # TL209
+bert.requires_grad = False  # TL209
+for layer in bert.encoder.layer[:6]:
+    layer.requires_grad = False  # TL209
+```
 ```python good
 import torchvision
 
@@ -91,7 +105,8 @@ import ast
 from torchlint import Call, Node, on_call, on_node
 
 # Attributes of the models of libraries that are modules, not parameters.
-LAYERS = frozenset("fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool stem blocks roi_heads rpn".split())
+LAYERS = frozenset("fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool stem blocks roi_heads rpn "
+                   "layer layers stages bert roberta distilbert transformer base_model embeddings vision_model text_model vision_tower".split())
 LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
@@ -128,10 +143,34 @@ def is_layer(place, node: ast.expr) -> bool:
         return False
     if place.is_module(node):
         return True
-    if isinstance(node, ast.Attribute):
-        return not place.kinds(node) and node.attr in LAYERS and place.is_module(node.value)
+    if is_inside(place, node):
+        return True
     origins = place.origins(node)
-    return bool(origins) and all(origin.node is not None and lists_modules(origin) for origin in origins)
+    return bool(origins) and all(origin.node is not None and (lists_modules(origin) or is_pretrained(origin) or is_element(place, origin)) for origin in origins)
+
+
+def is_inside(place, node: ast.expr) -> bool:
+    """`model.encoder.layers[0]`: by the names of its parts."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if not isinstance(node, ast.Attribute) or node.attr not in LAYERS or place.kinds(node):
+        return False
+    whole = node.value
+    return place.is_module(whole) or is_inside(place, whole) or isinstance(whole, ast.Name) and any(is_pretrained(o) for o in place.origins(whole))
+
+
+def is_element(place, origin) -> bool:
+    """`for layer in model.encoder.layers`"""
+    return len(origin.path) == 1 and origin.module is place.module and isinstance(origin.node, (ast.Attribute, ast.Subscript)) and is_inside(place, origin.node)
+
+
+def is_pretrained(origin) -> bool:
+    """`BertModel.from_pretrained("…")`"""
+    func = getattr(origin.node, "func", None)
+    if not isinstance(func, ast.Attribute) or func.attr != "from_pretrained" or origin.path:
+        return False
+    name = ast.unparse(func.value).rsplit(".", 1)[-1]
+    return "Model" in name or "For" in name[1:] and name[:1].isupper()
 
 
 def lists_modules(origin) -> bool:
