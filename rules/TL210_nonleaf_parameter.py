@@ -48,6 +48,11 @@ class Layer(nn.Module):
 
 Results that are only computed with are right, and so is a move that changes nothing.
 
+```python bad
+latents = [torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]  # TL210
+optimizer = torch.optim.Adam(latents)
+other = torch.optim.SGD([torch.zeros(3, requires_grad=True).cuda()], lr=0.1)  # TL210
+```
 ```python good
 raw = torch.randn(5, requires_grad=True)
 scale = raw.exp() * 2
@@ -90,14 +95,16 @@ def check(node: Node):
     found = node.non_leaf
     if found is None:
         return
-    name = ast.unparse(node.node.targets[0])
+    is_element = found.made.node is not node.node.value  # of a list that an optimizer is given
+    name = ast.unparse(found.made.node if is_element else node.node.targets[0])
     parameter = found.why == "parameter"
     yield node.finding(
         f"`{name}` is computed from a leaf and is none itself: {WHY[found.why]}",
         help=f"compute first, then make it a {'parameter: `nn.Parameter(…)` around all of it' if parameter else 'leaf: `(…).requires_grad_()`'}",
-        fix=leaf_last(node, found),
+        fix=None if is_element else leaf_last(node, found),
         notes=[] if parameter else [node.note(found.use, "a leaf is needed here")],
         severity="error" if found.why == "optimizer" else "warning",
+        at=found.made.node,
     )
 
 

@@ -78,6 +78,10 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     """What an assignment makes of a leaf, if a later place needs the leaf itself."""
     target = statement.targets[0]
     value = Value(module, statement.value)
+    if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp)) and isinstance(target, ast.Name):
+        return _in_a_list(module, statement.value, [use for use in uses(module, target) if _wants_leaf(module, use) == "optimizer"])
+    if isinstance(statement.value, ast.Call) and statement.value.args and isinstance(statement.value.args[0], (ast.List, ast.Tuple)) and _is_optimizer(module, statement.value):
+        return _in_a_list(module, statement.value.args[0], [statement.value])
     if not _may_hold_leaf(module, statement.value):
         return None
     if isinstance(target, ast.Attribute):
@@ -93,6 +97,16 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
             return None  # retain_grad: somebody knows
         if why:
             return NonLeaf(*found, use, why)
+    return None
+
+
+def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLeaf | None:
+    """An element of what an optimizer is given: `[torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]`."""
+    for element in given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given.elt]:
+        if wanted and _may_hold_leaf(module, element):
+            found = non_leaf(Value(module, element))
+            if found is not None and found[0].node is element:
+                return NonLeaf(*found, wanted[0], "optimizer")
     return None
 
 
