@@ -58,6 +58,8 @@ for images in loader:
     loss = criterion(critic(images), real_label)
     noise = torch.randn(16, 8)  # TL301
     fake = generator(noise)
+    one, zero = torch.ones(16, 1), torch.zeros(16, 1, device=device)  # TL301
+    loss = loss + criterion(critic(fake), one) + criterion(critic(images), zero)
 ```
 ```python bad
 import lightning as L

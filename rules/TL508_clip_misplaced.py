@@ -51,6 +51,16 @@ def step(model, optimizer, x, y):
     optimizer.step()
     nn.utils.clip_grad_value_(model.parameters(), 0.5)  # TL508
 ```
+```python bad
+def run(model, loader, optimizer=None):
+    for x, y in loader:
+        loss = F.mse_loss(model(x), y)
+        if optimizer is not None:
+            optimizer.zero_grad()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)  # TL508
+            loss.backward()
+            optimizer.step()
+```
 ```python good
 for x, y in loader:
     optimizer.zero_grad()
@@ -118,7 +128,8 @@ def _misplaced(loop):
     clip = clips[0]
     if any(ast.unparse(a).lower() in UNBOUNDED for a in [*clip.node.args, *(k.value for k in clip.node.keywords)]):
         return
-    if step.event.tests or backward.event.tests or clip.event.tests:
+    tests = [[(id(test.node), truth) for test, truth in act.event.tests] for act in (backward, clip, step)]
+    if tests[0] != tests[1] or tests[1] != tests[2]:
         return
     early, late = at[id(clip)] < at[id(backward)], at[id(clip)] > at[id(step)]
     cleared = any(a.role == "clear" and (at[id(a)] < at[id(backward)] if early else at[id(a)] < at[id(clip)]) for a in order)

@@ -352,6 +352,8 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
         yield from _argument(module, parent.up, node, seen, depth)
+    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign) and (own := _target_of(parent, node)) is not None:
+        yield from _uses(module, own, seen, depth)
     elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign):  # (h, c) for a recurrent layer
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, ast.Call) and node in parent.args:
@@ -364,6 +366,15 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
                 yield from _uses(module, target, seen, depth)
     elif isinstance(parent, ast.Return):
         yield from _results(module, parent, seen, depth)
+
+
+def _target_of(values: ast.Tuple, node: ast.expr) -> ast.Name | None:
+    """`b` of `a, b = x, node`."""
+    target = values.up.targets[0]
+    if isinstance(target, ast.Tuple) and len(target.elts) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*target.elts, *values.elts)):
+        own = target.elts[values.elts.index(node)]
+        return own if isinstance(own, ast.Name) else None
+    return None
 
 
 def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iterator[Meeting]:
