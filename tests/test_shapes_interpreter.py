@@ -109,6 +109,19 @@ def test_a_class_with_an_unknown_base_may_take_and_do_anything(tmp_path):
     assert [kind for _, kind, _ in run(tmp_path, program.replace("elsewhere.Net", "object"))] == ["operation"]
 
 
+@pytest.mark.parametrize(
+    "program, fault",
+    [
+        ("net = nn.Sequential(nn.Embedding(SIZE, 3))\ntorch.optim.SGD(net.parameters(), 0.1)\n", "net = nn.Sequential()\ntorch.optim.SGD(net.parameters(), 0.1)\n"),
+        ("names = []\nfor file in FILES:\n    names.append(file.name)\nnames.index('x')\n", "names = []\nfor file in 'ab':\n    names.append(file)\nnames.index('x')\n"),
+        ("class Conv(nn.Conv2d):\n    def __init__(self, *sizes):\n        super().__init__(*sizes)\nConv(3, SIZE, 3)(torch.zeros(2, 4))\n", "nn.Conv2d(3, 4, 3)(torch.zeros(2, 4))\n"),
+    ],
+)
+def test_what_is_made_of_unknowns_is_no_fault(tmp_path, program, fault):
+    assert run(tmp_path, f"from elsewhere import FILES, SIZE\n{program}") == []
+    assert len(run(tmp_path, fault)) == 1
+
+
 def test_what_a_program_puts_into_a_library_is_not_what_it_was(tmp_path):
     program = "torch.pi = torch.acos(torch.zeros(1)) * 2\ntorch.sqrt(2 * torch.pi)\n"
     assert run(tmp_path, program) == []

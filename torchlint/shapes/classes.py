@@ -75,6 +75,7 @@ class Classes:
             unknown = unknown_in((*args, *kwargs.values()))
             if unknown is not None and kind in guards.CONTAINERS:
                 args = [guards.placeholders(a) for a in args]
+                self.incomplete = True
             elif unknown is not None:
                 report_use(unknown, "construct", (kind, args, kwargs))
                 return Unknown(unknown.reason)

@@ -19,6 +19,7 @@ from torchlint.shapes.world import Value
 
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
 LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
+UNFINISHED = "_torchlint_unfinished"  # an attribute of layers whose own `__init__` got something unknown
 PIECES = 4096  # tensors that one split may give
 
 
@@ -336,6 +337,7 @@ def _module_store(machine, method, name, value=None, *args, **kwargs):
         return None
     if type(value) is Unknown or any(type(a) is Unknown for a in args):
         setattr(owner, name, Placeholder() if method.__name__.endswith("module") else value)
+        machine.incomplete = True
         return None
     return machine.foreign(method, (name, value, *args), kwargs)
 
@@ -347,6 +349,7 @@ def _module_init(machine, method, *args, **kwargs):
         if isinstance(owner, tuple(CONTAINERS)) and "*" not in kwargs:
             return machine.foreign(method, tuple(placeholders(a) for a in args), kwargs)
         nn.Module.__init__(owner)
+        owner.__dict__[UNFINISHED] = True
         return None
     return machine.foreign(method, args, kwargs)
 

@@ -109,7 +109,10 @@ def of_rank(rank: int, name: str = "") -> list[TensorGuess]:
 
 def _from_use(use: Use) -> tuple[list[TensorGuess], str] | None:
     if use.kind == "layer" and isinstance(use.detail, nn.Module):
-        guesses = of_layer(use.detail)
+        try:
+            guesses = of_layer(use.detail)
+        except AttributeError:  # its own `__init__` was not run to the end
+            return None
         return (guesses, f"{_layer_name(use.detail)} takes it") if guesses else None
     if use.kind == "call" and isinstance(use.detail, tuple) and len(use.detail) == 3:
         guesses = _of_call(use.hole, *use.detail)

@@ -17,7 +17,7 @@ from torchlint.shapes.classes import Classes
 from torchlint.shapes.imports import Imports
 from torchlint.shapes.operations import Operations
 from torchlint.shapes.program import Frame, Place, Question
-from torchlint.shapes.rounds import Changes
+from torchlint.shapes.rounds import MORE, Changes, is_open
 from torchlint.shapes.values import Budget, Exhausted, ProgramError, ProgramExit, Special, Unknown, UnknownUsed, report_use, unknown_in
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
@@ -168,6 +168,8 @@ class Machine(Operations, Attributes, Classes, Imports):
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:
+            if self.changes.cut and is_open(getattr(function, "__self__", None)):
+                return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if id(error) not in self.failures:
                 if len(self.failures) > 200:  # each holds what it failed on
                     self.failures.clear()
@@ -181,6 +183,8 @@ class Machine(Operations, Attributes, Classes, Imports):
             report_use(unknown, "layer", module)
         if "*" in kwargs and functions.closure_of(type(module).forward) is None:
             return Unknown("its arguments are unknown")
+        if guards.UNFINISHED in module.__dict__ and functions.closure_of(type(module).forward) is None:
+            return Unknown("a layer of unknown sizes")
         self.budget.spend(TORCH_STEPS)
         self.modules.append(module)
         try:
