@@ -27,6 +27,13 @@ _MISSING_ARGUMENTS = re.compile(r"missing \d+ required (?:positional|keyword-onl
 _INSTANCES = 3  # classes of which an instance is tried for one argument
 
 
+class Through(nn.Identity):
+    """A layer that can be made and called with anything, and gives back what it gets first."""
+
+    def forward(self, value: Any = None, *rest: Any, **named: Any) -> Any:
+        return value
+
+
 class Advice:
     """Advises one constructor. `instance` makes an object of a class of the program, `settings` is the type of an object of guessed
     settings, and `guessed` says what was guessed for them so far, as `name.setting`."""
@@ -131,7 +138,7 @@ class Advice:
         if kind in (int, float, bool):
             return [kind(number)] if isinstance(number, (int, float)) else [kind(1)]
         if kind in (nn.Module,):
-            return [nn.Identity()]
+            return [Through()]
         if kind in self.machine.codes:
             return [made for made in [self.instance(kind)] if made is not None]
         return []
@@ -189,8 +196,8 @@ class Advice:
 
     def _objects(self, *attributes: str) -> list[Any]:
         """Modules with some attributes: one of torch's that does nothing, or instances of classes of the program that set them."""
-        if all(hasattr(nn.Identity(), a) for a in attributes):
-            return [nn.Identity(), nn.Sequential(nn.Identity(), nn.Identity())]
+        if all(hasattr(nn.Identity, a) for a in attributes):
+            return [Through(), nn.Sequential(nn.Identity(), nn.Identity())]
         kinds = [k for k in self.machine.classes if issubclass(k, nn.Module) and all(_sets(self.machine.codes[k].node, a) for a in attributes)]
         made = (self.instance(kind) for kind in reversed(kinds[-_INSTANCES:]))
         return [one for one in made if one is not None]
@@ -198,12 +205,12 @@ class Advice:
     def _callable(self, assumption: Assumption, values: Assumption, kind: str) -> Iterator[Assumption]:
         for name, value in values.items():
             if type(value).__name__ == kind:
-                for made in (*factories(name), nn.Identity(), nn.Sequential(nn.Identity(), nn.Identity()), nn.Identity):
+                for made in (*factories(name), Through(), nn.Sequential(nn.Identity(), nn.Identity()), Through):
                     yield {**assumption, name: made}
         if kind in (self.settings, "NoneType"):
             for name in self.names:
                 if name not in assumption and self.defaults.get(name) is None:
-                    for made in (*factories(name), nn.Identity(), nn.Identity):
+                    for made in (*factories(name), Through(), Through):
                         yield {**assumption, name: made}
 
     def _settled(self, assumption: Assumption, text: str) -> Iterator[Assumption]:

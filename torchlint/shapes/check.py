@@ -153,9 +153,7 @@ class _Run:
 
         Functions without parameters that must be given come first: often they build the models, with sizes somebody chose.
         """
-        mine = [k for k in machine.classes if issubclass(k, nn.Module) and machine.codes[k].path == self.program.path]
-        kinds = list({machine.codes[k]: k for k in mine}.values())  # a class statement may have run more than once
-        self.statistics["modules"] = len(kinds)
+        kinds = self.kinds(machine)
         functions = [n for n in self.program.tree.body if isinstance(n, ast.FunctionDef)]
         builders = [n for n in functions if not required(n)]
         callers = Callers(machine, self.program, machine.names)
@@ -172,8 +170,10 @@ class _Run:
                 total, machine.left = machine.left, min(machine.left, CLASS_STEPS)
                 before = machine.left
                 failure = attempt.run()
-                if failure is None and not given and not machine.ended(kind):
+                guessed = failure is not None and attempt.built is not None and attempt.built.assumed
+                if not given and not machine.ended(kind) and (failure is None or guessed):
                     attempt.as_called(callers)
+                    failure = None if machine.ended(kind) else failure  # a caller knows better
                 if self.listener is not None:
                     self.listener.keep(attempt)
                 if failure is None and not given and self.traces is None and self.program.watch is None:
@@ -189,10 +189,23 @@ class _Run:
         for node in functions:
             if required(node):
                 self.call(machine, node)
+        known = {machine.codes[k] for k in kinds}
+        for kind in self.kinds(machine):  # classes that functions made: what they close over was guessed, so that only their end counts
+            if machine.codes[kind] not in known:
+                kinds.append(kind)
+                attempt = Attempt(machine, kind, {})
+                if not machine.ended(kind) and attempt.run() is None and not machine.ended(kind):
+                    self.reasons[attempt.reason()] += 1
+        self.statistics["modules"] = len(kinds)
         self.statistics["functions"] = len(functions)
         self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
         self.statistics["guessed_steps"] = GUESSED_STEPS - machine.left
         self.statistics["modules_run"] = sum(map(machine.ended, kinds))
+
+    def kinds(self, machine: Machine) -> list[type]:
+        """The module classes of the file so far, each once: its statement may have run more than once."""
+        mine = [k for k in machine.classes if issubclass(k, nn.Module) and machine.codes[k].path == self.program.path]
+        return list({machine.codes[k]: k for k in mine}.values())
 
     def configured(self, kind: type) -> dict[str, list]:
         """The inputs that the configuration names for a class."""

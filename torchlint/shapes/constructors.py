@@ -214,6 +214,8 @@ def _choice(parameter: Parameter, uses: list[Use], hints: Mapping[str, Sequence[
     many = [number] * 3
     if _is_config(hint, mine):
         return Choice([], "")
+    if re.match(r"^(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable)\b.*(Callable|Module\b)", hint):
+        return Choice([[nn.Identity(), nn.Identity()]], "it is annotated as several layers")
     if re.search(r"Callable|Module\b|\bType\[|type\[", hint) or _is_called(mine):
         return Choice(_callables(name, mine), "it is called like a layer")
     unpacked = next((u.detail for u in mine if u.kind == "unpack" and isinstance(u.detail, int)), None)

@@ -147,8 +147,12 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, truth: bool,
     if isinstance(operator, (ast.NotEq, ast.IsNot, ast.NotIn)):
         operator, truth = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In}[type(operator)](), not truth
     name, value = name_of(left), look(right)
-    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and value == 0 and truth:
-        yield from _divisible(left.left, left.right, look)
+    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) and value in (0, 1):
+        whole = look(left.left)
+        if (value == 0) == truth:
+            yield from _divisible(left.left, left.right, look)
+        elif name_of(left.left) and type(whole) is int:
+            yield name_of(left.left), [whole + 1, 3]
     elif isinstance(left, ast.Call) and getattr(left.func, "id", "") == "len" and left.args and name_of(left.args[0]):
         if truth and isinstance(operator, ast.Eq) and type(value) is int and 0 < value < 64:
             yield name_of(left.args[0]), [Long(value)]

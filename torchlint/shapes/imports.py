@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any, Iterator
 
 from torchlint.shapes import world
 from torchlint.shapes.program import Frame, Program, Scope, load
 from torchlint.shapes.statements import statement
-from torchlint.shapes.values import Exhausted, Stop, Unknown
+from torchlint.shapes.values import Budget, Exhausted, Stop, Unknown
 
 MAX_FILES = 300
+DEFINITIONS = 20_000  # steps for what a script defines behind its end
 
 
 class Imports:
@@ -104,18 +106,32 @@ class Imports:
         module = self.files.setdefault(program.path, world.Module("__main__", program.path, names))
         module.complete = True
 
+    def _define(self, program: Program, position: int, frame: Frame) -> None:
+        """The functions and classes behind the statement that ended a script."""
+        budget, self.budget = self.budget, Budget(DEFINITIONS)
+        for node, step in list(zip(program.tree.body, compiled(program)))[position:]:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+                try:
+                    step(frame)
+                except (Exception, Stop):
+                    continue
+        self.budget = budget
+
     def run_script(self, program: Program, names: dict[str, Any]) -> Iterator[Any]:
         """Run a file as a script and yield what torch refuses; what cannot be run is left out."""
         self.names = names
         self.scripting = True
         frame = Frame(names, None, names, self)
-        for step in compiled(program):
+        for position, step in enumerate(compiled(program)):
             try:
                 step(frame)
             except Exception as error:
                 failure = self.failures.get(id(error))
                 if failure is not None:
                     yield failure
+            except Stop:
+                self._define(program, position + 1, frame)
+                raise
         self.scripting = False
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import itertools
 import math
 from typing import Any, Callable, Iterator, Literal
 
@@ -12,7 +14,8 @@ from torchlint.shapes.sizes import Assumption, Parameter, RunResult, Solution, T
 # What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a divisor of one only.
 Relation = Literal["equal", "difference", "ratio", "divisor"]
 OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
-RUNS = 70  # that one verdict may take
+RUNS = 90  # that one verdict may take
+_NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
 
 
@@ -24,8 +27,8 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     change through.
     """
     pair = pair_of(result)
-    if pair is None or result.doubtful:
-        return None
+    if pair is None or result.doubtful or "dimensions" in str(pair[0]) and len(leaves(assumption)) > 1:
+        return None  # ranks that do not fit: those of several inputs belong together
     trials.limit = max(trials.limit, len(trials.results) + RUNS)
     rank = _ranks(assumption)
     others: list[Pair] = []  # under sizes that the search came to
@@ -37,7 +40,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             elsewhere.setdefault(_ranks(tried), (tried, other))
     multiples: list[Pair] = []
     free: set[Any] = set()
-    for change, touched in changes(assumption, by_dtype="whole numbers" in pair):
+    for change, touched in changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str):
         other = trials.known(change)
         if other is None or not _collect(other, result, multiples if _ranks(change) == rank else []):
             return None
@@ -55,7 +58,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
         return None
     locked = all(
-        _is_locked(trials, assumption, path, guess, position)
+        _is_free_below(trials, assumption, path, guess, position, result) or _is_locked(trials, assumption, path, guess, position)
         for path, guess in leaves(assumption)
         for position in range(len(guess.shape))
         if (path, position) not in free
@@ -148,9 +151,16 @@ def keeps_apart(relation: Relation, pair: Pair | None, other: Pair | None) -> bo
     return any(_keeps(way, pair, other) for way in ways)
 
 
+def _is_free_below(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int, result: RunResult) -> bool:
+    """Whether half of a size comes to the line and meets the same two sizes there: tables of positions are as long as the first guess."""
+    if guess.shape[position] < 2:
+        return False
+    other = trials.known(replace(assumption, path, _resized(guess, {position: guess.shape[position] // 2})))
+    return other is not None and other.stopped == "torch" and _is_at(other, result) and pair_of(other) == pair_of(result)
+
+
 def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int) -> bool:
-    """Whether an earlier operation takes only this size: torch refuses two others there, and wants the same number
-    each time."""
+    """Whether an earlier operation takes only this size: torch refuses others there, and wants the same number each time."""
     found = set()
     for size in (guess.shape[position] * 2, guess.shape[position] * 3 + 1):
         other = trials.known(replace(assumption, path, _resized(guess, {position: size})))
@@ -159,7 +169,7 @@ def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: Tenso
     return len(found) == 1 and None not in found
 
 
-def changes(assumption: Assumption, by_dtype: bool = False) -> Iterator[tuple[Assumption, list]]:
+def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = False) -> Iterator[tuple[Assumption, list]]:
     """One thing changed at a time, then what often belongs together; with the sizes that were touched."""
     tensors = leaves(assumption)
     for path, guess in tensors:
@@ -182,6 +192,17 @@ def changes(assumption: Assumption, by_dtype: bool = False) -> Iterator[tuple[As
             if len(guess.shape) > 1:
                 changed = replace(changed, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
         yield changed, []
+    for path, guess in tensors if by_rank and len(tensors) > 1 else ():  # one has a dimension more, or less, than the others
+        for rank, others in itertools.permutations((1, 2, 3, 4), 2):
+            changed = assumption
+            for other, kept in tensors:
+                changed = replace(changed, other, TensorGuess(_NESTED[: rank if other == path else others], kept.dtype))
+            yield changed, []
+    if len(tensors) in (2, 3):
+        (one, first), (two, second) = tensors[:2]
+        for ranks in itertools.product((2, 3, 4), (1, 2, 3, 4)):
+            shapes = [of_rank(rank)[0].shape for rank in ranks]
+            yield replace(replace(assumption, one, TensorGuess(shapes[0], first.dtype)), two, TensorGuess(shapes[1], second.dtype)), []
     for name, value in assumption.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield {**assumption, name: value + 1}, []

@@ -50,7 +50,9 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         level = level[0]
     if isinstance(level, (Array, torch.Tensor)):
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
-    if type(level) is Unknown or not isinstance(level, (int, float)):
+    if type(level) is Unknown:
+        return Unknown("an array of unknowns")  # each may be a number or a sequence
+    if not isinstance(level, (int, float)):
         return fresh(shape, kind) if kind else Unknown("an array of unknowns")
     ends = data
     for _ in shape[1:]:
