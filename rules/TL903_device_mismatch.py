@@ -6,14 +6,14 @@ if there were a GPU and remembers where each tensor is.
 ```python bad
 device = "cuda"
 model = nn.Linear(8, 3).to(device)
-x, y = torch.zeros(4, 8), torch.zeros(4, 3)
-loss = F.mse_loss(model(x.to(device)), y)  # TL903
+batch = {"x": torch.zeros(4, 8), "y": torch.zeros(4, 3)}
+loss = F.mse_loss(model(batch["x"].to(device)), batch["y"])  # TL903
 ```
 ```python good
 device = "cuda"
 model = nn.Linear(8, 3).to(device)
-x, y = torch.zeros(4, 8), torch.zeros(4, 3)
-loss = F.mse_loss(model(x.to(device)), y.to(device))
+batch = {"x": torch.zeros(4, 8), "y": torch.zeros(4, 3)}
+loss = F.mse_loss(model(batch["x"].to(device)), batch["y"].to(device))
 ```
 
 A number in a tensor of its own, and an index, may stay on the CPU.
