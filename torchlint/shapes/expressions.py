@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
 from typing import Any, Callable
 
+from torchlint.shapes.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.program import Frame, Question, Scope
 from torchlint.shapes.rounds import loosen
 from torchlint.shapes.values import Unknown, UnknownUsed
@@ -14,33 +14,6 @@ Evaluate = Callable[[Frame], Any]
 
 MISSING = object()
 PLAIN = frozenset({int, float, bool, type(None)})
-OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
-IN_PLACE = {kind: getattr(operator, "i" + f.__name__.strip("_")) for kind, f in OPERATORS.items()}
-UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
-COMPARE = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-# These grow what they are given, so that their result is estimated before it is made.
-GROWING = frozenset({operator.mul, operator.pow, operator.lshift, operator.mod, operator.imul, operator.ipow, operator.ilshift, operator.imod})
 
 
 def expression(node: ast.expr, scope: Scope) -> Evaluate:
@@ -327,7 +300,7 @@ def _lambda(node: ast.Lambda, scope: Scope) -> Evaluate:
 
 
 def _comprehension(node, scope: Scope) -> Evaluate:
-    from torchlint.shapes.statements import store
+    from torchlint.shapes.targets import store
 
     targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     inner = Scope("function", (), scope, scope.program, bound=targets)
@@ -396,7 +369,7 @@ def _comprehension(node, scope: Scope) -> Evaluate:
 
 
 def _walrus(node: ast.NamedExpr, scope: Scope) -> Evaluate:
-    from torchlint.shapes.statements import store
+    from torchlint.shapes.targets import store
 
     value, target = expression(node.value, scope), store(node.target, scope)
 

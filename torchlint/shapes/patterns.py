@@ -7,7 +7,8 @@ from typing import Any, Callable
 
 from torchlint.shapes.expressions import expression
 from torchlint.shapes.program import Frame, Question, Scope
-from torchlint.shapes.statements import block, store
+from torchlint.shapes.statements import block
+from torchlint.shapes.targets import store
 from torchlint.shapes.values import Unknown
 
 Fit = Callable[[Frame, Any], Any]  # True, False, or an unknown

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
-from torchlint.shapes.expressions import IN_PLACE, PLAIN, GROWING, expression
+from torchlint.shapes.expressions import PLAIN, expression
+from torchlint.shapes.operators import GROWING, IN_PLACE
 from torchlint.shapes.program import Frame, Question, Scope
 from torchlint.shapes.rounds import Name, Rounds
+from torchlint.shapes.targets import store, store_name
 from torchlint.shapes.values import Stop, Unknown, UnknownUsed
 
 Run = Callable[[Frame], Any]
@@ -33,71 +35,6 @@ def block(nodes: list[ast.stmt], scope: Scope) -> Run:
                 return jump
 
     return run
-
-
-def store(node: ast.expr, scope: Scope) -> Callable[[Frame, Any], None]:
-    """The closure that assigns to a target."""
-    match node:
-        case ast.Name(id=name):
-            keep = _store_name(name, scope)
-            return keep if scope.program.watch is None else scope.program.watch.bound(node, keep, scope)
-        case ast.Attribute(value=value, attr=name):
-            owner, place = expression(value, scope), scope.place(node)
-
-            def set_attribute(frame, value):
-                target = owner(frame)
-                frame.machine.place = place
-                frame.machine.set(target, name, value)
-
-            return set_attribute
-        case ast.Subscript(value=value, slice=index):
-            owner, key, place = expression(value, scope), expression(index, scope), scope.place(node)
-
-            def set_item(frame, value):
-                target, at = owner(frame), key(frame)
-                frame.machine.place = place
-                frame.machine.put(target, at, value)
-
-            return set_item
-        case ast.Starred(value=value):
-            return store(value, scope)
-        case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            targets = [store(e, scope) for e in elts]
-            star = next((i for i, e in enumerate(elts) if isinstance(e, ast.Starred)), None)
-            place = scope.place(node)
-
-            def unpack(frame, value):
-                frame.machine.place = place
-                for target, item in zip(targets, frame.machine.unpack(value, len(targets), star)):
-                    target(frame, item)
-
-            return unpack
-    raise SyntaxError(f"cannot assign to {type(node).__name__}")
-
-
-def _store_name(name: str, scope: Scope) -> Callable[[Frame, Any], None]:
-    hops = 0 if scope.kind == "module" else scope.find(name)
-    if hops == 0:
-
-        def set_local(frame, value):
-            frame.vars[name] = value
-
-        return set_local
-    if hops is None:
-
-        def set_global(frame, value):
-            frame.globals[name] = value
-            if frame.machine.changes.loops:
-                frame.machine.changes.fields.append((frame.globals, name, value))
-
-        return set_global
-
-    def set_free(frame, value):
-        for _ in range(hops):
-            frame = frame.parent
-        frame.vars[name] = value
-
-    return set_free
 
 
 def _expression(node: ast.Expr, scope: Scope) -> Run:
@@ -216,7 +153,7 @@ def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
     """How the names are read and set that the statements of a loop bind."""
     inside = Scope("function", nodes, scope, scope.program)
     names = sorted(inside.bound | inside.globals | inside.nonlocals)
-    return [(expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), _store_name(n, scope)) for n in names]
+    return [(expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names]
 
 
 def _while(node: ast.While, scope: Scope) -> Run:
@@ -329,7 +266,7 @@ def _try(node: ast.Try, scope: Scope) -> Run:
     handlers = [
         (
             expression(h.type, scope) if h.type else None,
-            _store_name(h.name, scope) if h.name else None,
+            store_name(h.name, scope) if h.name else None,
             block(h.body, scope),
             _is_plain_handler(h.body),
         )
@@ -422,7 +359,7 @@ def _assert(node: ast.Assert, scope: Scope) -> Run:
 
 def _import(node: ast.Import, scope: Scope) -> Run:
     guarded = bool(scope.guarded)
-    parts = [(a.name, _store_name(a.asname or a.name.split(".")[0], scope), a.asname) for a in node.names]
+    parts = [(a.name, store_name(a.asname or a.name.split(".")[0], scope), a.asname) for a in node.names]
     path = scope.program.path
 
     def run(frame):
@@ -436,7 +373,7 @@ def _import_from(node: ast.ImportFrom, scope: Scope) -> Run:
     guarded, path = bool(scope.guarded), scope.program.path
     if node.module == "__future__":
         return lambda frame: None
-    parts = [(a.name, None if a.name == "*" else _store_name(a.asname or a.name, scope)) for a in node.names]
+    parts = [(a.name, None if a.name == "*" else store_name(a.asname or a.name, scope)) for a in node.names]
 
     def run(frame):
         module = frame.machine.import_module(node.module or "", node.level, path, guarded, whole=True)
@@ -454,7 +391,7 @@ def _definition(node, scope: Scope) -> Run:
 
     make = compile_class(node, scope) if isinstance(node, ast.ClassDef) else compile_function(node, scope)
     decorators = [(expression(d, scope), scope.place(d)) for d in node.decorator_list]
-    target = _store_name(node.name, scope)
+    target = store_name(node.name, scope)
 
     def define(frame):
         found = [(d(frame), place) for d, place in decorators]
