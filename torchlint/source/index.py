@@ -103,6 +103,7 @@ class Index:
         self._callers: dict[str, list[ast.Call]] | None = None
         self.changed_names: frozenset[str | None] | None = None  # found by changed.py
         self._by_method: dict[int, list[ast.AST]] | None = None
+        self._said: dict[str, bool] = {}
         self._users: dict[str, set[str]] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._attributes: dict[str, list[ast.Attribute]] | None = None
@@ -265,6 +266,12 @@ class Index:
     @property
     def functions(self) -> list[ast.FunctionDef]:
         return [*self.by_kind.get(ast.FunctionDef, []), *self.by_kind.get(ast.AsyncFunctionDef, [])]  # type: ignore[list-item]
+
+    def says(self, word: str) -> bool:
+        """Does a word stand in the text? Searched for once, because it is asked at every place."""
+        if word not in self._said:
+            self._said[word] = word in self.text
+        return self._said[word]
 
     def callers(self, name: str) -> list[ast.Call]:
         """The calls whose callee is written with `name` at the end: `name(…)` and `x.name(…)`."""

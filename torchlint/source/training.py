@@ -187,7 +187,7 @@ def _act(event: Event) -> Act | None:
     if "backward" in lower or lower.startswith(("set_grad", "load_grad", "restore_grad", "assign_grad", "copy_grad", "add_grad")):
         return None if lower == "set_grad_enabled" else Act(event, SUPPLY, None)
     if word in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm") or (
-        "clip_grad" in event.module.index.text and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
+        event.module.index.says("clip_grad") and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
     ):
         return Act(event, CLIP, first)
     if word == "unscale_":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Iterator
 
 from ..finding import Applicability, Edit, Finding, Fix, Note, Severity
@@ -404,7 +403,8 @@ class Call(Place):
     @property
     def is_double_precision_file(self) -> bool:
         """Does the file want float64 somewhere?"""
-        return bool(re.search(r"\.double\(\)|set_default_dtype|torch\.float64|torch\.double|gradcheck|DoubleTensor", self.module.index.text))
+        words = (".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor")
+        return any(map(self.module.index.says, words))
 
     @property
     def has_stars(self) -> bool:
