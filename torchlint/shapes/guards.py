@@ -327,7 +327,8 @@ def _module_transparent(machine, method, *args, **kwargs):
 
 
 def _load_state(machine, method, state=None, *args, **kwargs):
-    return Unknown("the keys of a state") if type(state) is Unknown or state is None else machine.foreign(method, (state, *args), kwargs)
+    unknown = type(state) is Unknown or state is None or state == {}  # an empty one was filled under names that are unknown
+    return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
 
 
 def _module_store(machine, method, name, value=None, *args, **kwargs):
