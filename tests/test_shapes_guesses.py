@@ -45,6 +45,10 @@ CERTAIN = {
     "several values for one": module("", "self.rnn = nn.GRU(8, 16)\nself.norm = nn.LayerNorm(16)", "return self.norm(self.rnn(x))  # !"),
     "heads, but not one": module("dim, heads", "self.heads = heads\nself.a = nn.Linear(dim, dim)\nself.b = nn.Linear(dim // heads, dim)", "return self.b(self.a(x))  # !"),
     "with a mask or without": module("dim", "self.a = nn.Linear(dim, dim)\nself.b = nn.Linear(dim + 1, 2)", "x = self.a(x)\nif mask is not None:\n    x = x * mask\nreturn self.b(x)  # !", "x, mask=None"),
+    "a table of positions as long as the input": module(
+        "dim", "self.fc = nn.Linear(3, dim)\nself.places = nn.Parameter(torch.zeros(12, dim))\nself.out = nn.Linear(dim + 3, 2)",
+        "x = self.fc(x)\nx = x + self.places[:x.shape[1]]\nreturn self.out(x)  # !",
+    ),
     "evaluation": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif self.training:\n    return x\nreturn self.b(x)  # !"),
     "a switch": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif again:\n    x = self.b(x)  # !\nreturn x", "x, again=False"),
     "beyond a value": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif x.mean() > 0:\n    return x\nreturn self.b(x)  # !"),
@@ -68,6 +72,10 @@ DOUBTFUL = {
     "a longer list": module(
         "c", "self.conv = nn.Conv2d(2 * c, c, 1)\nself.first = nn.Conv2d(8, c, 1)",
         "x = self.first(maps[0])\nif len(maps) > 2:\n    x = torch.cat([x, maps[2]], 1)\nreturn self.conv(x)", "maps: list[torch.Tensor]",
+    ),
+    "two inputs of other ranks": module(
+        "", "self.fc = nn.Identity()",
+        "picked = x.gather(2, seq.unsqueeze(2)).squeeze(2)\nreturn picked * torch.cat([seq.new_ones(seq.size(0), 1), seq[:, :-1]], 1)", "x, seq",
     ),
     "more inputs": module(
         "c", "self.conv = nn.Conv2d(2 * c, c, 1)\nself.first = nn.Conv2d(8, c, 1)",
