@@ -173,6 +173,19 @@ device = torch.device("cuda")
 reader = Reader().to(device)
 reader(torch.tensor([[1], [2]]).to(device), torch.tensor([2]))
 
+class Line(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.slope = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return self.slope * x
+
+line = Line()
+xs = torch.arange(0, 1, 0.1).unsqueeze(1)
+ys, first = 0.5 * xs, xs[:4]
+F.mse_loss(line(first), ys[:4]).backward()
+
 small = Small()
 optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
 small.train()

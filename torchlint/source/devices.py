@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Iterator, NamedTuple
 
-from .classes import ClassInfo, method_class
+from .classes import ClassInfo, class_info, method_class
 from .flow import callees, objects, origins
 from .identity import external_name
 from .index import FUNCTIONS, enclosing_function, last_word
@@ -238,7 +238,7 @@ def _in_class_of_module(origin: Value) -> bool:
     node = origin.node
     while node is not None and not isinstance(node, ast.ClassDef):
         node = node.up
-    return node is not None
+    return node is not None and not _stays_here(origin.module, class_info(origin.module, node))
 
 
 def _in_module_code(origin: Value) -> bool:
