@@ -1,0 +1,80 @@
+"""Programs that are right, seen in real code, of which the dry run once said something."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.check import dry_run
+
+USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # a list of what nobody knows may be a list of lists
+        """
+        def draw(rows):
+            if isinstance(rows[0], list):
+                print(np.asarray(rows, dtype=np.float32).max(1))
+
+        draw([os.listdir(".")])
+        """,
+        # a state that is filled under names that are unknown is not empty
+        """
+        model = nn.Linear(2, 2)
+        found = torch.load("best.pt")
+        renamed = {}
+        for name, value in found.items():
+            renamed[name.replace("module.", "")] = value
+        model.load_state_dict(renamed)
+        """,
+        # one input has a dimension more than the other
+        """
+        class Loss(nn.Module):
+            def forward(self, scores, seq):
+                picked = scores.gather(2, seq.unsqueeze(2)).squeeze(2)
+                mask = (seq > 0).to(picked)
+                mask = torch.cat([mask.new_ones(mask.size(0), 1), mask[:, :-1]], 1)
+                return (picked * mask).sum()
+        """,
+        # the inner part is never called without its second input
+        """
+        class Join(nn.Module):
+            def __init__(self, wide, skip):
+                super().__init__()
+                self.narrow = nn.Conv2d(wide, skip, 1)
+                self.out = nn.Conv2d(skip + skip, 8, 3)
+
+            def forward(self, x, other=None):
+                x = self.narrow(x)
+                if other is not None:
+                    x = torch.cat([x, other], dim=1)
+                return self.out(x)
+        """,
+    ],
+)
+def test_nothing_is_said(tmp_path, program):
+    path = tmp_path / "program.py"
+    text = USE + textwrap.dedent(program)
+    path.write_text(text)
+    assert [(f.span.line, f.message) for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == []
+
+
+def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
+    """A Sequential of the program's own runs torch's code: what its layers refuse is a fault like any other."""
+    program = """
+    class Block(nn.Sequential):
+        def __init__(self, wide, out):
+            super().__init__(nn.Linear(wide, out), nn.ReLU())
+
+    Block(4, 8)(torch.zeros(2, 5))
+    """
+    path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
+    path.write_text(text)
+    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["shape"]
