@@ -71,6 +71,10 @@ def block(text: str) -> str:
         # other functions that bind it
         ("x = a(); def f():; ·global x; ·x = b(); ask(x)", "a() b()"),
         ("def f():; ·x = a(); ·def g():; ··nonlocal x; ··x = b(); ·ask(x)", "a() b()"),
+        # functions run later than what stands above them
+        ("x = a(); def f():; ·ask(x); x = b(); f()", "a() b()"),
+        ("x = a(); def f(y=ask(x)):; ·pass; x = b()", "a()"),
+        ("x = a(); f = lambda: ask(x); x = b()", "a()"),
         # containers
         ("d = {'a': a()}; ask(d['a'])", "a()"),
         ("d = {**e, 'a': a()}; ask(d['a'])", "a()"),

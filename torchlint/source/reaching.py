@@ -71,15 +71,13 @@ def _is_remote(binding: ast.AST, scope: Scope) -> bool:
 
 def _statement_in(use: ast.AST, scope: Scope) -> ast.stmt | None:
     """The statement of the scope's own body in which a use stands, None if another function lies between."""
-    node = use
-    while node.up is not None:
+    child, node = use, use
+    while node is not None and node is not scope.node:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in node.body:
+            return None  # it runs later; its defaults and decorators run now
         if isinstance(node, ast.stmt) and _owner(node) is scope.node:
             return node
-        if isinstance(node, FUNCTIONS) and node is not scope.node and not isinstance(node, ast.Lambda):
-            return None
-        if node is scope.node:
-            return None
-        node = node.up
+        child, node = node, node.up
     return None
 
 
