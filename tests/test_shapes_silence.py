@@ -34,15 +34,6 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             renamed[name.replace("module.", "")] = value
         model.load_state_dict(renamed)
         """,
-        # one input has a dimension more than the other
-        """
-        class Loss(nn.Module):
-            def forward(self, scores, seq):
-                picked = scores.gather(2, seq.unsqueeze(2)).squeeze(2)
-                mask = (seq > 0).to(picked)
-                mask = torch.cat([mask.new_ones(mask.size(0), 1), mask[:, :-1]], 1)
-                return (picked * mask).sum()
-        """,
         # the inner part is never called without its second input
         """
         class Join(nn.Module):
