@@ -49,6 +49,9 @@ CERTAIN = {
         "dim", "self.fc = nn.Linear(3, dim)\nself.places = nn.Parameter(torch.zeros(12, dim))\nself.out = nn.Linear(dim + 3, 2)",
         "x = self.fc(x)\nx = x + self.places[:x.shape[1]]\nreturn self.out(x)  # !",
     ),
+    "the second layer of a container": module(
+        "", "self.net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(9, 8, 3), nn.Flatten(), nn.Linear(8, 2))  # !", "return self.net(x)",
+    ),
     "evaluation": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif self.training:\n    return x\nreturn self.b(x)  # !"),
     "a switch": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif again:\n    x = self.b(x)  # !\nreturn x", "x, again=False"),
     "beyond a value": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif x.mean() > 0:\n    return x\nreturn self.b(x)  # !"),

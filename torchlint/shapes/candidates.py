@@ -351,10 +351,12 @@ class Attempt:
         layer, given, named = innermost_layer(error)
         if layer is not None and type(layer) not in machine.codes:
             function, args, kwargs = layer, given, named
-        visit = (*map(id, failure.modules), *(caller for _, caller in failure.stack))
+        visit = (*map(id, failure.modules), id(layer), *(caller for _, caller in failure.stack))
         doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
         doubtful = doubtful or self.several or not are_independent(machine.asked)
-        return RunResult(machine.budget.used, "torch", failure.place, text, function, args, kwargs, failure, doubtful, visit)
+        parts = failure.function.modules() if isinstance(failure.function, nn.Module) else ()
+        further = next((i for i, part in enumerate(parts) if part is layer), 0)  # a container calls its layers without a step of ours
+        return RunResult(machine.budget.used + further, "torch", failure.place, text, function, args, kwargs, failure, doubtful, visit)
 
 
 def _filled(settings: Any, name: str, given: Assumption, second: bool) -> Any:
