@@ -98,7 +98,7 @@ def _extreme(best):
                 return Unknown("the largest or smallest of unknown values")
             values = list(machine.iterate(values[0]))
             if not values:
-                return default
+                return default if default is not None else Unknown("the largest or smallest of what was left out")
         if any(type(v) is Unknown or machine.is_tensor(v) for v in values):
             return Unknown("the largest or smallest of unknown values")
         if key is None:
