@@ -140,6 +140,7 @@ def main():
         before, error = state(), None
         events.clear()
         peak(reset=True)
+        held = peak()
         slowness = workload()
         wall, cpu, watching = time.perf_counter(), time.process_time(), True
         try:
@@ -156,6 +157,7 @@ def main():
             "pace": (slowness + workload()) / 2 / PACE,
             "wall": wall,
             "megabytes": megabytes,
+            "held": held,
             "error": error,
             "notices": list(outcome.notices) if outcome else [],
             "findings": [[f.code, f.span.line, f.message] for f in outcome.findings] if outcome else [],

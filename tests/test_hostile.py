@@ -15,6 +15,7 @@ pytest.importorskip("torch")
 HERE = Path(__file__).parent
 HOSTILE = HERE.parent / "fixtures" / "hostile"
 SECONDS, MEGABYTES = 2, 1024  # the promise; benchmarks/hostile.py measures it
+BARE = 350  # megabytes of a worker that has run nothing but an ordinary program; later ones hold what earlier programs have left
 HEADROOM = 3  # what the tests allow beyond it, after the pace of the machine is taken into account
 WATCHDOG = 120  # seconds until a program counts as endless
 
@@ -57,6 +58,15 @@ GENERATED = {
     "null_bytes": USE + "x = 1\0\0",
     "form_feeds": USE + "\f\f\fx = torch.zeros(1)\f\r\rx = 2\r",
     "only_tabs": USE + "\t" * DEEP,
+    "a_width_in_a_width": USE + "x = '{:{}}'.format(1, 10**9)",
+    "a_union_of_ranges": USE + "x = set().union(*[range(10**8)] * 10)",
+    "a_dictionary_of_a_range": USE + "x = dict.fromkeys(range(10**9))",
+    "a_common_multiple": USE + "import math\nx = math.lcm(*range(1, 10**5))",
+    "a_million_pieces": USE + "x = torch.zeros(10**6).split(1)",
+    "a_million_rows": USE + "x = torch.zeros(10**6, 10**3).unbind(0)",
+    "a_stack_of_a_million": USE + "x = torch.stack([torch.zeros(2)] * 10**6)",
+    "many_recurrent_networks": USE + "x = [torch.nn.LSTM(4, 4, 100) for i in range(10**4)]",
+    "many_transformers": USE + "x = [torch.nn.TransformerEncoderLayer(512, 8) for i in range(10**5)]",
     "an_unfinished_text": USE + "x = '''" + "a\n" * DEEP,
 }
 GAPS = dict(
@@ -145,4 +155,4 @@ def test_leaves_no_trace_and_ends_soon(name, worker):
     assert traces(worker.folder) == []
     assert answer["ordinary"], "an ordinary program is judged otherwise after this one"
     assert answer["seconds"] / max(1, answer["pace"]) < HEADROOM * SECONDS
-    assert answer["megabytes"] < MEGABYTES
+    assert answer["megabytes"] - answer["held"] < MEGABYTES - BARE

@@ -80,15 +80,17 @@ class Classes:
                 report_use(unknown, "construct", (kind, args, kwargs))
                 return Unknown(unknown.reason)
             for name in guards.LAYER_COUNTS:
-                if isinstance(kwargs.get(name), int) and kwargs[name] > 200:
+                if isinstance(kwargs.get(name), int) and kwargs[name] > guards.LAYERS:
                     raise Exhausted(f"{name} is {kwargs[name]}")
-            if issubclass(kind, nn.RNNBase) and len(args) > 2 and isinstance(args[2], int) and args[2] > 200:
+            if issubclass(kind, nn.RNNBase) and len(args) > 2 and isinstance(args[2], int) and args[2] > guards.LAYERS:
                 raise Exhausted(f"num_layers is {args[2]}")
-            if issubclass(kind, (nn.TransformerEncoder, nn.TransformerDecoder)) and len(args) > 1 and args[1] > 200:
+            if issubclass(kind, (nn.TransformerEncoder, nn.TransformerDecoder)) and len(args) > 1 and args[1] > guards.LAYERS:
                 raise Exhausted(f"num_layers is {args[1]}")
             place = self.place
             made = self.foreign(kind, tuple(args), kwargs)
             if type(made) is not Unknown:
+                if kind not in guards.CONTAINERS:
+                    self.budget.spend(10 * max(0, sum(1 for _ in made.parameters()) - 2))  # one layer may be many
                 self.made_at[id(made)] = (made, place)
             return made
         if issubclass(kind, BaseException):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import string
 import types
 from typing import Any, Callable
 
@@ -20,6 +21,7 @@ from torchlint.shapes.world import Value
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
 LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
 UNFINISHED = "_torchlint_unfinished"  # an attribute of layers whose own `__init__` got something unknown
+LAYERS = 100  # in one recurrent network or transformer
 PIECES = 4096  # tensors that one split may give
 
 
@@ -224,23 +226,17 @@ CONSTRUCT: dict[type, Callable] = {
 def _str_format(machine, method, *args, **kwargs):
     """`"{:.2f} {name}".format(…)`; fields that read attributes or items are not followed."""
     template = method.__self__
-    if any(c in template for c in ".[!") and any(part[:1] not in ("", ":") for part in _fields(template)):
-        return Unknown("a text with parts that are not looked at")
-    if any(len(n) > 3 for part in _fields(template) for n in _digits(part)):
-        raise Exhausted("it formats a very long text")
+    for _, name, width, _ in string.Formatter().parse(template):
+        if "." in (name or "") or "[" in (name or ""):
+            return Unknown("a text with parts that are not looked at")
+        if "{" in (width or "") or any(len(n) > 3 for n in _digits(width or "")):
+            return Unknown("a text of great or unknown width")
     for value in (*args, *kwargs.values()):
         if type(value) not in PLAIN and type(value) is not str:
             return Unknown("a text with unknown parts")
         machine.budget.length(len(value) if type(value) is str else 1)
-    if "{" in "".join(part.partition(":")[2] for part in _fields(template)):
-        return Unknown("a text of unknown width")
-    machine.budget.length(len(template) + sum(len(str(v)) for v in (*args, *kwargs.values())))
+    machine.budget.length(len(template) + sum(len(machine.text(v)) for v in (*args, *kwargs.values())) * template.count("{"))
     return template.format(*args, **kwargs)
-
-
-def _fields(template: str) -> list[str]:
-    """What stands between the braces of a format, up to the attribute access that matters."""
-    return [("." if any(c in part.partition(":")[0] for c in ".[") else "") + part for part in (p.partition("}")[0] for p in template.split("{")[1:])]
 
 
 def _digits(text: str) -> list[str]:
@@ -402,7 +398,10 @@ def _pieces(machine, method, *args, **kwargs):
 def check_pieces(machine, tensor, size=1, dim=0, *rest, **kwargs):
     """Refuse to split a tensor into more pieces than a dry run holds."""
     if isinstance(tensor, torch.Tensor) and tensor.dim():
-        machine.budget.spend(min(max(tensor.shape), 10**9) // PIECES * 1000)
+        longest = max(tensor.shape)
+        pieces = longest if type(size) is not int or size < 2 else min(longest, max(size, longest // size))  # of so many, or so long
+        if pieces > PIECES:
+            machine.budget.spend(10 * pieces)
 
 
 def _nothing(machine, method, *args, **kwargs):

@@ -160,7 +160,13 @@ class Machine(Operations, Attributes, Classes, Imports):
         if unknown is not None:
             report_use(unknown, "call", (function, args, kwargs))
             return Unknown(unknown.reason)
-        self.budget.spend(3 if type(getattr(function, "__self__", None)) in guards.PYTHON_TYPES else TORCH_STEPS)
+        owner = getattr(function, "__self__", None)
+        self.budget.spend(3 if type(owner) in guards.PYTHON_TYPES else TORCH_STEPS)
+        for value in args:
+            if type(value) is range and (type(owner) in guards.PYTHON_TYPES or isinstance(owner, type)):
+                self.budget.length(max(0, (value.stop - value.start) // value.step))
+            elif type(value) in (list, tuple) and len(value) > 64:
+                self.budget.spend(4 * len(value))
         try:
             return function(*args, **kwargs)
         except UnknownUsed as used:

@@ -82,6 +82,8 @@ def _math(function):
                 return Unknown("a number computed from an unknown")
         if function in (math.factorial, math.comb, math.perm) and any(abs(a) > 500 for a in args):
             raise Exhausted("it computes a number that is too large")
+        if len(args) > 1000:
+            return Unknown("a number computed from very many")
         if function in (math.prod, math.fsum, math.gcd, math.lcm, math.dist, math.hypot):
             args = tuple(list(machine.iterate(a)) if not isinstance(a, (int, float)) else a for a in args)
             if any(isinstance(a, list) and (unknown_in(a) is not None or len(a) > 1000 or any(abs(v) > 1e18 for v in a)) for a in args):

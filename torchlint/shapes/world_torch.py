@@ -294,7 +294,7 @@ def _answer(value):
 
 def _pieces(function):
     def split(machine, tensor, *args, **kwargs):
-        check_pieces(machine, tensor)
+        check_pieces(machine, tensor, *args[:1])
         return machine.foreign(function, (tensor, *args), kwargs)
 
     return split
