@@ -36,6 +36,11 @@ class Imports:
             raise ImportError(f"No module named '{name}'")
         return Unknown(f"the module {name} is not known")
 
+    def is_unread(self, name: str, level: int, importer: str) -> bool:
+        """Is a module a file of the project that has not been run so far?"""
+        path = self.view.resolve(name, level, importer)
+        return path is not None and path not in self.files
+
     def import_name(self, module: Any, name: str, guarded: bool) -> Any:
         """`from module import name`"""
         if type(module) is world.Module:

@@ -189,3 +189,8 @@ def loosen(container: Any) -> None:
 def is_open(container: Any) -> bool:
     """Whether a container may hold less than it would."""
     return any(type(item) is Unknown and item.reason is MORE for item in container) if isinstance(container, (*CONTAINERS, tuple)) else False
+
+
+def may_be_longer(data: Any) -> bool:
+    """Whether nested lists may miss items of a loop that was cut."""
+    return isinstance(data, (list, tuple)) and (is_open(data) or any(may_be_longer(part) for part in data))

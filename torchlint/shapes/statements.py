@@ -374,8 +374,13 @@ def _import_from(node: ast.ImportFrom, scope: Scope) -> Run:
     if node.module == "__future__":
         return lambda frame: None
     parts = [(a.name, None if a.name == "*" else store_name(a.asname or a.name, scope)) for a in node.names]
+    says_of_itself = all(a.name.startswith("__") and a.name.endswith("__") for a in node.names)  # `__version__`
 
     def run(frame):
+        if says_of_itself and frame.machine.is_unread(node.module or "", node.level, path):
+            for name, target in parts:  # not worth running a whole package
+                target(frame, Unknown(f"{name} of {node.module}"))
+            return
         module = frame.machine.import_module(node.module or "", node.level, path, guarded, whole=True)
         for name, target in parts:
             if target is None:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torchlint.shapes.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
+from torchlint.shapes.rounds import may_be_longer
 from torchlint.shapes.values import Special, Unknown, UnknownUsed, unknown_in
 
 KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
@@ -44,6 +45,8 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         return Unknown("an array of values that are no numbers") if data != [] else fresh((0,), kind or torch.float64)
     machine.budget.weigh(data)
     machine.budget.length(len(data))
+    if machine.changes.cut and may_be_longer(data):
+        return Unknown("an array of unknown length")
     shape, level = [], data
     while isinstance(level, (list, tuple, range)) and level:
         shape.append(len(level))

@@ -17,6 +17,7 @@ from torchlint.shapes import autocast, devices, functions
 from torchlint.shapes.arrays import Array, dtype_of
 from torchlint.shapes.data import DATA
 from torchlint.shapes.guards import Placeholder, check_pieces
+from torchlint.shapes.rounds import may_be_longer
 from torchlint.shapes.values import Special, Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.vision_ops import OPERATIONS
 from torchlint.shapes.world import Value
@@ -119,6 +120,8 @@ def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False
         made = machine.foreign(torch.empty_like, (data,), {"dtype": dtype or data.dtype, **place})
     else:
         machine.budget.weigh(data)
+        if machine.changes.cut and may_be_longer(data):
+            return Unknown("a tensor of unknown length")
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
         first = ends[0] if ends else 0.0

@@ -16,6 +16,7 @@ from msgspec import Struct
 from torchlint.config import Settings
 from torchlint.finding import Finding, Hint, Signature, Span
 from torchlint.project import Project
+from torchlint.workers import memory
 
 
 class Job(Struct, frozen=True):
@@ -105,15 +106,6 @@ class Desk:
 def internal_error(path: str, message: str) -> Finding:
     """A finding that says what went wrong with a whole file."""
     return Finding("TL000", "internal_error", path, Span(1, 1, 1, 1), message, severity="error")
-
-
-def memory() -> int:
-    """Bytes that this process holds, 0 where nobody knows."""
-    try:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, AttributeError):
-        return 0
 
 
 def send(stream: BinaryIO, data: bytes) -> None:
