@@ -42,7 +42,7 @@ class Program:
         return len(self._lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
 
 
-KEPT = 3_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more
+KEPT = 8_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more
 _programs: OrderedDict[str, tuple[str, Program]] = OrderedDict()
 
 

@@ -61,7 +61,7 @@ _SPARSE = frozenset({"to_sparse", "to_dense", "_nested_tensor_from_mask", "_to_d
 class _Operation:
     """What the schema of an operation says about it, looked up once."""
 
-    __slots__ = ("pure", "writes", "random", "by_data", "pointwise", "name", "indexing")
+    __slots__ = ("pure", "writes", "fills", "random", "by_data", "pointwise", "name", "indexing")
 
     def __init__(self, function: Any):
         schema = function._schema
@@ -80,6 +80,7 @@ class _Operation:
             or self.name == "equal"
         )
         self.pointwise = torch.Tag.pointwise in function.tags
+        self.fills = self.name in _FILLS or self.pointwise and self.name.endswith("_") and [position for position, _ in self.writes] == [0]
         self.indexing = self.name in ("index", "_unsafe_index")  # by data only if an index is a mask
         if self.indexing:
             self.by_data = False
@@ -120,7 +121,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
         return _by_data(function, operation, args, kwargs, tensors)
     device = devices.common(operation, tensors, asked) if devices.used[0] else None
     if operation.writes:
-        return _write(function, operation, args, kwargs, tensors)
+        return _write(function, operation, args, kwargs, tensors, key)
     if not operation.pure:
         result = _meta(function, args, kwargs)
         # Under inference_mode `to`, `reshape` and the like come here whole, and what they make may be a copy.
@@ -332,10 +333,15 @@ def _is_masked(indices: Any) -> bool:
     return any(isinstance(i, torch.Tensor) and i.dtype in (torch.bool, torch.uint8) for i in indices)
 
 
-def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, Any], tensors: list) -> Any:
+def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, Any], tensors: list, key: list) -> Any:
     """An operation that changes a tensor in place: values are changed with it, or forgotten."""
-    replay.check_dtypes(function, operation, args, kwargs, tensors)
-    result = args[0] if operation.name in _FILLS else _meta(function, args, kwargs)
+    if operation.fills and _went_well(key):
+        result = args[0]
+    else:
+        replay.check_dtypes(function, operation, args, kwargs, tensors)
+        result = args[0] if operation.name in _FILLS else _meta(function, args, kwargs)
+        if operation.fills:
+            _remember(key)
     written = [args[p] if p < len(args) else kwargs.get(name) for p, name in operation.writes]
     flat = [t for w in written if w is not None for t in (w if isinstance(w, (list, tuple)) else (w,))]
     known = [t for t in flat if isinstance(t, torch.Tensor) and "real" in t.untyped_storage().__dict__]
@@ -348,6 +354,21 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
             for tensor in known:
                 tensor.untyped_storage().__dict__.pop("real", None)
     return result
+
+
+def _went_well(key: list) -> bool:
+    try:
+        return tuple(key) in _answers
+    except TypeError:  # an argument that cannot be compared
+        return False
+
+
+def _remember(key: list) -> None:
+    """That an operation which leaves its tensor's shape as it is can be done with such arguments."""
+    try:
+        _answers[tuple(key)] = None
+    except TypeError:
+        pass
 
 
 # The context
