@@ -173,6 +173,7 @@ class Session:
         if settings is None:
             for document in documents:
                 document.findings = []
+            unit.heard[stage.name] = revision
             return
         with ExitStack() as stack:
             changes = [stack.enter_context(document.recorded()) for document in documents]
@@ -229,8 +230,10 @@ class Session:
         if self.client.pulls and not unit.is_notebook:
             self.client.refresh_diagnostics()
             return
+        # What was found in an older text is moved to where it is now, but says nothing about this version.
+        is_current = max(unit.heard.values(), default=-1) == unit.revision
         for document in unit.documents:
-            self.client.publish(document.uri, self.diagnostics(document, unit), document.version)
+            self.client.publish(document.uri, self.diagnostics(document, unit), document.version if is_current else None)
 
 
 @lru_cache(maxsize=1)
