@@ -47,9 +47,6 @@ class Answer(Struct, frozen=True):
 
 # Without word from a client that watches files, what is on the disk is believed for so many seconds.
 _BELIEVED = 10
-# After so many seconds without a job, or so many jobs, there is time to look for garbage.
-_PAUSE = 0.2
-_MOST_UNCOLLECTED = 8
 
 
 class Desk:
@@ -126,20 +123,13 @@ def main() -> None:
     decode, encode = msgspec.msgpack.Decoder(Job).decode, msgspec.msgpack.Encoder().encode
     desk = Desk()
     send(answers, encode(desk.do(decode(waiting.get()))))
-    # The first job imports all that stays. Looking through it for cycles takes longer than linting a file.
+    # The first job imports all that stays: no garbage is looked for in there.
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
-    uncollected = 0
     while True:
-        try:
-            job = waiting.get(timeout=_PAUSE if uncollected < _MOST_UNCOLLECTED else 0)
-        except queue.Empty:
-            gc.collect()  # modules and programs are full of cycles; nobody waits now
-            uncollected = 0
-            job = waiting.get()
-        send(answers, encode(desk.do(decode(job))))
-        uncollected += 1
+        send(answers, encode(desk.do(decode(waiting.get()))))
+        gc.collect()  # trees, modules and programs are full of cycles; the next key takes longer than this
 
 
 def _receive(stream: BinaryIO, waiting: queue.Queue[bytes]) -> None:
