@@ -23,7 +23,12 @@ from typing import NamedTuple
 
 PACKAGES = ("timm", "transformers", "vit-pytorch")
 SAMPLE = 10_000  # lines of a package that TorchFix is given
-FLOOR = "import ast, sys; [ast.parse(open(path, 'rb').read()) for path in open(sys.argv[1]).read().split('\\0')]"
+# One tree at a time, as a linter holds them: many trees at once would be looked through for garbage again and again.
+FLOOR = r"""
+import ast, sys
+for path in open(sys.argv[1]).read().split("\0"):
+    ast.parse(open(path, "rb").read())
+"""
 
 
 class Tool(NamedTuple):
