@@ -29,6 +29,8 @@ import ast, sys
 for path in open(sys.argv[1]).read().split("\0"):
     ast.parse(open(path, "rb").read())
 """
+# Python keeps the compiled modules of every tool, as it does for users.
+COMPILED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class Tool(NamedTuple):
@@ -77,6 +79,7 @@ def compare(folder: Path, scratch: Path, peers: Path, torchfix: Path, arguments:
         "--isolated",
         "--exit-zero",
         "--output-format=json",
+        "--extend-exclude=*.ipynb",  # which the peers do not read
     ]
     cold = [*check, "--no-cache", str(folder)]
     cached = [*check, "--no-dry-run", f"--cache-dir={scratch / 'cache'}", str(folder)]
@@ -130,7 +133,7 @@ def run(tool: Tool) -> Measured:
     """One run of a tool: wall clock, and the memory of the largest process it started."""
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
-        process = subprocess.Popen(tool.command, stdout=subprocess.DEVNULL, stderr=errors)
+        process = subprocess.Popen(tool.command, stdout=subprocess.DEVNULL, stderr=errors, env=COMPILED)
         seen, ended = [0.0], threading.Event()
         watcher = threading.Thread(target=watch, args=(process.pid, seen, ended))
         watcher.start()
