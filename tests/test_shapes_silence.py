@@ -48,6 +48,19 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                     x = torch.cat([x, other], dim=1)
                 return self.out(x)
         """,
+        # the device of a module may be given by name
+        """
+        net = nn.Linear(3, 1).to(device="cuda:0")
+        net(torch.ones(2, 3, device=torch.device("cuda")))
+        """,
+        # where there are two GPUs, both tensors are on the second one
+        """
+        def gpu(i):
+            return torch.device(f"cuda:{i}") if torch.cuda.device_count() > i else torch.device("cpu")
+
+        first, second = torch.ones(2, 3, device=gpu(0)), torch.ones(2, 3, device=gpu(1))
+        first.cuda(1) + second
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

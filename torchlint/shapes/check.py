@@ -18,6 +18,7 @@ from torchlint.shapes import branches
 from torchlint.shapes.branches import are_independent, explore
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.candidates import Attempt, call_function
+from torchlint.shapes.devices import DeviceError, device_of
 from torchlint.shapes.explain import fault_of
 from torchlint.shapes.faults import DryRun, Fault, Trace
 from torchlint.shapes.functions import closure_of, required
@@ -228,6 +229,8 @@ class _Run:
         fault = fault_of(machine, failure)
         if fault is not None and fault.kind == "device" and not machine.cuda:
             return  # without a GPU, `.cuda()` fails long before
+        if isinstance(failure.error, DeviceError) and machine.counted_gpus and any(device_of(t).index for t in failure.error.tensors):
+            return  # it was told that there is one GPU only, and uses a second: with two it may have moved other tensors there, too
         if fault is not None and (not kinds or fault.kind in kinds):
             fault = self.here(fault, failure)
             self.faults.setdefault((fault.path, fault.span), fault)

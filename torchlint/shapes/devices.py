@@ -205,6 +205,11 @@ def _same(function, args, kwargs):
     return args[0]
 
 
+def _as_it_is(function, args, kwargs):
+    """What only reads a device out of its arguments: `module.to(device=…)` does before it moves anything."""
+    return function(*args, **kwargs)
+
+
 def _literal(function, args, kwargs):
     """`torch.tensor`, which builds on the CPU and then moves."""
     kwargs = dict(kwargs)
@@ -245,6 +250,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.get_device: _get_index,
     torch.get_device: _get_index,
     torch.Tensor.to: _to,
+    torch._C._nn._parse_to: _as_it_is,
     torch.Tensor.cuda: _cuda,
     torch.Tensor.cpu: _cpu,
     torch.Tensor.numpy: _to_numpy,

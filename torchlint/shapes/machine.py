@@ -52,6 +52,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.choices = choices or {}
         self.cuda = cuda
         self.asked_cuda = False
+        self.counted_gpus = False
         self.place: Place | None = None
         self.last_error: Exception | None = None
         self.last_place: Place | None = None
@@ -94,6 +95,11 @@ class Machine(Operations, Attributes, Classes, Imports):
         """Whether there is a GPU: once with, once without, if the program asks."""
         self.asked_cuda = True
         return self.cuda
+
+    def count_gpus(self) -> int:
+        """How many GPUs there are: one, where the number matters to the program."""
+        self.counted_gpus = True
+        return 1 if self.has_cuda() else 0
 
     def ended(self, kind: type) -> bool:
         """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""
