@@ -48,6 +48,39 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                     x = torch.cat([x, other], dim=1)
                 return self.out(x)
         """,
+        # groups under unknown names, of a model that nobody knows, hold parameters
+        """
+        from elsewhere import Encoder
+
+        def groups_of(model):
+            groups = {}
+            for name, p in model.named_parameters():
+                if name not in groups:
+                    groups[name] = {"params": [], "lr": 0.1}
+                groups[name]["params"].append(p)
+            return list(groups.values())
+
+        def trainable(model):
+            found = []
+            for name, p in model.named_parameters():
+                if not p.requires_grad:
+                    continue
+                found.append(p)
+            return found
+
+        torch.optim.Adam(groups_of(Encoder()))
+        torch.optim.Adam(trainable(Encoder()))
+        """,
+        # an optimizer of the program's own has what torch's gives it, whatever it is given
+        """
+        from elsewhere import Encoder
+
+        class Plain(torch.optim.Optimizer):
+            def __init__(self, params, lr):
+                super().__init__(params, {"lr": lr})
+
+        Plain(Encoder().parameters(), 0.1).zero_grad()
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

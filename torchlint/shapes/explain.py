@@ -51,8 +51,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     error = failure.error
     if failure.expected or failure.place is None:
         return None
-    if machine.incomplete and "empty parameter list" in str(error) or "non-empty" in str(error):
-        return None  # what was to be filled may have been unknown
+    if "empty parameter list" in str(error) and (machine.incomplete or machine.changes.cut or machine.asked) or "non-empty" in str(error):
+        return None  # what was to be filled may have been unknown, or filled where this run did not go
     if machine.asked and isinstance(error, TypeError) and "NoneType" in str(error):
         return None  # set in a branch that was not taken
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs

@@ -11,10 +11,10 @@ from typing import Any, Callable
 import torch
 from torch import nn
 
-from torchlint.shapes import devices, functions
+from torchlint.shapes import containers, devices, functions
 from torchlint.shapes.arrays import Array, DTYPES
 from torchlint.shapes.expressions import PLAIN
-from torchlint.shapes.rounds import MORE
+from torchlint.shapes.rounds import MORE, is_open
 from torchlint.shapes.values import Budget, Exhausted, Special, Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.world import Value
 
@@ -80,19 +80,6 @@ def _sequence(machine, kind, items=()):
         machine.changes.cut, machine.changes.early = True, False
         made.append(Unknown(MORE))
     return machine.build(kind, made)
-
-
-def _dictionary(machine, kind, source=None, **extra):
-    made = {}
-    if source is not None:
-        if isinstance(source, dict) or hasattr(source, "keys"):
-            machine.update(made, source)
-        else:
-            for pair in machine.iterate(source):
-                key, value = machine.unpack(pair, 2, None)
-                machine.put(made, key, value)
-    made.update(extra)
-    return made
 
 
 def _range(machine, kind, *bounds):
@@ -174,12 +161,12 @@ def _counter(machine, kind, items=(), **extra):
 
 
 def _ordered(machine, kind, source=None, **extra):
-    return collections.OrderedDict(_dictionary(machine, dict, source, **extra))
+    return collections.OrderedDict(containers.dictionary(machine, dict, source, **extra))
 
 
 def _defaultdict(machine, kind, factory=None, source=None, **extra):
     make = None if factory is None else lambda: machine.call(factory, [], {})
-    return collections.defaultdict(make, _dictionary(machine, dict, source, **extra))
+    return collections.defaultdict(make, containers.dictionary(machine, dict, source, **extra))
 
 
 def _bytes(machine, kind, *_):
@@ -195,7 +182,7 @@ CONSTRUCT: dict[type, Callable] = {
     tuple: _sequence,
     set: _sequence,
     frozenset: _sequence,
-    dict: _dictionary,
+    dict: containers.dictionary,
     range: _range,
     type: _type,
     object: _object,
@@ -262,68 +249,21 @@ def _str_replace(machine, method, old, new, *count):
     return method(old, new, *count)
 
 
-def _extend(machine, method, items):
-    if type(items) is Unknown:
-        return None
-    new = list(machine.iterate(items))
-    machine.budget.length(len(method.__self__) + len(new))
-    method(new)
-
-
-def _append(machine, method, item):
-    machine.budget.spend()
-    method(item)
-
-
-def _insert(machine, method, position, item):
-    method(0 if type(position) is Unknown else position, item)
-
-
-def _pop(machine, method, *args):
-    if args and type(args[0]) is Unknown:
-        return Unknown("an item at an unknown position")
-    return method(*args)
-
-
-def _sort(machine, method, key=None, reverse=False):
-    items = method.__self__
-    machine.budget.length(len(items))
-    try:
-        items.sort(key=(lambda v: machine.call(key, [v], {})) if key else None, reverse=bool(reverse))
-    except UnknownUsed:
-        pass
-
-
-def _get(machine, method, key, default=None):
-    if type(key) is Unknown:
-        return Unknown("the value of an unknown key")
-    return method(key, default)
-
-
-def _setdefault(machine, method, key, default=None):
-    return _get(machine, method, key, default)
-
-
-def _update(machine, method, source=(), **extra):
-    if type(source) is not Unknown:
-        made = _dictionary(machine, dict, source)
-        machine.budget.length(len(made))
-        method(made)
-    if extra:
-        extra.pop("*", None)
-        method(extra)
-
-
-def _set_update(machine, method, *sources):
-    return method(*[list(machine.iterate(s)) for s in sources])
-
-
 def _module_transparent(machine, method, *args, **kwargs):
     return method.__self__
 
 
+def _optimizer_init(machine, method, params=(), defaults=None, **kwargs):
+    """`super().__init__(…)` of an optimizer of the program's own: with unknown parameters it has one that we do not know."""
+    unknown = unknown_in((params, defaults, *kwargs.values()))
+    if unknown is None:
+        params = list(machine.iterate(params)) if hasattr(type(params), "__next__") else params
+        return machine.foreign(method, (params, defaults), kwargs)
+    torch.optim.Optimizer.__init__(method.__self__, [torch.zeros(1, requires_grad=True)], defaults if isinstance(defaults, dict) else {})
+
+
 def _load_state(machine, method, state=None, *args, **kwargs):
-    unknown = type(state) is Unknown or state is None or state == {}  # an empty one was filled under names that are unknown
+    unknown = type(state) is Unknown or state is None or is_open(state)
     return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
 
 
@@ -466,11 +406,8 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
             "expandtabs": _not_looked_at,
         },
     ),
-    (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert}),
-    (collections.deque, {"append": _append, "extend": _extend}),
-    (dict, {"get": _get, "pop": lambda m, f, k, *d: Unknown("an unknown key") if type(k) is Unknown else f(k, *d), "setdefault": lambda m, f, k, d=None: None if type(k) is Unknown else f(k, d), "update": _update}),
-    (set, {"update": _set_update, "add": lambda m, f, v: None if type(v) is Unknown else f(v)}),
-    (torch.optim.Optimizer, {"load_state_dict": _nothing, "step": _step}),
+    *containers.METHODS,
+    (torch.optim.Optimizer, {"load_state_dict": _nothing, "step": _step, "__init__": _optimizer_init}),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque, _pieces})

@@ -211,7 +211,8 @@ class Operations:
         elif isinstance(owner, Array):
             pass
         elif type(key) is Unknown or (type(key) is slice and type(value) is Unknown):
-            pass
+            if isinstance(owner, dict):
+                self.changes.loosen(owner)
         elif type(key) is slice and isinstance(owner, list):
             owner[key] = list(self.iterate(value))
         else:

@@ -59,12 +59,17 @@ class Changes:
         if apply is operator.iadd and isinstance(owner, CONTAINERS):
             self.containers.append(owner)
 
+    def loosen(self, container: Any) -> None:
+        """A container holds more than is known: it is filled under unknown names, or by a function that is not called."""
+        self.cut = True
+        if not is_open(container):
+            loosen(container)
+
     def recursion(self, args: tuple) -> Unknown:
         """A function is not called once more; what it was given to fill may get more."""
         for container in args:
             if isinstance(container, CONTAINERS):
-                self.cut = True
-                loosen(container)
+                self.loosen(container)
         return Unknown("a function calls itself, and nobody knows how often")
 
     def short(self, items: Iterable) -> Iterator:
