@@ -81,6 +81,51 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         Plain(Encoder().parameters(), 0.1).zero_grad()
         """,
+        # a layer of a class that nobody knows may be a module, with parameters
+        """
+        from elsewhere import Base, Other
+
+        class Layer(Base):
+            def __init__(self, width):
+                super().__init__(width)
+                self.width = width
+
+        net = nn.Sequential(nn.Linear(2, 3), Layer(3))
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.many = nn.ModuleList()
+                self.many.append(Other(3))
+
+        torch.optim.Adam(Net().parameters())
+        """,
+        # torch's own base of all norms
+        """
+        from torch.nn.modules.batchnorm import _BatchNorm
+
+        class Norm(_BatchNorm):
+            def _check_input_dim(self, x):
+                pass
+
+        nn.Sequential(nn.Linear(3, 4), Norm(4))(torch.ones(2, 3))
+        """,
+        # whatever the kernel is: what has no batch is not what BatchNorm1d takes for one
+        """
+        class Post(nn.Module):
+            def __init__(self, hparams):
+                super().__init__()
+                size, width = hparams.kernel, hparams.width
+                self.parts = nn.ModuleList([
+                    nn.Sequential(nn.Conv1d(hparams.mels if i == 0 else width, width, size, padding=int((size - 1) / 2)), nn.BatchNorm1d(width))
+                    for i in range(3)
+                ])
+
+            def forward(self, x):
+                for part in self.parts:
+                    x = torch.tanh(part(x))
+                return x
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

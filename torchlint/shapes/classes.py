@@ -73,9 +73,8 @@ class Classes:
             return self.guarded(guards.CONSTRUCT[kind], kind, args, kwargs)
         if issubclass(kind, nn.Module):
             unknown = unknown_in((*args, *kwargs.values()))
-            if unknown is not None and kind in guards.CONTAINERS:
-                args = [guards.placeholders(a) for a in args]
-                self.incomplete = True
+            if kind in guards.CONTAINERS:
+                args = [guards.layers(self, a) for a in args]
             elif unknown is not None:
                 report_use(unknown, "construct", (kind, args, kwargs))
                 return Unknown(unknown.reason)

@@ -19,6 +19,7 @@ from torchlint.shapes.values import Budget, Exhausted, Special, Unknown, Unknown
 from torchlint.shapes.world import Value
 
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
+DICTS = (dict, collections.OrderedDict)
 LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
 UNFINISHED = "_torchlint_unfinished"  # an attribute of layers whose own `__init__` got something unknown
 LAYERS = 100  # in one recurrent network or transformer
@@ -32,14 +33,15 @@ class Placeholder(nn.Module):
         return Unknown("a layer that is not known")
 
 
-def placeholders(value: Any) -> Any:
-    """Layers for the unknowns that a container is made of."""
-    if type(value) is Unknown:
+def layers(machine, value: Any) -> Any:
+    """What a container of layers is made of, with placeholders for what is unknown, or of a class that may be a layer."""
+    if type(value) is Unknown or not isinstance(value, nn.Module) and machine.is_open(type(value)):
+        machine.incomplete = True
         return Placeholder()
     if isinstance(value, (list, tuple)):
-        return [placeholders(v) for v in value]
+        return [layers(machine, v) for v in value]
     if isinstance(value, dict):
-        return {k: placeholders(v) for k, v in value.items()}
+        return type(value)((k, layers(machine, v)) for k, v in value.items()) if type(value) in DICTS else value
     return value
 
 
@@ -284,7 +286,7 @@ def _module_init(machine, method, *args, **kwargs):
     owner = method.__self__
     if "*" in kwargs or unknown_in((*args, *kwargs.values())) is not None:
         if isinstance(owner, tuple(CONTAINERS)) and "*" not in kwargs:
-            return machine.foreign(method, tuple(placeholders(a) for a in args), kwargs)
+            return machine.foreign(method, tuple(layers(machine, a) for a in args), kwargs)
         nn.Module.__init__(owner)
         owner.__dict__[UNFINISHED] = True
         return None
@@ -292,7 +294,7 @@ def _module_init(machine, method, *args, **kwargs):
 
 
 def _list_append(machine, method, *args):
-    return method(*[placeholders(a) for a in args])
+    return method(*[layers(machine, a) for a in args])
 
 
 def _apply(machine, method, function):

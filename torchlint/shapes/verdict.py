@@ -8,7 +8,7 @@ import math
 from typing import Any, Callable, Iterator, Literal
 
 from torchlint.shapes.conflicts import Pair, pair_of
-from torchlint.shapes.harvest import of_rank, other_ranks
+from torchlint.shapes.harvest import BATCH, of_rank, other_ranks
 from torchlint.shapes.sizes import Assumption, Parameter, RunResult, Solution, TensorGuess, Trials, leaves, replace
 
 # What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a divisor of one only.
@@ -186,6 +186,11 @@ def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = Fals
             yield replace(assumption, path, TensorGuess(guess.shape, dtype)), []
         for other in list(other_ranks(guess))[:2]:
             yield replace(assumption, path, other), []
+    if tensors:  # samples become batches: layers of convolutions take both
+        changed = assumption
+        for path, guess in tensors:
+            changed = replace(changed, path, TensorGuess((BATCH, *guess.shape), guess.dtype))
+        yield changed, []
     for rank in (2, 3, 4, 5):
         changed = assumption
         for path, guess in tensors:

@@ -42,6 +42,7 @@ class _NamedTuple:
 
 NAMED_TUPLE = _NamedTuple
 SUPER_DUNDERS = frozenset("__init__ __new__ __getattr__ __setattr__ __call__ __len__ __getitem__ __iter__ __repr__ __eq__ __setitem__ __contains__ __post_init__ __init_subclass__ __enter__ __exit__".split())
+_WITH_BASES = ("torch.nn.modules.", "torch.optim.")  # modules whose private classes are built on, as `_BatchNorm` and `_LRScheduler`
 
 
 def _tables() -> dict[str, Any]:
@@ -83,7 +84,8 @@ def member(module: Library, name: str) -> Any:
     if name in ("__name__", "__file__"):
         return module.name
     if name.startswith("_") and not name.startswith("__version"):
-        return Unknown(f"{module.name}.{name} is private")
+        base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
+        return base if isinstance(base, type) else Unknown(f"{module.name}.{name} is private")
     return find(f"{module.name}.{name}")
 
 
