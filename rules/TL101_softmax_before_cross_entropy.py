@@ -59,6 +59,20 @@ class Lit(L.LightningModule):
         x, y = batch
         return F.cross_entropy(self(x), y)  # TL101
 ```
+```python bad engine.py
+def train_one_epoch(model, criterion, optimizer, loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x), y)  # TL101
+        loss.backward()
+        optimizer.step()
+```
+```python bad main.py
+from engine import train_one_epoch
+
+model = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=1))
+train_one_epoch(model, nn.CrossEntropyLoss(), torch.optim.Adam(model.parameters()), loader)
+```
 
 Scaling, clamping or taking a part of probabilities does not make logits of them.
 
@@ -117,6 +131,23 @@ net = nn.Linear(8, 3)
 loss = nn.CrossEntropyLoss()(net(x), y)
 serving = nn.Sequential(net, nn.Softmax(dim=1))
 loss = F.cross_entropy(torch.log(F.softmax(logits, dim=1) + 1e-8), y)
+```
+```python good engine.py
+class Trainer:
+    def __init__(self, model, criterion, optimizer):
+        self.model, self.criterion, self.optimizer = model, criterion, optimizer
+
+    def step(self, x, y):
+        self.optimizer.zero_grad()
+        self.criterion(self.model(x), y).backward()
+        self.optimizer.step()
+```
+```python good main.py
+from engine import Trainer
+
+for last, loss in ((nn.Identity(), nn.CrossEntropyLoss()), (nn.Softmax(dim=1), nn.BCELoss())):
+    model = nn.Sequential(nn.Linear(8, 3), last)
+    Trainer(model, loss, torch.optim.Adam(model.parameters())).step(x, y)
 ```
 """
 

@@ -166,10 +166,12 @@ class View:
 
     def mentions(self, word: str) -> list[str]:
         """The files of the project in which `word` stands as a whole word, this one left out, at most 50."""
-        pattern = re.compile(rb"\b" + re.escape(word.encode()) + rb"\b")
+        plain = word.encode()
+        pattern = re.compile(rb"\b" + re.escape(plain) + rb"\b")
         found = []
         for path in self.project.files():
-            if path != self.path and pattern.search(self.project.bytes(path) or b""):
+            data = self.project.bytes(path) or b""
+            if path != self.path and plain in data and pattern.search(data):
                 found.append(path)
                 self.consulted[path] = digest(self.project.bytes(path))
                 if len(found) == 50:

@@ -41,6 +41,11 @@ class Trigger(Struct, frozen=True):
         """What a file must contain for a call of these names to stand in it."""
         return tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in self.names) if self.kind == "call" else ()
 
+    @property
+    def of_objects(self) -> bool:
+        """Is it about calls of what a class makes, as in `criterion(output, target)`?"""
+        return any(name.endswith("()") for name in self.names)
+
 
 class Example(Struct, frozen=True):
     """One block of a manual. `file` is empty unless the block names its file."""

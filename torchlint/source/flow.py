@@ -363,19 +363,16 @@ class _Tracer(CallTracer):
                 yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
 
     def _callers(self, module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
-        """The calls in this file that are seen to call a function."""
+        """The calls that are seen to call a function: those of its file, and of training code those of other files."""
         if isinstance(function, ast.Lambda):
             return
-        names = [function.name]
-        if owner and function.name in ("__init__", "forward", "__call__"):
-            if function.name == "__init__":
-                names = [owner.node.name]
-            else:
-                yield from self._instance_calls(module, function)
-                return
-        for name in names:
-            for call in module.index.callers(name):
-                value = Value(module, call)
+        if owner and function.name in ("forward", "__call__"):
+            yield from self._instance_calls(module, function)
+            return
+        name = owner.node.name if owner and function.name == "__init__" else function.name
+        for user in (module, *module.users(owner.node.name if owner else function.name)):
+            for call in user.index.callers(name):
+                value = Value(user, call)
                 if any(_reaches(c, function, owner) for c in callees(value)):
                     yield value
 

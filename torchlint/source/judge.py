@@ -25,12 +25,14 @@ Armed = list[tuple[Rule, Trigger]]
 
 
 def may_arm(rules: Iterable[Rule], text: str) -> Armed:
-    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later."""
+    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later.
+    What trains may be given its losses by other files."""
     armed = []
+    is_given = "backward(" in text
     for rule in rules:
         for trigger in rule.triggers:
             if trigger.kind == "call":
-                fits = any(word in text for word in trigger.words)
+                fits = (is_given and trigger.of_objects) or any(word in text for word in trigger.words)
             elif trigger.kind == "module":
                 fits = "class " in text
             else:
@@ -42,8 +44,12 @@ def may_arm(rules: Iterable[Rule], text: str) -> Armed:
 
 
 def arm(armed: Armed, module: Module) -> Armed:
-    """Those whose needs are met by the file or what it imports."""
-    return [(r, t) for r, t in armed if all("|" not in need or module.mentions(need) for need in t.needs)]
+    """Those whose words and needs stand in the file, in what it imports, or in what uses its training code."""
+    return [
+        (r, t)
+        for r, t in armed
+        if (not t.words or module.mentions("|".join(t.words))) and all("|" not in need or module.mentions(need) for need in t.needs)
+    ]
 
 
 def judge(module: Module, armed: Armed, strict: bool = False) -> list[Finding]:

@@ -7,11 +7,12 @@ from typing import Any, Iterator
 
 from ..finding import Note, Span
 from ..project import Project, View
-from .index import CannotParse, Index, parse
+from .index import FUNCTIONS, LOOPS, CannotParse, Index, parse, within
 from .surface import surface
 
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
+MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
 MAX_KEPT = 2_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
 
 
@@ -125,12 +126,15 @@ class Module:
         return self.world.module(path) if path else None
 
     def mentions(self, word: str) -> bool:
-        """Does this file, or a project file that it imports, contain the text `word` (alternatives divided by `|`)?"""
+        """Does this file, or a project file that it imports or that uses its training code, contain the text `word`
+        (alternatives divided by `|`)?"""
         memo, key = self.world.memo, ("mentions", self.path, word)
         if key not in memo:
             words = word.split("|")
             project = self.world.view.project
-            memo[key] = any(w in self.index.text for w in words) or any(project.contains(path, w) for path in self._behind() for w in words)
+            memo[key] = any(w in self.index.text for w in words) or any(
+                project.contains(path, w) for path in (*self._behind(), *self._users()) for w in words
+            )
         return memo[key]
 
     def _behind(self) -> list[str]:
@@ -150,6 +154,36 @@ class Module:
                     queue += module.imported_paths() if module else ()
             memo[key] = list(found)
         return memo[key]
+
+    def users(self, name: str) -> list[Module]:
+        """The other files that mention a function or class at the top of this file, if it is training code: `main.py` says
+        which model and which loss `engine.py` is given."""
+        paths = self._users_by_name().get(name, ())
+        return [other for path in paths if (other := self.world.module(path))]
+
+    def _users(self) -> dict[str, None]:
+        return {path: None for paths in self._users_by_name().values() for path in paths}
+
+    def _users_by_name(self) -> dict[str, list[str]]:
+        memo, key = self.world.memo, ("users", self.path)
+        if key not in memo:
+            memo[key] = {}
+            for name in self._training_code():
+                paths = [path for path in self.world.view.mentions(name) if path != self.path]
+                memo[key][name] = paths if len(paths) <= MAX_USERS else []
+        return memo[key]
+
+    def _training_code(self) -> list[str]:
+        """What stands at the top of the file and runs `backward()`, or loops in the same file."""
+        if not self.index.says("backward("):
+            return []
+        backwards = self.index.callers("backward")
+        return [
+            node.name
+            for node in self.tree.body
+            if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
+            or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
+        ]
 
     def imports(self) -> list[Module]:
         """The project files that this file imports."""
