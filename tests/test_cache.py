@@ -82,6 +82,19 @@ def test_an_import_that_appears_is_seen(old):
     assert cached()[1] == ["train.py:8:TL101"]
 
 
+def test_a_change_in_the_file_that_uses_training_code_is_seen(old):
+    step = "import torch\n\ndef step(out, y, criterion):\n    loss = criterion(out, y)\n    loss.backward()\n"
+    use = "import torch\nfrom engine import step\n\nstep(torch.softmax(x, 1), y, torch.nn.{}())\n"
+    root = old({"engine.py": step, "main.py": use.format("CrossEntropyLoss")})
+    assert cached() == (0, ["engine.py:4:TL101"])
+    assert cached() == (2, ["engine.py:4:TL101"])
+    (root / "main.py").write_text(use.format("MSELoss"))
+    assert cached() == (0, [])
+    (root / "other.py").write_text(use.format("CrossEntropyLoss"))
+    (root / "main.py").unlink()
+    assert cached()[1] == ["engine.py:4:TL101"]
+
+
 def test_a_run_over_one_file_keeps_what_is_known_of_the_others(old):
     old({"a.py": BAD, "b.py": BAD})
     cached()
