@@ -126,6 +126,43 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                     x = torch.tanh(part(x))
                 return x
         """,
+        # what a loop over unknown lines would have filled, behind a condition or after more rounds
+        """
+        lines, all_of_them = [], []
+        for i, line in enumerate(open("text.txt").read().split("\\n")):
+            if i > 50:
+                break
+            parts = line.split(",")
+            if len(parts) == 2:
+                lines.append(parts)
+            all_of_them.append(len(parts))
+        torch.tensor(lines)[0], torch.tensor(all_of_them)[0]
+        """,
+        # what a callback fills, of which nobody knows when it is called
+        """
+        from elsewhere import Engine
+
+        losses, engine = [], Engine()
+
+        @engine.on("end")
+        def keep(loss):
+            losses.append(loss)
+
+        engine.run()
+        torch.tensor(losses) + torch.ones(5)
+        """,
+        # the program's own words, out of a function that a command line calls
+        """
+        import click
+
+        @click.command()
+        @click.option("--path", default=None)
+        def train(path):
+            if path is None:
+                raise Exception("where is the shape of the data?")
+
+        train()
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

@@ -53,6 +53,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return None
     if "empty parameter list" in str(error) and (machine.incomplete or machine.changes.cut or machine.asked) or "non-empty" in str(error):
         return None  # what was to be filled may have been unknown, or filled where this run did not go
+    if isinstance(error, (RuntimeError, IndexError)) and any(isinstance(a, torch.Tensor) and a.shape == (0,) for a in failure.args):
+        return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
     if machine.asked and isinstance(error, TypeError) and "NoneType" in str(error):
         return None  # set in a branch that was not taken
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs

@@ -60,7 +60,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.modules: list[nn.Module] = []
         self.failures: dict[int, Failure] = {}
         self.reported: list[Failure] = []
-        self.raised: set[int] = set()
+        self.raised: dict[int, Exception] = {}  # the program's own errors; held, so that no other gets the number of one
         self.finished: set[type] = set()
         self.ended_codes: set[Any] = set()  # of the finished classes
         self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
@@ -69,6 +69,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
         self.decided = False  # whether anything was asked since the run began
+        self.decisions = 0  # how often, by now
         self.expected = 0
         self.incomplete = False  # whether a module got something unknown as a part
         self.left = GUESSED_STEPS
@@ -182,7 +183,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         except Exception as error:
             if self.changes.cut and is_open(getattr(function, "__self__", None)):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
-            if id(error) not in self.failures:
+            if id(error) not in self.failures and id(error) not in self.raised:
                 if len(self.failures) > 200:  # each holds what it failed on
                     self.failures.clear()
                 self.failures[id(error)] = Failure(self, error, function, args, kwargs)
@@ -214,7 +215,7 @@ class Machine(Operations, Attributes, Classes, Imports):
             if misused and self.is_open(type(module)):
                 return Unknown("forward may come from elsewhere")
             native = functions.closure_of(type(module).forward) is None  # a Sequential of the program's own is torch's code, too
-            if id(error) not in self.failures and (native or misused):
+            if id(error) not in self.failures and id(error) not in self.raised and (native or misused):
                 if unknown is not None:
                     return Unknown(unknown.reason)
                 failure = self.failures[id(error)] = Failure(self, error, module, tuple(args), kwargs)
@@ -262,6 +263,7 @@ class Machine(Operations, Attributes, Classes, Imports):
 
     def decide(self, question: Question | None, default: bool = True) -> bool:
         """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is tried."""
+        self.decisions += 1
         if question is None:
             return default
         text, turned = question.asked
@@ -285,7 +287,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value, [], {})
         if isinstance(value, Exception):
-            self.raised.add(id(value))
+            self.raised[id(value)] = value
             raise value
         if isinstance(value, BaseException):
             raise ProgramExit(str(value))

@@ -81,12 +81,13 @@ class Changes:
 class Rounds:
     """The rounds of one loop while it runs."""
 
-    __slots__ = ("frame", "names", "changes", "budget", "began", "limit", "early", "updates", "count", "before", "first", "containers", "items", "fields")
+    __slots__ = ("frame", "names", "filled", "changes", "budget", "began", "limit", "early", "updates", "decisions", "count", "before", "first", "containers", "items", "fields")
 
-    def __init__(self, frame: Frame, names: list[Name]):
+    def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]]):
         machine = frame.machine
         self.frame = frame
         self.names = names
+        self.filled = filled  # how containers are read that a round may change, behind a condition too
         self.changes = machine.changes
         self.budget = machine.budget
         left = self.budget.steps - self.budget.used
@@ -94,6 +95,7 @@ class Rounds:
         self.limit = self.budget.used + left * 3 // 4
         self.early = self.budget.used + left // (4 if not machine.modules else 1)
         self.updates = machine.updates
+        self.decisions = machine.decisions
         self.count = 0
         self.before = self._values()
         self.first: list[Any] | None = None
@@ -135,6 +137,11 @@ class Rounds:
     def _values(self) -> list[Any]:
         return [read(self.frame) for read, _ in self.names]
 
+    def broken(self) -> None:
+        """`break`: on a condition that nobody knows, it may come in a later round."""
+        if self.frame.machine.decisions > self.decisions:
+            self.leave_open(like_the_last=True)
+
     def leave_open(self, like_the_last: bool) -> None:
         """The loop ends before it would. `like_the_last` if the other rounds do what the last one did, else anything may follow."""
         earlier = self.before if self.first is None else self.first
@@ -151,6 +158,9 @@ class Rounds:
             owner[:] = [Unknown("it changes from round to round") if type(item) in NUMBERS else item for item in owner]
         for container in {id(c): c for c in self.changes.containers[self.containers :]}.values():
             loosen(container)
+        for container in [read(self.frame) for read in self.filled]:
+            if isinstance(container, CONTAINERS) and not is_open(container):
+                loosen(container)
 
 
 def _forget(owner: Any, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 from torchlint.shapes.expressions import PLAIN, expression
 from torchlint.shapes.operators import GROWING, IN_PLACE
 from torchlint.shapes.program import Frame, Question, Scope
-from torchlint.shapes.rounds import Name, Rounds
+from torchlint.shapes.rounds import CHANGING, Name, Rounds
 from torchlint.shapes.targets import store, store_name
 from torchlint.shapes.values import Stop, Unknown, UnknownUsed
 
@@ -156,14 +156,27 @@ def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
     return [(expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names]
 
 
+def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
+    """How the names are read whose containers the statements of a loop may change, whether or not they come to it."""
+    names: dict[str, ast.Name] = {}
+    for part in nodes:
+        for one in ast.walk(part):
+            match one:
+                case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr=method)) if method in CHANGING:
+                    names.setdefault(owner.id, owner)
+                case ast.Subscript(value=ast.Name() as owner, ctx=ast.Store()):
+                    names.setdefault(owner.id, owner)
+    return [expression(owner, scope) for owner in names.values()]
+
+
 def _while(node: ast.While, scope: Scope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
-    names = _bound_names([node.test, *node.body], scope)
+    names, filled = _bound_names([node.test, *node.body], scope), _filled(node.body, scope)
 
     def loop(frame):
         machine, guessed = frame.machine, 0
-        with Rounds(frame, names) as rounds:
+        with Rounds(frame, names, filled) as rounds:
             while True:
                 value = test(frame)
                 if type(value) is Unknown or machine.is_tensor(value):
@@ -184,6 +197,7 @@ def _while(node: ast.While, scope: Scope) -> Run:
                 machine.budget.spend()
                 jump = body(frame)
                 if jump is BREAK:
+                    rounds.broken()
                     return None
                 if jump is RETURN:
                     return jump
@@ -195,13 +209,13 @@ def _while(node: ast.While, scope: Scope) -> Run:
 def _for(node: ast.For, scope: Scope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
-    names = _bound_names([node.target, *node.body], scope)
+    names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
 
     def loop(frame):
         machine = frame.machine
         items = source(frame)
         machine.place = place
-        with Rounds(frame, names) as rounds:
+        with Rounds(frame, names, filled) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
                     rounds.leave_open(like_the_last=True)
@@ -215,6 +229,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
                 target(frame, item)
                 jump = body(frame)
                 if jump is BREAK:
+                    rounds.broken()
                     return None
                 if jump is RETURN:
                     return jump
