@@ -163,6 +163,27 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         train()
         """,
+        # what an environment gives may be a number or an array of them
+        """
+        import gym
+
+        env, rows = gym.make("CartPole-v1"), []
+        for _ in range(20):
+            state, reward, done, info = env.step(1)
+            rows.append(state)
+        nn.Linear(4, 2)(torch.tensor(rows, dtype=torch.float))
+        """,
+        # one channel of 28 by 28 fits
+        """
+        class Dense(nn.Module):
+            def __init__(self, size=784):
+                super().__init__()
+                self.fc = nn.Linear(size, 10)
+
+            def forward(self, x):
+                batch, channels, height, width = x.size()
+                return self.fc(x.view(batch, -1))
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

@@ -42,7 +42,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     free: set[Any] = set()
     for change, touched in changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str):
         other = trials.known(change)
-        if other is None or not _collect(other, result, multiples if _ranks(change) == rank else []):
+        if not _collect(other, result, multiples if _ranks(change) == rank else []):
             return None
         if _is_at(other, result):
             free.update(touched)
@@ -52,9 +52,15 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     if relation != "equal":  # what images have besides: odd sides
         for odd in _odd(assumption, (1, -1, 3) if relation is not None else OFFSETS):
             other = trials.known(odd)
-            if other is None or not _collect(other, result, others):
+            if not _collect(other, result, others):
                 return None
         relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
+    if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
+        for path, guess in leaves(assumption):
+            for position, size in enumerate(guess.shape):
+                if not _collect(trials.known(replace(assumption, path, _resized(guess, {position: size + 1}))), result, others):
+                    return None
+        relation = _divisor(pair, [*multiples, *others])
     if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
         return None
     locked = all(
@@ -79,7 +85,7 @@ def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: 
     for change, _ in changes(assumption):
         if _ranks(change) == _ranks(assumption):
             other = trials.known(change)
-            if other is None or not _collect(other, result, found):
+            if not _collect(other, result, found):
                 return False
     return _relation(pair, found, []) in ("equal", relation)
 
@@ -88,9 +94,9 @@ def _is_at(other: RunResult, result: RunResult) -> bool:
     return other.place == result.place and other.visit == result.visit
 
 
-def _collect(other: RunResult, result: RunResult, pairs: list[Pair]) -> bool:
+def _collect(other: RunResult | None, result: RunResult, pairs: list[Pair]) -> bool:
     """Whether a run stopped before the line, or at it because of two sizes as well; those are added to the list."""
-    if other.stopped is None:
+    if other is None or other.stopped is None:
         return False
     if not _is_at(other, result):
         return other.steps < result.steps

@@ -124,7 +124,9 @@ def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False
             return Unknown("a tensor of unknown length")
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
-        first = ends[0] if ends else 0.0
+        first = next((e for e in ends if type(e) is not Unknown), None)
+        if ends and first is None:
+            return Unknown("a tensor of unknowns")  # each may be a number or a sequence
         if any(type(e) is Unknown or machine.is_tensor(e) for e in ends):
             if isinstance(first, torch.Tensor) and first.numel() > 1:
                 machine.refuse(ValueError("only one element tensors can be converted to Python scalars"), torch.tensor, ())
