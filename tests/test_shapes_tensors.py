@@ -281,7 +281,7 @@ def test_training_on_a_gpu():
 
 
 def test_numpy_of_a_gpu_tensor():
-    with pytest.raises(TypeError, match="Use Tensor.cpu"):
+    with pytest.raises(devices.DeviceError, match="Use Tensor.cpu"):
         torch.zeros(3, device="cuda").numpy()
     with pytest.raises(RuntimeError, match="requires grad"):
         devices.check_numpy(torch.zeros(3, requires_grad=True))

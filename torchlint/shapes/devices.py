@@ -173,6 +173,11 @@ def _to(function, args, kwargs):
     return _move(tensor, device, dtype, copy, layout)
 
 
+def _type_as(function, args, kwargs):
+    other = args[1] if len(args) > 1 else kwargs["other"]
+    return _move(args[0], device_of(other), other.dtype)
+
+
 def _move(
     tensor: torch.Tensor, device: Any, dtype: torch.dtype | None, copy: bool = False, layout: Any = None
 ) -> torch.Tensor:
@@ -224,10 +229,8 @@ def _literal(function, args, kwargs):
 def _to_numpy(function, args, kwargs):
     tensor = args[0]
     if device_of(tensor).type != "cpu":
-        raise TypeError(
-            f"can't convert {device_of(tensor)} device type tensor to numpy. "
-            "Use Tensor.cpu() to copy the tensor to host memory first."
-        )
+        text = f"can't convert {device_of(tensor)} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        raise DeviceError(text, (tensor,))
     if tensor.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     raise UnknownUsed("NumPy needs the values of a tensor")
@@ -242,6 +245,9 @@ def check_numpy(tensor: torch.Tensor) -> None:
             pass
 
 
+check_numpy.__name__ = "numpy"  # what messages call it
+
+
 _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.device.__get__: _get_device,
     torch.Tensor.is_cuda.__get__: _is_cuda,
@@ -250,6 +256,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.get_device: _get_index,
     torch.get_device: _get_index,
     torch.Tensor.to: _to,
+    torch.Tensor.type_as: _type_as,
     torch._C._nn._parse_to: _as_it_is,
     torch.Tensor.cuda: _cuda,
     torch.Tensor.cpu: _cpu,

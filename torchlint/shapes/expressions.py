@@ -9,6 +9,7 @@ from torchlint.shapes.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.program import Frame, Question, Scope
 from torchlint.shapes.rounds import loosen
 from torchlint.shapes.values import Unknown, UnknownUsed
+from torchlint.shapes.windows import known_lengths, windows
 
 Evaluate = Callable[[Frame], Any]
 
@@ -91,7 +92,14 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Evaluate:
         frame.machine.place = place
         return frame.machine.item(value, key)
 
-    return item
+    found = windows(node.slice, lambda part: expression(part, scope))
+
+    def window(frame):
+        value, key = owner(frame), index(frame)
+        frame.machine.place = place
+        return frame.machine.item(value, known_lengths(value, key, found, frame))
+
+    return window if found else item
 
 
 def _slice(node: ast.Slice, scope: Scope) -> Evaluate:

@@ -10,17 +10,27 @@ from torch import nn
 from torch.func import functional_call
 from torch.nn.parameter import UninitializedTensorMixin
 
-from torchlint.shapes import devices
+from torchlint.shapes import devices, operators
 
-ELEMENTS = 4_000_000  # what one replay may read; zeros take no room, since they are one number expanded
+ELEMENTS = 4_000_000  # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
+LARGEST = 2_000_000_000  # elements of what is expanded
+WORK = 50_000_000_000  # multiplications of an attention that would run before it is refused
 _SIMPLE = (int, float, complex, str, bool, type(None), torch.dtype, torch.memory_format, torch.layout, slice, type(...), range)
-_CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK")
+_CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK", "out of memory", "allocate memory")
 # Operations whose one dtype may be the wrong one, even if all of it is float.
 _FLOAT_REFUSED = frozenset(
     "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm nll_loss_forward nll_loss2d_forward "
     "__and__ __or__ __xor__ __lshift__ __rshift__ embedding gather scatter scatter_add index_select index_add take take_along_dim "
     "scatter_ scatter_add_ index_add_ index_copy index_fill __iand__ __ior__ bitwise_and_ bitwise_or_ bitwise_xor_ cross_entropy_loss".split()
 )
+# What only looks at sizes and strides, so that zeros of one byte do.
+_VIEWS = frozenset(
+    "view reshape view_as reshape_as expand expand_as permute transpose unflatten flatten split chunk tensor_split narrow select unbind "
+    "squeeze unsqueeze unfold movedim swapaxes broadcast_to getitem t".split()
+)
+_IN_PLACE = frozenset({"setitem", *(f.__name__ for f in operators.IN_PLACE.values())})  # what is written to cannot be one number expanded
+# What torch says of expanded numbers only.
+_EXPANDED = ("single memory location", "view size is not compatible", "view of a leaf")
 _confirmed: dict[Any, str | None] = {}
 _dtype_errors: dict[Any, str | None] = {}
 
@@ -58,11 +68,18 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
         if any(isinstance(p, UninitializedTensorMixin) for p in function.parameters()):
             return None
         count += sum(p.numel() for p in function.parameters())
-    if count > ELEMENTS:
+    large = count > ELEMENTS
+    if large and (count > LARGEST or _work(function, args) > WORK):
         return None
-    grad = torch.is_grad_enabled()
+    name = getattr(function, "__name__", "")
+    bytes_only = large and name in _VIEWS
+    if bytes_only and count > LARGEST // 4:
+        return None
+    grad = torch.is_grad_enabled() and not large
     try:
-        real_args, real_kwargs = _zeros(tuple(args), grad), _zeros(dict(kwargs), grad)
+        real_args, real_kwargs = _zeros(tuple(args), grad, bytes_only), _zeros(dict(kwargs), grad, bytes_only)
+        if large and args and isinstance(args[0], torch.Tensor) and (name in _IN_PLACE or name.endswith("_")) and args[0].numel() > ELEMENTS:
+            real_args = (torch.zeros(_extent(args[0], LARGEST // 20), dtype=args[0].dtype).as_strided(args[0].shape, args[0].stride()), *real_args[1:])
         if isinstance(function, nn.Module):
             state = {n: _zeros(t, grad) for n, t in (*function.named_parameters(), *function.named_buffers())}
             functional_call(function, state, real_args, real_kwargs)
@@ -72,8 +89,16 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
         return None
     except Exception as error:
         text = str(error)
-        return None if any(words in text for words in _CPU_ONLY) or "out of memory" in text else text
+        ours = _CPU_ONLY + _EXPANDED if large and not bytes_only else _CPU_ONLY
+        return None if any(words in text for words in ours) else text
     return None
+
+
+def _work(function: Callable, args: tuple) -> int:
+    """How many multiplications are done before what is refused is found; next to none, but where layers are made of layers."""
+    if not isinstance(function, (nn.MultiheadAttention, nn.Transformer)) and not list(getattr(function, "children", tuple)()):
+        return 0
+    return _elements(args) * sum(p.numel() for p in function.parameters()) // max((a.shape[-1] for a in args if isinstance(a, torch.Tensor) and a.dim()), default=1)
 
 
 def _elements(value: Any) -> int:
@@ -96,13 +121,15 @@ def _describe(value: Any) -> Any:
     return (type(value), repr(value)) if isinstance(value, (slice, float)) else (type(value), value)
 
 
-def _zeros(value: Any, grad: bool) -> Any:
-    """The same argument with zeros in it."""
+def _zeros(value: Any, grad: bool, bytes_only: bool = False) -> Any:
+    """The same argument with zeros in it; a large tensor is one zero expanded, or `bytes_only`."""
     if isinstance(value, torch.Tensor):
         if value.layout is not torch.strided:
             raise _NotPossible
         if not value.is_meta:
             return value
+        if bytes_only and not value.is_complex():
+            return torch.zeros(_extent(value, LARGEST // 4), dtype=torch.int8).as_strided(value.shape, value.stride())
         made = torch.zeros((), dtype=value.dtype).expand(value.shape)
         if any(value.stride()) and value.numel() <= ELEMENTS:
             made = torch.zeros(_extent(value), dtype=value.dtype).as_strided(value.shape, value.stride())
@@ -116,18 +143,18 @@ def _zeros(value: Any, grad: bool) -> Any:
     if isinstance(value, _SIMPLE):
         return value
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[_zeros(v, grad) for v in value])
+        return type(value)(*[_zeros(v, grad, bytes_only) for v in value])
     if isinstance(value, (list, tuple)):
-        return type(value)([_zeros(v, grad) for v in value])
+        return type(value)([_zeros(v, grad, bytes_only) for v in value])
     if isinstance(value, dict):
-        return {k: _zeros(v, grad) for k, v in value.items()}
+        return {k: _zeros(v, grad, bytes_only) for k, v in value.items()}
     raise _NotPossible
 
 
-def _extent(tensor: torch.Tensor) -> int:
+def _extent(tensor: torch.Tensor, most: int = 4 * ELEMENTS) -> int:
     """How many elements the storage of a view like this one needs."""
     extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else 0
-    if extent > 4 * ELEMENTS:
+    if extent > most:
         raise _NotPossible
     return extent
 

