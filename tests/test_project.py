@@ -76,6 +76,22 @@ def test_mentions_are_whole_words_in_other_files(tree):
     assert Project(folder).view(folder / "main.py").mentions("net") == [str(folder / "a.py")]
 
 
+def test_users_import_the_file_or_the_name_and_mention_it(tree):
+    folder = tree({
+        "pkg/__init__.py": "from .engine import train\n",
+        "pkg/engine.py": "def train(): ...\n",
+        "main.py": "from pkg import (\n    other,\n    train,\n)\n",
+        "run.py": "import pkg.engine\npkg.engine.train()\n",
+        "apart.py": "import torch\ntrain = 1\n",
+        "idle.py": "import pkg.engine\n",
+        "talk.py": "# import train\ntrain = 1\n",
+    })
+    new = str(folder / "new.py")
+    view = Project(folder, overlay={new: "from pkg.engine import train\n"}).view(folder / "idle.py")
+    users = view.users(str(folder / "pkg/engine.py"), "train")
+    assert [os.path.relpath(path, folder) for path in users] == ["main.py", "new.py", "pkg/__init__.py", "run.py"]
+
+
 def test_a_new_unsaved_file_is_found_although_it_was_missing_before(tmp_path):
     project = Project(tmp_path)
     path = str(tmp_path / "a.py")

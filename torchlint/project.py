@@ -18,6 +18,10 @@ IGNORED_FOLDERS = frozenset(
 )
 
 
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(]*\([^)]*\)|[^\n]*)", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+
+
 class NotText(ValueError):
     """The bytes of a file are not Python source in the encoding it declares."""
 
@@ -50,6 +54,7 @@ class Project:
         self._resolved: dict[tuple, tuple[str | None, tuple[str, ...]]] = {}
         self._contained: dict[str, tuple[str, dict[str, bool]]] = {}
         self._files: list[str] | None = None
+        self._importing: dict[bytes, list[str]] | None = None
 
     @property
     def overlay(self) -> Mapping[str, str]:
@@ -66,11 +71,7 @@ class Project:
         if path in self.overlay:
             return self.overlay[path].encode()
         if path not in self._bytes:
-            try:
-                with open(path, "rb") as file:
-                    self._bytes[path] = file.read()
-            except OSError:
-                self._bytes[path] = None
+            self._bytes[path] = _read(path)
         return self._bytes[path]
 
     def text(self, path: str) -> str | None:
@@ -135,9 +136,32 @@ class Project:
             self._files = found
         return self._files
 
+    def importing(self, word: str) -> list[str]:
+        """The files in whose import statements a word stands, sorted. All files are read for it, once and without keeping them."""
+        if self._importing is None:
+            self._importing = {}
+            for path in self.files():
+                for name in _imported_words(self._bytes.get(path) or _read(path)):
+                    self._importing.setdefault(name, []).append(path)
+        wanted = word.encode()
+        found = [path for path in self._importing.get(wanted, ()) if path not in self.overlay]
+        return sorted([*found, *(path for path, text in self.overlay.items() if wanted in _imported_words(text.encode()))])
+
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""
         return View(self, os.path.abspath(path))
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _imported_words(data: bytes | None) -> set[bytes]:
+    return {word for statement in _IMPORT.findall(data or b"") for word in _WORD.findall(statement)}
 
 
 class View:
@@ -166,14 +190,23 @@ class View:
 
     def mentions(self, word: str) -> list[str]:
         """The files of the project in which `word` stands as a whole word, this one left out, at most 50."""
+        return self._mentioning(word, self.project.files(), self.path)
+
+    def users(self, path: str, name: str) -> list[str]:
+        """Those that mention a name of the file at `path`, and import that file, or something so called from elsewhere."""
+        folder, file = os.path.split(path)
+        own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
+        return self._mentioning(name, sorted({*self.project.importing(own), *self.project.importing(name)}), path)
+
+    def _mentioning(self, word: str, paths: list[str], but: str) -> list[str]:
         plain = word.encode()
         pattern = re.compile(rb"\b" + re.escape(plain) + rb"\b")
         found = []
-        for path in self.project.files():
+        for path in paths:
             data = self.project.bytes(path) or b""
-            if path != self.path and plain in data and pattern.search(data):
+            if path != but and plain in data and pattern.search(data):
                 found.append(path)
-                self.consulted[path] = digest(self.project.bytes(path))
+                self.consulted[path] = self.project.digest(path)
                 if len(found) == 50:
                     break
         self.consulted[f"mentions {word}"] = digest("\n".join(found).encode())

@@ -66,7 +66,7 @@ def _evaluating(module: Module) -> list[ast.AST]:
         owner = method_class(module, function)
         if owner is None or not owner.is_module:
             name = function.name.lower()
-            if EVALUATES.search(name) and not name.startswith("test_") and _repeats(module, function) or _runs_a_model(module, [function]):
+            if not name.startswith("test_") and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])):
                 found.append(function)
     return found
 
@@ -86,8 +86,8 @@ def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
 
 
 def _starts_here(module: Module, function: ast.AST) -> bool:
-    """Is a function where something begins: nobody in the file calls it, and it is no part of a model?"""
-    if module.index.callers(function.name):
+    """Is a function where something begins: nobody in the file calls it, it is no unit test and no part of a model?"""
+    if function.name.startswith("test_") or module.index.callers(function.name):
         return False
     owner = method_class(module, function)
     return owner is None or not owner.is_module

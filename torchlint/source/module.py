@@ -169,7 +169,7 @@ class Module:
         if key not in memo:
             memo[key] = {}
             for name in self._training_code():
-                paths = [path for path in self.world.view.mentions(name) if path != self.path]
+                paths = self.world.view.users(self.path, name)
                 memo[key][name] = paths if len(paths) <= MAX_USERS else []
         return memo[key]
 
