@@ -184,6 +184,49 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                 batch, channels, height, width = x.size()
                 return self.fc(x.view(batch, -1))
         """,
+        # the same in the dict that states are
+        """
+        from collections import OrderedDict
+
+        renamed = OrderedDict()
+        for name, value in torch.load("best.pt").items():
+            renamed[name[7:]] = value
+        nn.Linear(2, 2).load_state_dict(renamed)
+        """,
+        # an exercise that is not done yet, and lengths that nobody knows behind a command line
+        """
+        import click
+
+        def step():
+            raise NotImplemented("of what shape is the loss?")
+
+        @click.command()
+        def main():
+            len(object())
+
+        try:
+            step()
+        except Exception:
+            pass
+        main()
+        """,
+        # the gradient of a sparse embedding is sparse
+        """
+        table = nn.Embedding(10, 4, sparse=True)
+        optimizer = torch.optim.SparseAdam(list(table.parameters()))
+        table(torch.tensor([1, 2])).sum().backward()
+        optimizer.step()
+        """,
+        # a size that is always given
+        """
+        class Score(nn.Module):
+            def __init__(self, size: int = -1):
+                super().__init__()
+                self.fc = nn.Linear(size, 8)
+
+            def forward(self, x):
+                return self.fc(x)
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

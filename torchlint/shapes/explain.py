@@ -28,7 +28,7 @@ SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "a
 
 
 # Errors that say something about this machine, not about the program.
-OURS = ("meta", "accelerator", "CUDA", "process group", "shared memory", "NCCL")
+OURS = ("meta", "accelerator", "CUDA", "process group", "shared memory", "NCCL", "does not support dense gradients")
 
 
 def kind_of(error: Exception, text: str) -> str:
@@ -57,6 +57,10 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
     if machine.asked and isinstance(error, TypeError) and "NoneType" in str(error):
         return None  # set in a branch that was not taken
+    if not callable(failure.function) or type(failure.function).__module__.startswith("torchlint."):
+        return None  # what cannot be called at all, or is one of our own that calls the program: torch had no part in it
+    if not machine.scripting and "negative dimension" in str(error):
+        return None  # a default like -1 stands for a size that is always given
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
     if function is not failure.function:
         args = (failure.function.__self__, *args)
@@ -239,11 +243,24 @@ def describe_call(function: Any, args: tuple, kwargs: dict[str, Any], text: str)
         return f"{left} {SYMBOLS[name]} {right} does not work"
     if function is operator.getitem:
         return f"a tensor of shape {shape_of(args[0])} cannot be indexed this way"
+    if function is operator.setitem:
+        return f"items of a tensor of shape {shape_of(args[0])} cannot be set this way: {text.splitlines()[0]}"
+    owner = getattr(function, "__self__", None)
     given = ", ".join([shape_of(a) for a in args] + [f"{k}={shape_of(v)}" for k, v in kwargs.items()])
+    if name == "__init__" and owner is not None:
+        return f"{type(owner).__name__}({given}) cannot be made: {text.splitlines()[0]}"
+    said = f"{name}({given}) fails"
     if args and isinstance(args[0], torch.Tensor) and getattr(torch.Tensor, name, None) is function:
         given = ", ".join([*map(shape_of, args[1:]), *(f"{k}={shape_of(v)}" for k, v in kwargs.items())])
-        return f"{name}({given}) fails on {_operand(args[0])}"
-    return f"{name} fails on {given}"
+        said = f"{name}({given}) fails on {_operand(args[0])}"
+    elif isinstance(owner, (nn.Module, torch.optim.Optimizer)):
+        said = f"{type(owner).__name__}.{said}"
+    return said if any(isinstance(a, torch.Tensor) for a in args) and is_of_sizes(text) else f"{said}: {text.splitlines()[0].partition(', but expected one of')[0]}"
+
+
+def is_of_sizes(text: str) -> bool:
+    """Whether it is about sizes and dtypes, which the message shows already."""
+    return any(word in text for word in (*DTYPE, *SHAPE)) and "argument" not in text
 
 
 def _operand(value: Any) -> str:

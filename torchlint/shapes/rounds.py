@@ -8,7 +8,7 @@ containers that grew. These become unknown, or hold an unknown that stands for a
 from __future__ import annotations
 
 import operator
-from collections import deque
+from collections import OrderedDict, deque
 from typing import Any, Callable, Iterable, Iterator
 
 import torch
@@ -192,7 +192,7 @@ def loosen(container: Any) -> None:
     """Let a container hold an unknown for the items that it would have gained, or lost."""
     more = Unknown(MORE)
     if isinstance(container, dict):
-        dict.__setitem__(container, more, more)
+        (OrderedDict if isinstance(container, OrderedDict) else dict).__setitem__(container, more, more)
     elif isinstance(container, set):
         set.add(container, more)
     elif isinstance(container, list):
