@@ -36,9 +36,9 @@ SAME = frozenset(".unsqueeze .squeeze .view .reshape .float .to .cuda .cpu .type
 INDICES = ("torch.randint", ".long", ".argmax", "torch.argmax")
 
 
-@on_node("BinOp", needs="softmax|Softmax")
+@on_node("BinOp", needs=("oftmax", "long|argmax|randint"))
 def check(place: Node):
-    if not isinstance(place.node.op, ast.Mult):
+    if not isinstance(place.node.op, ast.Mult) or any(isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)):
         return
     for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
         if is_log_probability(place, scores) and is_index(place, target):
