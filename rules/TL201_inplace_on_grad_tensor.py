@@ -220,6 +220,77 @@ for state, reward, next_state in loader:
     loss.backward()
     optimizer.step()
 ```
+What was read through a view, a list or a function is the same tensor.
+
+```python bad
+class Unrolled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.RNNCell(4, 4)
+
+    def forward(self, x):
+        states = x.new_zeros(len(x) + 1, x.size(1), 4)
+        for t in range(len(x)):
+            last = states[t]
+            states[t + 1] = self.cell(x[t], last)  # TL201
+        return states
+
+class Pyramid(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.laterals = nn.ModuleList(nn.Sequential(nn.Conv2d(4, 4, 1), nn.ReLU()) for _ in range(3))
+
+    def forward(self, maps):
+        found = [layer(maps[i]) for i, layer in enumerate(self.laterals)]
+        for i in range(2, 0, -1):
+            found[i - 1] += F.interpolate(found[i], scale_factor=2)  # TL201
+        total = []
+        for layer, x in zip(self.laterals, found):
+            total.append(torch.sigmoid(x))
+        mean = total[0]
+        for other in total[1:]:
+            mean += other  # TL201
+        return mean
+
+def unit(features):
+    features /= features.norm(dim=-1, keepdim=True)  # TL201
+    return features
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.image, self.text = nn.Linear(8, 4), nn.Linear(6, 4)
+
+    def forward(self, image, text):
+        return unit(self.image(image)) @ unit(self.text(text)).t()
+```
+```python good
+class Unrolled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.RNNCell(4, 4)
+        self.laterals = nn.ModuleList(nn.Conv2d(4, 4, 1) for _ in range(3))
+
+    def forward(self, x, rows, maps):
+        states = x.new_zeros(len(x) + 1, x.size(1), 4)
+        for t in range(len(x)):
+            states[t + 1] = self.cell(x[t], states[t].clone())
+        for row in rows:
+            states[row] = self.cell(x[row], states[row])
+        found = [layer(maps[i]) for i, layer in enumerate(self.laterals)]
+        for i in range(2, 0, -1):
+            found[i - 1] += F.interpolate(found[i], scale_factor=2)
+            found[i] = torch.relu(found[i])
+        return states, found
+
+def unit(features):
+    features /= features.norm(dim=-1, keepdim=True)
+    return features
+
+@torch.no_grad()
+def embed(model, images):
+    return unit(model(images))
+```
 """
 
 import ast

@@ -91,6 +91,19 @@ w += 1
 x = torch.randn(3)
 x += 1
 ```
+```python bad
+net = nn.Linear(2, 2)
+for name, p in net.named_parameters():
+    if name == "bias":
+        p.zero_()  # TL202
+```
+```python fixed
+net = nn.Linear(2, 2)
+for name, p in net.named_parameters():
+    if name == "bias":
+        with torch.no_grad():
+            p.zero_()
+```
 """
 
 import ast
@@ -116,7 +129,7 @@ def check(change: Change):
 
 def frozen(change: Change, leaf) -> bool:
     """Where a file freezes parameters, which ones a loop over `parameters()` meets is not known."""
-    loop = isinstance(leaf.node, ast.Call) and isinstance(leaf.node.func, ast.Attribute) and leaf.node.func.attr == "parameters"
+    loop = isinstance(leaf.node, ast.Call) and isinstance(leaf.node.func, ast.Attribute) and leaf.node.func.attr in ("parameters", "named_parameters")
     made_elsewhere = isinstance(leaf.node, ast.Attribute)
     text = change.module.index.text
     return (loop or made_elsewhere) and any(word in text for word in ("requires_grad_(False)", "requires_grad = False", ".detach_()"))

@@ -121,6 +121,30 @@ net = nn.Linear(8, 8).cuda()
 net(torch.randn(4, 8))
 ```
 
+An array from NumPy is on the CPU too.
+
+```python bad
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+policy = nn.Linear(4, 2).to(device)
+
+def act(state):
+    state = torch.from_numpy(state).float().unsqueeze(0)  # TL301
+    return policy(state).argmax().item()
+```
+
+Where a model was not moved yet, or was brought back, it takes tensors of the CPU.
+
+```python good
+net = nn.Linear(3, 2)
+print(net(torch.zeros(1, 3)).shape)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net.to(device)
+print(net(torch.zeros(1, 3, device=device)) + torch.ones(()))
+net.cpu()
+torch.onnx.export(net, torch.zeros(1, 3), "net.onnx")
+print(net(torch.zeros(1, 3)))
+```
+
 Some code follows its tensors from place to place: it moves them under a test, asks another tensor where it is, or keeps a model on the CPU
 although another one is moved.
 
@@ -202,7 +226,7 @@ NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
 
 @on_call(
     "torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.rand", "torch.randn", "torch.randint", "torch.arange", "torch.linspace",
-    "torch.eye", "torch.tensor", "torch.randperm", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor",
+    "torch.eye", "torch.tensor", "torch.randperm", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.from_numpy",
     without=("device", "generator", "out"),
 )
 def check(call: Call):
@@ -224,6 +248,8 @@ def check(call: Call):
 
 def is_scalar(call: Call) -> bool:
     """0-dim tensors mix with every device; what is not a list may be a number."""
+    if any(isinstance(size, (ast.Tuple, ast.List)) and not size.elts for size in call.node.args[:1]):  # torch.ones(())
+        return True
     if not call.names <= {"torch.tensor"}:
         return False
     data = call.argument("data", 0)
@@ -235,7 +261,7 @@ def on_same_device(call: Call):
     function = call.function
     if not isinstance(function, ast.FunctionDef) or function.name != "forward" or len(function.args.args) < 2:
         return None
-    if call.names & {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor"}:
+    if call.names & {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.from_numpy"}:
         return None
     tensor = function.args.args[1].arg
     if not call.is_tensor_parameter(tensor):

@@ -160,6 +160,25 @@ for x in loader:
     F.mse_loss(student(x), target).backward()
     optimizer.step()
 ```
+What Accelerate prepares is the model that it was given.
+
+```python bad
+from accelerate import Accelerator
+
+accelerator = Accelerator()
+net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+optimizer = torch.optim.Adam(net.parameters())
+net, optimizer, batches, eval_batches = accelerator.prepare(net, optimizer, batches, eval_batches)
+for epoch in range(3):
+    net.train()
+    for x, y in batches:
+        accelerator.backward(F.mse_loss(net(x), y))
+        optimizer.step()
+        optimizer.zero_grad()
+    for x, y in eval_batches:
+        with torch.no_grad():
+            print(F.mse_loss(net(x), y))  # TL503
+```
 """
 
 from torchlint import Node, on_node

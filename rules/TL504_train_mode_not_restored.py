@@ -145,6 +145,20 @@ for x, y in loader:
     optimizer.step()
     plain.eval()
 ```
+A model that each round makes anew is in train mode.
+
+```python good
+for fold in range(5):
+    net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(net.parameters())
+    for x in batches:
+        optimizer.zero_grad()
+        net(x).mean().backward()
+        optimizer.step()
+    net.eval()
+    with torch.no_grad():
+        print(net(held_out))
+```
 """
 
 from torchlint import Loop, on_loop

@@ -208,6 +208,31 @@ def learn(q, target_q, batch, optimizer, gamma=0.99):
     loss.backward()
     optimizer.step()
 ```
+A loss has no graph of its own to record, whatever it is called; and a discount needs no name.
+
+```python bad
+class Runner:
+    def __init__(self, net):
+        self.net = net
+        self.crit = nn.MSELoss()
+
+    def validate(self, batches):
+        self.net.eval()
+        total = 0.0
+        for x, y in batches:
+            out = self.net(x)  # TL505
+            total += self.crit(out, y).item()
+        return total
+
+q = nn.Linear(4, 2)
+optimizer = torch.optim.Adam(q.parameters())
+for state, action, reward, after in batches:
+    target = reward + 0.99 * q(after).max(1).values  # TL505
+    loss = F.mse_loss(q(state).gather(1, action).squeeze(1), target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
 """
 
 import ast
@@ -228,7 +253,7 @@ def check(place: Node):
         )
 
 
-@on_node("Module", needs=("backward", "gamma|discount|GAMMA|DISCOUNT|γ"))
+@on_node("Module", needs=("backward", "gamma|discount|GAMMA|DISCOUNT|γ|0.9|0.8"))
 def check_targets(file: Node):
     for found in file.bootstraps:
         model = file.short_of(found.call.at(found.call.node.func, ()))

@@ -140,6 +140,30 @@ class Model(nn.Module):
 
 best_state = Model().state_dict()
 ```
+To begin again from the first weights, they must have been copied.
+
+```python bad
+net = nn.Linear(4, 2)
+first = net.state_dict()  # TL516
+for lr in (0.1, 0.01):
+    net.load_state_dict(first)
+    optimizer = torch.optim.SGD(net.parameters(), lr=lr)
+    for x in batches:
+        optimizer.zero_grad()
+        net(x).sum().backward()
+        optimizer.step()
+```
+```python good
+first = nn.Linear(4, 2).state_dict()
+for lr in (0.1, 0.01):
+    net = nn.Linear(4, 2)
+    net.load_state_dict(first)
+    optimizer = torch.optim.SGD(net.parameters(), lr=lr)
+    for x in batches:
+        optimizer.zero_grad()
+        net(x).sum().backward()
+        optimizer.step()
+```
 """
 
 import ast
@@ -218,21 +242,30 @@ def _collected(place, collection, value):
 
 def _is_trained_around(place, model, collection=None) -> bool:
     """Does a loop around the place train one and the same model, into a collection that is older than the loop?"""
-    root = model
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    if not isinstance(root, ast.Name) or not place.loops:
-        return False
     for loop in place.loops:
-        stored = [n for n in ast.walk(loop) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
-        if any(n.id == root.id or isinstance(collection, ast.Name) and n.id == collection.id for n in stored):
+        if _rebinds(loop, model) or isinstance(collection, ast.Name) and _rebinds(loop, collection):
             return False
-        text = ast.unparse(model)
-        for node in ast.walk(loop):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("backward", "manual_backward", "step", "load_state_dict"):
-                return True
-            if isinstance(node, ast.Call) and any(ast.unparse(a) == text for a in node.args) and re.search(r"train|fit|learn|optimi", ast.unparse(node.func).lower()):
-                return True
+        if _is_trained_by(loop, model, ("backward", "manual_backward", "step", "load_state_dict")):
+            return True
+    return False
+
+
+def _rebinds(loop, thing) -> bool:
+    while isinstance(thing, ast.Attribute):
+        thing = thing.value
+    return not isinstance(thing, ast.Name) or any(isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop))
+
+
+def _is_trained_by(loop, model, methods=("backward", "manual_backward", "step")) -> bool:
+    """Does a loop train a model that is older than it?"""
+    if loop is None or _rebinds(loop, model):
+        return False
+    text = ast.unparse(model)
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods:
+            return True
+        if isinstance(node, ast.Call) and any(ast.unparse(a) == text for a in node.args) and re.search(r"train|fit|learn|optimi", ast.unparse(node.func).lower()):
+            return True
     return False
 
 
@@ -299,9 +332,19 @@ def _is_restored(place, name) -> bool:
         if isinstance(load, ast.Call) and isinstance(load.func, ast.Attribute) and load.func.attr == "load_state_dict":
             steps = [c.lineno for c in place.module.index.callers("step")]
             same = ast.unparse(load.func.value) == ast.unparse(models[0])
-            if same and any(place.node.lineno < line < use.lineno for line in steps):
+            if same and (any(place.node.lineno < line < use.lineno for line in steps) or _is_trained_by(_loop_without(place, load), load.func.value)):
                 return True
     return False
+
+
+def _loop_without(place, load):
+    """The innermost loop around a place that `place` does not stand in."""
+    node = load
+    while node.up is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        node = node.up
+        if isinstance(node, (ast.For, ast.While)) and node.lineno > place.node.lineno:
+            return node
+    return None
 
 
 def _is_only_saved(place, name) -> bool:

@@ -99,6 +99,32 @@ def test_a_crash_of_a_rule_is_one_finding(tmp_path, body, said):
     assert said in found[0].message and "\n" not in found[0].message and "TL990" in found[0].message
 
 
+def test_one_mistake_is_said_once():
+    """The text world names the tensor, the dry run the layer in which it meets another: they share the line of the call."""
+    pytest.importorskip("torch")
+    text = """import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(5, 8)
+
+    def start(self, batch):
+        return torch.zeros(1, batch, 8)
+
+    def forward(self, x, h):
+        return self.rnn(x, h)
+
+device = torch.device("cuda")
+model = Net().to(device)
+h = model.start(2)
+y, h = model(torch.randn(3, 2, 5).to(device), h)
+"""
+    assert codes(text, Settings()) == [("TL301", 10)]
+    assert [code for code, _ in codes(text, Settings(selections=(Selection(select=("TL903",)),)))] == ["TL903"]
+
+
 def test_suppressed_findings_are_counted():
     outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), "/nowhere/a.py", TEXT_WORLD)
     assert outcome.findings == () and outcome.suppressed == 1

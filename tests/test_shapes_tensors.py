@@ -263,6 +263,7 @@ def test_devices_must_not_mix(name):
         lambda cpu, gpu: gpu.copy_(cpu),
         lambda cpu, gpu: gpu.masked_fill(gpu > 0, torch.tensor(0.0)),
         lambda cpu, gpu: nn.LSTM(3, 4).cuda()(gpu.view(3, 1, 3)),
+        lambda cpu, gpu: gpu + cpu.double().type_as(gpu),
         lambda cpu, gpu: nn.Linear(3, 1).cuda()(cpu.to(gpu.device)).sum().backward(),
         lambda cpu, gpu: nn.TransformerEncoderLayer(4, 2).cuda()(torch.randn(2, 2, 4, device="cuda")),
     ],

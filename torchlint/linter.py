@@ -165,12 +165,16 @@ def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -
 
 
 def _once(findings: list[Finding]) -> list[Finding]:
-    """Without what the dry run says about a line on which the text world has said it."""
+    """Without what the dry run says about places of which the text world has said it: the line that fails, and those that led there."""
     said: dict[int, set[str]] = {}
     for finding in findings:
-        for line in (finding.span.line, *(n.span.line for n in finding.notes if n.path == finding.path)):
+        for line in _lines(finding):
             said.setdefault(line, set()).add(finding.code)
-    return [f for f in findings if not set(_SAID_BY.get(f.code, ())) & said.get(f.span.line, set())]
+    return [f for f in findings if not any(said[line].intersection(_SAID_BY.get(f.code, ())) for line in _lines(f))]
+
+
+def _lines(finding: Finding) -> set[int]:
+    return {finding.span.line, *(n.span.line for n in finding.notes if n.path == finding.path)}
 
 
 def _not_python(path: str, line: int, column: int, reason: str, cell: int | None = None) -> Finding:

@@ -15,6 +15,7 @@ from .regions import under_no_grad
 from .values import Value
 
 _DISCOUNT = re.compile(r"gamma|discount|^γ$")
+_FACTOR = re.compile(r"\b0?\.[89]\d* \*|\* 0?\.[89]\d*\b")  # a discount that has no name
 _VALUES = re.compile(r"(^|_)(q|v|value|critic|dqn)(_|\d|$|net)|(^|_)(net|model)$")
 _MAX_BACKWARDS = 30  # of one file
 
@@ -28,7 +29,7 @@ class Bootstrap(NamedTuple):
 
 def bootstraps(module: Module) -> Iterator[Bootstrap]:
     """The calls of a network in a target through which a backward would train it, too."""
-    if not _DISCOUNT.search(module.index.text.lower()):
+    if not (_DISCOUNT.search(module.index.text.lower()) or _FACTOR.search(module.index.text)):
         return
     seen: set[int] = set()
     for call in list(module.index.callers("backward"))[:_MAX_BACKWARDS]:

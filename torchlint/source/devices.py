@@ -12,13 +12,14 @@ from .identity import external_name
 from .index import FUNCTIONS, enclosing_function, last_word
 from .kinds import MODULE, PARAMETER, TENSOR, kinds
 from .module import Module
+from .moves import is_moved_at
 from .reaching import reaching
 from .signatures import bound_argument
 from .values import Value
 
 MOVED, HERE = "moved", "here"
 FACTORIES = frozenset(
-    f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor".split()
+    f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor from_numpy".split()
 )
 _MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
 # Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
@@ -283,37 +284,46 @@ def _is_moved_object(value: Value, depth: int) -> bool:
     """Was a module moved, in the expression that made it or by a later statement `model.to(device)`?"""
     if depth == 0:
         return False
+    keys = {o.key for o in objects(value) if o.node is not None}
+    moves = [(call, away) for call, moved, away in _moved_by_statement(value.module) if keys & moved]
+    return is_moved_at(value.node, moves, _moving_origin(value, depth))
+
+
+def _moving_origin(value: Value, depth: int) -> ast.AST | None:
+    """The expression that made a module on its device."""
     for origin in origins(value):
         if not isinstance(origin.node, ast.Call):
             if isinstance(origin.node, ast.arg) and method_class(origin.module, origin.node.up.up) and origin.node.arg == "self":
-                return _in_module_code(origin)
+                if _in_module_code(origin):
+                    return origin.node
             continue
         for callee in callees(origin):
             last = callee.name.rsplit(".", 1)[-1]
             if callee.kind == "method" and last in ("to", "cuda"):
                 if _moved_to(origin, last, callee.receiver, depth - 1) == MOVED:
-                    return True
-            elif callee.kind == "method" and callee.receiver is not None and _is_moved_object(callee.receiver, depth - 1):
-                return True
+                    return origin.node
+            elif callee.kind == "method" and last != "cpu" and callee.receiver is not None and _is_moved_object(callee.receiver, depth - 1):
+                return origin.node
             elif last in ("DataParallel", "DistributedDataParallel", "compile", "script") and origin.node.args:
                 if _is_moved_object(origin.at(origin.node.args[0], ()), depth - 1):
-                    return True
-    keys = {o.key for o in objects(value) if o.node is not None}
-    return any(keys & moved for moved in _moved_by_statement(value.module))
+                    return origin.node
+    return None
 
 
-def _moved_by_statement(module: Module) -> list[set]:
+def _moved_by_statement(module: Module) -> list[tuple[ast.Call, set, bool]]:
+    """`model.to(device)` and its kin: the call, what it moves, and whether away from the CPU."""
     memo = module.world.memo
     key = ("moved by statement", module.path)
     if key not in memo:
         memo[key] = []
         found = []
-        for call in (*module.index.callers("to"), *module.index.callers("cuda")):
+        for call in (*module.index.callers("to"), *module.index.callers("cuda"), *module.index.callers("cpu")):
             if isinstance(call.up, ast.Expr) and isinstance(call.func, ast.Attribute):
                 value = Value(module, call)
                 receiver = value.at(call.func.value, ())
-                if _moved_to(value, call.func.attr, receiver, 3) == MOVED:
-                    found.append({o.key for o in objects(receiver) if o.node is not None})
+                where = HERE if call.func.attr == "cpu" else _moved_to(value, call.func.attr, receiver, 3)
+                if where is not None:
+                    found.append((call, {o.key for o in objects(receiver) if o.node is not None}, where == MOVED))
         memo[key] = found
     return memo[key]
 

@@ -49,7 +49,7 @@ def is_leaf(origin: Value) -> bool:
             return kinds(origin.at(node.value, ())) == {MODULE}
         return False
     if origin.path:
-        return origin.path == (EACH,) and _is_parameters_call(origin)
+        return origin.path == (EACH,) and _is_parameters_call(origin, ".parameters") or origin.path == (EACH, 1) and _is_parameters_call(origin, ".named_parameters")
     names = {c.name for c in callees(origin)}
     if names == {"torch.nn.Parameter"}:
         return not _says(node, False, position=1)
@@ -85,8 +85,8 @@ def _is_copy_of_data(value: Value) -> bool:
     return bool(made) and all(isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Name) and not o.path and not callees(o) for o in made)
 
 
-def _is_parameters_call(origin: Value) -> bool:
-    return any(c.kind == "method" and c.name == ".parameters" and kinds(c.receiver) == {MODULE} for c in callees(origin))
+def _is_parameters_call(origin: Value, method: str) -> bool:
+    return any(c.kind == "method" and c.name == method and kinds(c.receiver) == {MODULE} for c in callees(origin))
 
 
 def _origin(origin: Value, depth: int) -> bool | None:

@@ -101,7 +101,7 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
     if value.node is None or depth == 0 or len(found.nodes) > MAX_NODES:
         found.open = True
         return
-    for element in _put_in(value):
+    for element in put_in(value):
         _walk(element, found, strict, seen, depth - 1)
     for origin in origins(value):
         if origin.key in seen:
@@ -170,7 +170,7 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
     return given if not strict or is_model_call(origin) or carries(origin) else []
 
 
-def _put_in(value: Value) -> Iterator[Value]:
+def put_in(value: Value) -> Iterator[Value]:
     """What is appended to the list that a name or attribute holds."""
     node = value.node
     if isinstance(node, (ast.Name, ast.Attribute)):

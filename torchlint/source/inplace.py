@@ -9,12 +9,12 @@ from typing import Iterator
 from .classes import class_info
 from .flow import callees, origins
 from .grads import is_leaf, requires_grad
-from .graphs import graph, is_model_call, loss_of, mark, read_of
+from .graphs import graph, is_model_call, loss_of, mark, put_in, read_of
 from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
 from .module import Module
 from .reaching import exclusive, reaching
 from .regions import loops_around, tests_around, under_no_grad
-from .values import Value
+from .values import EACH, Value, frame_of
 
 # A view shares its storage, so a change of one is a change of the other.
 VIEWS = frozenset(
@@ -33,7 +33,8 @@ WITH_FLAG = frozenset(
     [f"torch.nn.functional.{n}" for n in "relu leaky_relu elu celu selu silu mish relu6 hardtanh hardswish dropout dropout2d dropout3d".split()]
     + [f"torch.nn.{n}()" for n in "ReLU LeakyReLU ELU CELU SELU SiLU Mish ReLU6 Hardtanh Hardswish Dropout Dropout2d Dropout3d".split()]
 )
-NAMES = "relu sigmoid tanh tan exp expm1 softmax log_softmax sqrt rsqrt reciprocal norm std logsumexp amax amin prod softmin cdist".split()
+NAMES = "relu sigmoid tanh tan exp expm1 softmax log_softmax sqrt rsqrt reciprocal norm std logsumexp amax amin prod softmin cdist cumprod pairwise_distance".split()
+NAMES += ["linalg.norm", "linalg.vector_norm"]
 NAMES += [f"{name}_" for name in "relu sigmoid tanh tan exp expm1 sqrt rsqrt reciprocal".split()]
 KEEP_THEIR_OUTPUT = frozenset(
     [f"torch.{n}" for n in NAMES] + [f"torch.nn.functional.{n}" for n in NAMES] + [f".{n}" for n in NAMES]
@@ -133,11 +134,63 @@ def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
             continue
         if {id(b) for b in reaching(node, scope)} != bound or _backward_between(module, node, change):
             continue
-        kept = _keeper(module, node)
+        kept = _keeper(module, node) or _keeper_of_view(module, node, change)
         if kept:
             yield kept
 
 
+def _view_of(use: ast.expr) -> ast.expr:
+    """The largest view of a tensor that an expression takes: `x[:, t].squeeze(1)`; what shares its storage keeps it too."""
+    node = use
+    while True:
+        parent = node.up
+        if isinstance(parent, ast.Subscript) and parent.value is node and _is_basic(parent.slice):
+            node = parent
+        elif isinstance(parent, ast.Attribute) and parent.attr in ("T", "mT"):
+            node = parent
+        elif isinstance(parent, ast.Attribute) and f".{parent.attr}" in VIEWS and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+            node = parent.up
+        else:
+            return node
+
+
+def _is_basic(index: ast.expr) -> bool:
+    """Is an index made of whole numbers and slices only? A list or tensor of indices would make a copy."""
+    if isinstance(index, ast.Tuple):
+        return all(_is_basic(e) for e in index.elts)
+    if isinstance(index, ast.BinOp):
+        return _is_basic(index.left) and _is_basic(index.right)
+    if isinstance(index, ast.UnaryOp):
+        return _is_basic(index.operand)
+    if isinstance(index, ast.Name):
+        scope = index.at.lookup(index.id)
+        return scope is not None and all(_counts(b) for b in reaching(index, scope))
+    return isinstance(index, ast.Slice) or isinstance(index, ast.Constant) and not isinstance(index.value, bool)
+
+
+def _counts(binding: ast.AST) -> bool:
+    """Is a name the counter of a loop over `range` or `enumerate`?"""
+    loop = getattr(binding, "up", None)
+    if isinstance(loop, ast.Tuple) and loop.elts[0] is binding and isinstance(loop.up, ast.For):
+        return isinstance(loop.up.iter, ast.Call) and last_word(loop.up.iter.func) == "enumerate"
+    counted = loop.iter if isinstance(loop, ast.For) else None
+    while isinstance(counted, ast.Call) and last_word(counted.func) in ("reversed", "tqdm", "trange") and counted.args and isinstance(counted.args[0], ast.Call):
+        counted = counted.args[0]
+    return isinstance(counted, ast.Call) and last_word(counted.func) in ("range", "trange")
+
+
+def _keeper_of_view(module: Module, use: ast.Name, change: ast.AST) -> Keeper | None:
+    """What keeps `last` of `last = out[:, t - 1]` before the change of `out`."""
+    view = _view_of(use)
+    assigned = view.up
+    if view is use or not isinstance(assigned, ast.Assign) or assigned.value is not view or not isinstance(assigned.targets[0], ast.Name):
+        return None
+    name = assigned.targets[0]
+    for node in module.index.names(name.id):
+        if isinstance(node.ctx, ast.Load) and assigned.lineno < node.lineno <= change.end_lineno and reaching(node, name.at.lookup(name.id)) == [name]:
+            if kept := _keeper(module, node):
+                return kept
+    return None
 def _apart(a: ast.AST, b: ast.AST) -> bool:
     """Do two places stand in different branches of one `if`?"""
     node, seen = a, []
@@ -162,13 +215,14 @@ def _backward_between(module: Module, a: ast.AST, b: ast.AST) -> bool:
 
 _KEEPING_MODULES = frozenset(
     f"torch.nn.{name}()" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
-    "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN Bilinear MultiheadAttention".split()
+    "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN LSTMCell GRUCell RNNCell Bilinear MultiheadAttention".split()
 )
 _KEEPING_FUNCTIONS = frozenset(
     "torch.log torch.log2 torch.log10 torch.log1p torch.abs torch.sin torch.cos torch.square torch.pow torch.nn.functional.gelu "
     "torch.nn.functional.silu torch.nn.functional.leaky_relu torch.nn.functional.softplus torch.nn.functional.max_pool2d "
     "torch.nn.functional.layer_norm .log .abs .sin .cos .square .pow .log1p torch.nn.GELU() torch.nn.SiLU() torch.nn.LeakyReLU() "
-    "torch.nn.MaxPool2d() torch.nn.MaxPool1d() torch.nn.Softplus()".split()
+    "torch.nn.MaxPool2d() torch.nn.MaxPool1d() torch.nn.Softplus() torch.nn.functional.normalize torch.nn.functional.cosine_similarity".split()
+    + [f"{prefix}{name}" for name in "norm std var logsumexp prod amax amin cumprod".split() for prefix in (".", "torch.", "torch.linalg.")]
 )
 _KEEPING_PRODUCTS = frozenset(
     "torch.matmul torch.bmm torch.mm torch.mul torch.nn.functional.linear torch.nn.functional.conv1d torch.nn.functional.conv2d "
@@ -177,17 +231,18 @@ _KEEPING_PRODUCTS = frozenset(
 
 
 def _keeper(module: Module, use: ast.Name) -> Keeper | None:
-    """The operation that uses a name directly and keeps it, if its backward will run."""
-    node, parent = use, use.up
+    """The operation that uses a name, or a view of it, and keeps it, if its backward will run."""
+    node = _view_of(use)
+    parent = node.up
     value = Value(module, parent)
     if isinstance(parent, ast.BinOp):
-        other = parent.right if parent.left is use else parent.left
-        if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is use):
+        other = parent.right if parent.left is node else parent.left
+        if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is node):
             if isinstance(other, ast.Name) and other.id == use.id:
                 return Keeper(parent, "this product") if requires_grad(Value(module, use)) else None
             if requires_grad(Value(module, other)):
                 return Keeper(parent, "this division" if isinstance(parent.op, ast.Div) else "this product")
-        elif isinstance(parent.op, ast.Pow) and parent.left is use and requires_grad(Value(module, use)):
+        elif isinstance(parent.op, ast.Pow) and parent.left is node and requires_grad(Value(module, use)):
             if not (isinstance(parent.right, ast.Constant) and parent.right.value == 1):
                 return Keeper(parent, "this power")
         return None
@@ -204,7 +259,7 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
         return Keeper(value.node, f"`{last_word(value.node.func) or ast.unparse(value.node.func)}`")
     if names <= _KEEPING_PRODUCTS:
         operands = [*value.node.args, *([value.node.func.value] if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"} else [])]
-        if any(o is not use and requires_grad(Value(module, o)) for o in operands):
+        if any(o is not node and requires_grad(Value(module, o)) for o in operands):
             return Keeper(value.node, f"`{last_word(value.node.func)}`")
     return None
 
@@ -222,6 +277,8 @@ def is_trained(module: Module, node: ast.AST) -> bool:
         if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
             return True
         if "loss" in function.name.lower():
+            return True
+        if any(is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function)):
             return True
         start, end = function.lineno, function.end_lineno
     return any(max(start, node.lineno) <= call.lineno <= end for call in module.index.callers("backward"))
@@ -242,13 +299,41 @@ def has_alias(module: Module, use: ast.Name) -> bool:
 
 def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value | None:
     """The operation that made a tensor (or that it is a view of), if it keeps its output and its backward will run."""
-    made = origins(Value(module, tensor), VIEWS)
-    for origin in made:
-        if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and _is_chosen_in_a_loop(origin)):
-            here = origin.module is module
-            if not (here and (exclusive(origin.node, change) or _backward_between(module, origin.node, change))) and is_in_loss(module, origin, change):
-                return origin
+    for value, place in _seen_from(module, tensor, change):
+        made = _made(value, change)
+        for origin in made:
+            if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and _is_chosen_in_a_loop(origin)):
+                at = change if enclosing_function(origin.node) is enclosing_function(change) else place
+                here = origin.module is module
+                if not (here and (exclusive(origin.node, at) or _backward_between(module, origin.node, at))) and is_in_loss(module, origin, place):
+                    return origin
     return None
+
+
+def _seen_from(module: Module, tensor: ast.expr, change: ast.AST) -> Iterator[tuple[Value, ast.AST]]:
+    """A tensor as it is in its function, and as it is in the calls of that function, with the place from which that is."""
+    yield Value(module, tensor), change
+    for call in _calls_of(module, enclosing_function(change))[:5]:
+        yield Value(module, tensor, frame_of(module, enclosing_function(change), Value(module, call), None)), call
+
+
+def _calls_of(module: Module, function: ast.AST | None) -> list[ast.Call]:
+    """The calls of a function of a file that is no method."""
+    if not isinstance(function, ast.FunctionDef) or enclosing_class(function) is not None:
+        return []
+    return [call for call in module.index.callers(function.name) if any(c.function is function for c in callees(Value(module, call)))]
+
+
+def _made(value: Value, change: ast.AST) -> list[Value]:
+    """What made a tensor, or the elements of the list of which `tensors[i] += x` changes one."""
+    made = origins(value, VIEWS)
+    if isinstance(change, ast.AugAssign) and isinstance(change.target, ast.Subscript) and made and all(isinstance(o.node, (ast.List, ast.ListComp)) for o in made):
+        return origins(Value(value.module, value.node, value.frame, (EACH,)), VIEWS)
+    elements = []
+    for origin in made:
+        if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.value, ast.Name):
+            elements += [made for element in put_in(origin.at(origin.node.value, ())) for made in origins(element, VIEWS)]
+    return [*made, *elements]
 
 
 def _is_chosen_in_a_loop(origin: Value) -> bool:

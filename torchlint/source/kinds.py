@@ -76,8 +76,19 @@ def _kind(origin: Value) -> str | None:
 def _call_kind(origin: Value) -> str | None:
     if origin.path == ("applied",):
         return TENSOR
+    if last_word(origin.node.func) in ("prepare", "setup") and all(c.name in (".prepare", ".setup") for c in callees(origin)):
+        return _prepared_kind(origin)
     found = {_callee_kind(callee, origin) for callee in callees(origin)}
     return found.pop() if len(found) == 1 else None
+
+
+def _prepared_kind(origin: Value) -> str | None:
+    """`model, loader = accelerator.prepare(model, loader)`: each is what it was."""
+    given, path = origin.node.args, origin.path
+    if len(given) > 1 and path and isinstance(path[0], int) and path[0] < len(given):
+        given, path = [given[path[0]]], path[1:]
+    found = kinds(origin.at(given[0], path)) if len(given) == 1 and not isinstance(given[0], ast.Starred) else set()
+    return next(iter(found)) if len(found) == 1 else None
 
 
 def _callee_kind(callee, origin: Value) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Iterator
 
 from .classes import ClassInfo
 from .events import events
 from .flow import callees
 from .calling import sequential_layers
-from .index import enclosing_function, last_word
+from .index import enclosing_function, last_word, within
 from .module import Module
 from .optimizers import are_distinct, called_model, holds, identity, is_same
 from .training import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
@@ -88,6 +89,8 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     kept = []
     order = {id(act): i for i, act in enumerate(found)}
     for switch in switches:
+        if _is_made_in(loop, switch.on):
+            continue
         if any(act.role in (TRAIN, OPAQUE) and (act.on is None or not are_distinct(act.on, switch.on)) for act in found):
             continue
         for backward, step in pairs:
@@ -98,6 +101,21 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
                 kept.append((switch, step))
                 break
     return kept
+
+
+def _is_made_in(loop: ast.AST, model: Value) -> bool:
+    """Does each round make a model of its own, which is in train mode?"""
+    made = identity(model).values()
+    return bool(made) and all(isinstance(o.node, ast.Call) and any(within(node, loop) for node in _calls_to(o)) for o in made)
+
+
+def _calls_to(origin: Value) -> Iterator[ast.AST]:
+    """An expression, and the calls through which it is seen."""
+    yield origin.node
+    frame = origin.frame
+    while frame and frame.call:
+        yield frame.call.node
+        frame = frame.call.frame
 
 
 def _evaluated_between(module: Module, loop: ast.AST, switch: Act, backward: Act) -> bool:

@@ -6,6 +6,7 @@ import ast
 import re
 
 from .flow import callees, objects, origins
+from .grads import is_stateless
 from .index import ancestors, enclosing_function, last_word, statement_of, within
 from .kinds import MODULE, OPTIMIZER, SCALER, SCHEDULER, kinds
 from .module import Module
@@ -285,7 +286,13 @@ def called_model(event) -> Value | None:
     if not isinstance(func, (ast.Name, ast.Attribute)) or not event.node.args:
         return None
     value = event.value.at(func, ())
-    return value if is_model(value) and not _is_function(value) and not _LOSS.search(last_word(func).lower()) else None
+    return value if is_model(value) and not _is_function(value) and not _LOSS.search(last_word(func).lower()) and not _has_no_weights(value) else None
+
+
+def _has_no_weights(value: Value) -> bool:
+    """A loss or an activation of torch, whatever it is called."""
+    made = identity(value).values()
+    return bool(made) and all(isinstance(o.node, ast.Call) and (known := callees(o)) and all(c.name.startswith("torch.nn.") and is_stateless(c.name) for c in known) for o in made)
 
 
 def _is_function(value: Value) -> bool:

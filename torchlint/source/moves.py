@@ -1,0 +1,30 @@
+"""Where a model is at a place of a program: which of the statements that move it have been run when it is used."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterable
+
+from .index import enclosing_function
+from .regions import loops_around, tests_around
+
+
+def is_moved_at(use: ast.AST, moves: Iterable[tuple[ast.Call, bool]], made: ast.AST | None = None) -> bool:
+    """Has one of the `moves` (a call, and whether it leads away from the CPU) been run before `use`, and none that brought it back?
+
+    What other functions do may have been done before. `made` is the expression that made it on another device, if one did.
+    """
+    function = enclosing_function(use)
+    if made is not None and enclosing_function(made) is not function:
+        return True
+    last, is_moved = made.lineno if made is not None else 0, made is not None
+    for call, away in moves:
+        if enclosing_function(call) is not function:
+            if away:
+                return True
+        elif any(loop in loops_around(use) for loop in loops_around(call)):
+            if away:
+                return True
+        elif last < call.lineno <= use.lineno and (away or not list(tests_around(call))):
+            last, is_moved = call.lineno, away
+    return is_moved
