@@ -74,6 +74,76 @@ model = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=1))
 train_one_epoch(model, nn.CrossEntropyLoss(), torch.optim.Adam(model.parameters()), loader)
 ```
 
+It may be put last into a Sequential, or at the end of a model of torchvision, or be chosen by the arguments of a call.
+
+```python bad
+from torchvision import models
+
+def make(sizes):
+    layers = []
+    for a, b in zip(sizes, sizes[1:]):
+        layers += [nn.Linear(a, b), nn.ReLU()]
+    layers.append(nn.Softmax(dim=1))
+    return nn.Sequential(*layers)
+
+net = nn.Sequential()
+net.add_module("fc", nn.Linear(8, 3))
+net.add_module("probabilities", nn.Softmax(dim=1))
+loss = F.cross_entropy(make([8, 3])(x), y) + F.cross_entropy(net(x), y)  # TL101, TL101
+resnet = models.resnet18()
+resnet.fc = nn.Sequential(nn.Linear(512, 3), nn.Softmax(dim=1))
+loss = F.cross_entropy(resnet(x), y)  # TL101
+```
+```python bad
+from typing import NamedTuple
+
+class Output(NamedTuple):
+    scores: torch.Tensor
+    hidden: torch.Tensor
+
+class Net(nn.Module):
+    def __init__(self, last="softmax"):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        if last == "softmax":
+            self.last = nn.Softmax(dim=1)
+        else:
+            self.last = nn.Identity()
+
+    def forward(self, x):
+        hidden = self.fc(x)
+        return Output(self.last(hidden), hidden)
+
+def make(kind):
+    if kind == "ce":
+        return nn.CrossEntropyLoss()
+    return nn.MSELoss()
+
+loss = make("ce")(Net()(x).scores, y)  # TL101
+```
+```python good
+class Net(nn.Module):
+    def __init__(self, last="softmax"):
+        super().__init__()
+        self.fc = nn.Linear(8, 3)
+        self.last = nn.Softmax(dim=1) if last == "softmax" else nn.Identity()
+
+    def forward(self, x):
+        return self.last(self.fc(x))
+
+def make(normalise=False):
+    layers = [nn.Linear(8, 3)]
+    if normalise:
+        layers.append(nn.Softmax(dim=1))
+    return nn.Sequential(*layers)
+
+loss = F.cross_entropy(Net(last=None)(x), y) + F.cross_entropy(make()(x), y)
+layers = [nn.Linear(8, 3)]
+train_net = nn.Sequential(*layers)
+layers.append(nn.Softmax(dim=1))
+loss = F.cross_entropy(train_net(x), y)
+```
+
 Scaling, clamping or taking a part of probabilities does not make logits of them.
 
 ```python bad
@@ -122,7 +192,7 @@ loss = F.cross_entropy(skill, y)
 ```python good
 class CrossEntropyLoss(nn.Module):
     def forward(self, probabilities, target):
-        return -probabilities[torch.arange(len(target)), target].log().mean()
+        return -probabilities[torch.arange(len(target)), target].clamp(min=1e-6).log().mean()
 
 loss = CrossEntropyLoss()(torch.softmax(logits, dim=1), target)
 ```

@@ -22,6 +22,11 @@ net = Net()
 criterion = nn.NLLLoss()
 loss = criterion(net(x), y)  # TL103
 ```
+```python bad
+net = nn.Sequential(nn.Linear(8, 3), nn.Sigmoid())
+loss = nn.NLLLoss()(net(x), y)  # TL103
+```
+
 ```python good
 class Net(nn.Module):
     def __init__(self):
@@ -45,7 +50,10 @@ loss = F.gaussian_nll_loss(z, y, y)
 
 from torchlint import Call, on_call
 
-PROBABILITIES = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
+PROBABILITIES = (
+    "torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()",
+    "torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()",
+)
 LOGITS = ("torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv2d()", "torch.nn.ReLU()", "torch.nn.functional.relu", "torch.relu")
 
 

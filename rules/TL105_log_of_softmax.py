@@ -27,8 +27,14 @@ class Net(nn.Module):
 
 loss = F.nll_loss(torch.log(Net()(x)), y)  # TL105
 ```
+```python bad
+p = torch.softmax(logits, dim=1)
+loss = -torch.log(p[torch.arange(len(y)), y]).mean()  # TL105
+loss = -p.gather(1, y.unsqueeze(1)).squeeze(1).log().mean()  # TL105
+```
 ```python good
 p = torch.softmax(logits, dim=1)
+positive = torch.log(p[p > 0])
 safe = torch.log(p + 1e-8)
 clamped = torch.log(p.clamp(min=1e-6)) + p.clamp_min(1e-6).log() + torch.clamp(p, 1e-6).log()
 ratio = torch.log1p(torch.sigmoid(logits))
@@ -66,7 +72,7 @@ def check(call: Call):
     if argument is None or handles_infinity(call):
         return
     complement = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
-    for origin in call.origins(argument.right if complement else argument, SAME):
+    for origin in picked_from(call, argument.right if complement else argument):
         softmax = origin.is_call(*SOFTMAX)
         if (softmax and not complement) or origin.is_call(*SIGMOID):
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
@@ -77,6 +83,15 @@ def check(call: Call):
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
             )
             return
+
+
+def picked_from(call: Call, argument: ast.expr):
+    """Where the probabilities come from, also those that are picked by place, as `p[range(n), y]`; a mask may pick the positive ones."""
+    for origin in call.origins(argument, SAME):
+        if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.slice, ast.Tuple):
+            yield from origin.origins(origin.node.value, SAME)
+        else:
+            yield origin
 
 
 def handles_infinity(call: Call) -> bool:
@@ -93,7 +108,7 @@ def handles_infinity(call: Call) -> bool:
     return any(isinstance(u.up, ast.Call) and ast.unparse(u.up.func).endswith(words) or isinstance(u.up, ast.Attribute) and u.up.attr in words for u in users)
 
 
-SAME = frozenset(".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten".split())
+SAME = frozenset(".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten .gather torch.gather".split())
 
 
 def fused(call: Call, origin: Call, argument: ast.expr):

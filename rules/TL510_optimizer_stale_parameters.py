@@ -55,6 +55,14 @@ net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
 optimizer = torch.optim.Adam(net.parameters())
 new_head(net, 3)  # TL510
 ```
+```python bad
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.optimizer = torch.optim.Adam(self.parameters())
+        self.head = nn.Linear(8, 2)  # TL510
+```
 
 The same happens to a part that was never given to an optimizer, and to a model that another method builds anew.
 
@@ -108,6 +116,17 @@ model.name = "small"
 model = nn.DataParallel(model)
 model = torch.compile(model)
 optimizer.step()
+```
+```python good
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.optimizer = torch.optim.Adam(self.parameters())
+        self.critic = nn.Linear(8, 2)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+        self.loss = nn.MSELoss()
+        self.out = nn.Identity()
 ```
 ```python good
 backbone = nn.Linear(4, 2).requires_grad_(False)
@@ -190,6 +209,8 @@ def check(place: Node):
     model, layer, rebuilt = changed
     if not _has_parameters(place, layer):
         return
+    if rebuilt and _is_own(model) and place.starts_object(place.node) and f"{ast.unparse(model)}.parameters(" not in place.module.index.text:
+        model, rebuilt = model.value, False  # a layer more of the module that `self` is
     for optimizer in place.optimizers_made_before(model):
         if rebuilt and not place.is_stepped_later(optimizer) or not rebuilt and place.is_given_later(optimizer):
             continue

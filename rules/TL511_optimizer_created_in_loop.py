@@ -54,6 +54,20 @@ while step < 1000:
     optimizer.step()
     step += 1
 ```
+```python bad steps.py
+def update(model, loss):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)  # TL511
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+```python bad main.py
+from steps import update
+
+model = nn.Linear(4, 1)
+for x, y in loader:
+    update(model, F.mse_loss(model(x), y))
+```
 ```python good
 for seed in range(5):
     model = nn.Linear(4, 1)
@@ -129,7 +143,7 @@ from torchlint import Loop, on_loop
 MEMORYLESS = ("torch.optim.LBFGS",)
 
 
-@on_loop(needs="optim")
+@on_loop(needs="optim|Adam")
 def check(loop: Loop):
     counted = isinstance(loop.node, ast.For)
     if counted and _tries_something(loop.node):

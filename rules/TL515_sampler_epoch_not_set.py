@@ -51,6 +51,31 @@ train_loader = make(dataset)
 for i in range(9):  # TL515
     train(train_loader)
 ```
+```python bad
+from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
+
+loader = DataLoader(dataset, batch_sampler=BatchSampler(DistributedSampler(dataset), 4, True))
+other_sampler = DistributedSampler(other)
+other_loader = DataLoader(other, 4, False, other_sampler)
+for epoch in range(9):  # TL515
+    other_sampler.set_epoch(epoch)
+    for x, z in zip(loader, other_loader):
+        step(x, z)
+```
+```python bad data.py
+from torch.utils.data import DataLoader, DistributedSampler
+
+def build(dataset):
+    return DataLoader(dataset, sampler=DistributedSampler(dataset))
+```
+```python bad main.py
+from data import build
+
+loader = build(dataset)
+for epoch in range(9):  # TL515
+    for x in loader:
+        step(x)
+```
 
 It may be called on the loader's sampler or in a helper; evaluation does not shuffle; other samplers have no epoch; one epoch needs none.
 
@@ -128,16 +153,20 @@ _EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|l
 SAMPLERS = ("torch.utils.data.DistributedSampler",)
 
 
-@on_loop(needs="DistributedSampler")
+@on_loop(needs="DistributedSampler|data.distributed")
 def check(loop: Loop):
     """An epoch loop: in each round something iterates over a loader whose sampler is a shuffling DistributedSampler."""
-    text = loop.module.index.text
-    if not isinstance(loop.node, ast.For) or "set_epoch" in text or "accelerat" in text or loop.may_call("set_epoch"):
+    if not isinstance(loop.node, ast.For) or "accelerat" in loop.module.index.text:
+        return
+    told = _told(loop)
+    if None in told:
         return
     for inner in loop.inner_iterations:
         if inner.no_grad or _EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
         for sampler in _samplers(inner):
+            if sampler.node in told:
+                continue
             yield loop.finding(
                 f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`",
                 help=f"call `sampler.set_epoch({_counter(loop) or 'epoch'})` first in this loop",
@@ -148,17 +177,43 @@ def check(loop: Loop):
             return
 
 
+def _told(loop) -> list:
+    """The calls that make the samplers whose `set_epoch` this file calls; None stands for one that is not known."""
+    calls = loop.module.index.callers("set_epoch")
+    if not calls:
+        return [None] if "set_epoch" in loop.module.index.text or loop.may_call("set_epoch") else []
+    if any(event.method == "set_epoch" and event.module is not loop.module for event in loop.events):
+        return [None]
+    found = []
+    for call in calls:
+        on = call.func.value if isinstance(call.func, ast.Attribute) else call
+        if isinstance(on, ast.Attribute) and on.attr in ("sampler", "batch_sampler"):
+            made = [sampler for loader in loop.objects(on.value) for sampler in _made_for(loader)] or loop.objects(on)
+        else:
+            made = loop.objects(on)
+        found += [sampler.node if sampler.is_call(*SAMPLERS) else None for sampler in made] or [None]
+    return found
+
+
 def _samplers(inner):
     """The shuffling distributed samplers of the loader that is iterated over."""
     for made in inner.objects():
-        if not made.is_call("torch.utils.data.DataLoader"):
-            continue
-        argument = made.argument("sampler", 4)
-        for sampler in made.objects(argument) if argument is not None else ():
+        for sampler in _made_for(made):
             if sampler.is_call(*SAMPLERS) and not sampler.has_stars:
                 shuffle = sampler.argument("shuffle", 3)
                 if shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True:
                     yield sampler
+
+
+def _made_for(loader):
+    """What makes the sampler of a loader, itself or inside a BatchSampler."""
+    if not loader.is_call("torch.utils.data.DataLoader"):
+        return
+    argument, batches = loader.argument("sampler", 3), loader.argument("batch_sampler", 4)
+    yield from loader.objects(argument) if argument is not None else ()
+    for origin in loader.objects(batches) if batches is not None else ():
+        argument = origin.argument("sampler", 0) if origin.is_call("torch.utils.data.BatchSampler") else None
+        yield from origin.objects(argument) if argument is not None else ()
 
 
 def _counter(loop) -> str | None:

@@ -8,11 +8,14 @@ from typing import Iterator
 from . import (
     flow,  # a call is known by where its callee comes from, and that often by calls
 )
-from .changed import is_changed
+from .branches import returned
+from .changed import is_changed, last_added
 from .classes import ClassInfo, class_info, method_class
+from .heads import new_head
 from .identity import external_name, instance_class
 from .index import enclosing_function, last_word
 from .module import Module
+from .records import field
 from .signatures import is_static
 from .spelling import is_super, rooted_in_import
 from .values import EACH, Frame, Value, frame_of
@@ -68,8 +71,12 @@ class CallTracer:
                 yield from self._returns(callee.module, callee.function, frame, value.path, depth)
             elif callee.kind == "instance" and callee.name == "torch.nn.Sequential()":
                 yield from self._sequential(value, sequential_layers(callee.made), depth)
+            elif callee.kind == "instance" and (head := new_head(callee.name, callee.made)) is not None:
+                yield from self._applied(head, value, depth)
             elif callee.kind == "object" and callee.function is None and callee.owner is not None and callee.owner.is_a("torch.nn.Sequential"):
                 yield from self._sequential(value, _inherited_layers(callee), depth)
+            elif callee.kind == "class" and value.path and (given := field(callee.owner, value.at(call, ()), value.path[0])) is not None:
+                yield from self.trace(given.at(given.node, value.path[1:]), depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
                 yield from self._layer(value, depth)
             elif callee.name in self.through:
@@ -102,7 +109,7 @@ class CallTracer:
         if function.yields:
             yield Value(module, None)
             return
-        for expression in function.returns:
+        for expression in returned(function, frame, Value(module, function)):
             yield from self.trace(Value(module, expression, frame, path), depth)
 
     def _sequential(self, value: Value, layers: list[Value], depth: int) -> Iterator[Value]:
@@ -239,9 +246,13 @@ def _object_callees(owner: ClassInfo, made: Value) -> Iterator[Callee]:
 
 
 def sequential_layers(made: Value | None) -> list[Value]:
-    """The layers given to `nn.Sequential(…)`: arguments, an unpacked list or an OrderedDict; empty where they are not all seen."""
-    if made is None or not isinstance(made.node, ast.Call) or is_changed(made):
+    """The layers given to `nn.Sequential(…)`: arguments, an unpacked list or an OrderedDict, or what is put into it last after an
+    unknown one; empty where not even the last one is seen."""
+    if made is None or not isinstance(made.node, ast.Call):
         return []
+    if is_changed(made):
+        last = last_added(made)
+        return [Value(made.module, None), made.at(last, ())] if last is not None else []
     arguments = made.node.args
     if len(arguments) == 1 and not isinstance(arguments[0], ast.Starred):
         for origin in flow.origins(made.at(arguments[0], ())):
@@ -260,10 +271,22 @@ def sequential_layers(made: Value | None) -> list[Value]:
             if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not _grows(argument.value):
                 layers += [found[0].at(e, ()) for e in found[0].node.elts]
             else:
-                layers = [Value(made.module, None)]
+                last = _last_of_list(found[0], argument.value, made) if len(found) == 1 else None
+                layers = [Value(made.module, None)] + ([found[0].at(last, ())] if last is not None else [])
         else:
             layers.append(made.at(argument, ()))
     return layers
+
+
+def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | None:
+    """The last element of a list that is filled here, or in the function that is called here, before it is unpacked into a Sequential."""
+    if not isinstance(origin.node, (ast.List, ast.AugAssign)):
+        return None
+    home = enclosing_function(origin.node)
+    if home is enclosing_function(made.node) and origin.module is made.module:
+        return last_added(origin, made.node)
+    returned = getattr(home, "returns", ())
+    return last_added(origin, returned[0]) if isinstance(unpacked, ast.Call) and len(returned) == 1 else None
 
 
 def _inherited_layers(callee: Callee) -> list[Value]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Iterator
 
+from .branches import live, may_run
 from .calling import Callee, CallTracer
 from .classes import ClassInfo, method_class
 from .changed import CONTAINERS, is_changed, is_given_anew
@@ -17,6 +18,7 @@ from .index import COMPREHENSIONS, FUNCTIONS, last_word
 from .module import Module, World
 from .names import imported_name
 from .reaching import reaching
+from .records import field
 from .signatures import (
     bound_argument,
     default_of,
@@ -171,8 +173,8 @@ class _Tracer(CallTracer):
         elif isinstance(node, ast.Call):
             yield from self._call(value, depth)
         elif isinstance(node, ast.IfExp):
-            yield from self.trace(value.at(node.body), depth)
-            yield from self.trace(value.at(node.orelse), depth)
+            for branch in live(value):
+                yield from self.trace(value.at(branch), depth)
         elif isinstance(node, ast.BoolOp):
             for operand in node.values:
                 yield from self.trace(value.at(operand), depth)
@@ -239,8 +241,10 @@ class _Tracer(CallTracer):
         frame = value.frame.of(scope.node) if value.frame and isinstance(scope.node, FUNCTIONS) else None
         if isinstance(scope.node, COMPREHENSIONS):
             frame = value.frame
-        for binding in reaching(node, scope):
-            yield from self._binding(Value(value.module, binding, frame, value.path), depth)
+        bindings = reaching(node, scope)
+        for binding in bindings:
+            if len(bindings) == 1 or may_run(Value(value.module, binding, frame)):
+                yield from self._binding(Value(value.module, binding, frame, value.path), depth)
 
     def _binding(self, value: Value, depth: int) -> Iterator[Value]:
         """`value.node` is what binds a name."""
@@ -406,6 +410,11 @@ class _Tracer(CallTracer):
         known = False
         for owner, instance in self.classes_of(value.at(node.value, ()), depth):
             entries = owner.attribute(node.attr)
+            given = field(owner, instance, node.attr)
+            if given is not None:
+                yield from self.trace(given.at(given.node, value.path), depth)
+                known = True
+                continue
             if entries and instance is not None and is_given_anew(instance, node.attr, entries):
                 yield Value(value.module, None)
                 known = True
@@ -415,6 +424,8 @@ class _Tracer(CallTracer):
                 frame = None
                 if entry.method is not None and instance is not None and instance.node is not None and entry.method.name == "__init__":
                     frame = frame_of(value.module, entry.method, instance if isinstance(instance.node, ast.Call) else None, instance)
+                if len(entries) > 1 and not may_run(Value(entry.module, entry.target or entry.value, frame)):
+                    continue
                 if entry.target is not None:
                     yield from self._target(Value(entry.module, entry.target, frame, value.path), entry.target, depth)
                 else:

@@ -101,7 +101,7 @@ class Index:
         self.stars: list[ast.ImportFrom] = []
         self.stores: list[ast.Attribute] = []  # `self.x = …` and the like, in source order
         self._callers: dict[str, list[ast.Call]] | None = None
-        self.changed_names: frozenset[str | None] | None = None  # found by changed.py
+        self.changed_names: dict[str, list[ast.AST]] | None = None  # found by changed.py
         self._by_method: dict[int, list[ast.AST]] | None = None
         self._said: dict[str, bool] = {}
         self._users: dict[str, set[str]] | None = None
