@@ -118,12 +118,51 @@ points = torch.tensor(np.random.rand(16))
 process = Process(points, torch.tensor(np.random.rand(16)))
 process(points)
 ```
+
+The weights of classes and the kernels of convolutions must have the dtype of what they meet.
+
+```python bad
+import numpy as np
+
+counts = np.array([10, 90, 5])
+criterion = nn.CrossEntropyLoss(weight=torch.tensor(counts.sum() / (3 * counts)))  # TL401
+
+kernel = np.outer(np.hanning(5), np.hanning(5))
+kernel /= kernel.sum()
+blurred = F.conv2d(torch.rand(1, 1, 16, 16), torch.from_numpy(kernel)[None, None])  # TL401
+```
+```python fixed
+import numpy as np
+
+counts = np.array([10, 90, 5])
+criterion = nn.CrossEntropyLoss(weight=torch.tensor(counts.sum() / (3 * counts)).float())
+
+kernel = np.outer(np.hanning(5), np.hanning(5))
+kernel /= kernel.sum()
+blurred = F.conv2d(torch.rand(1, 1, 16, 16), torch.from_numpy(kernel).float()[None, None])
+```
+```python good
+import numpy as np
+
+kernel = torch.from_numpy(np.outer(np.hanning(5), np.hanning(5)))[None, None]
+image = torch.from_numpy(np.random.rand(1, 1, 16, 16))
+print(F.conv2d(image, kernel))
+net = nn.Linear(16, 2)
+print(net(torch.from_numpy(np.random.rand(1, 16)).to(net.weight)))
+```
+```python bad
+from sklearn.datasets import load_breast_cancer
+
+data = load_breast_cancer()
+x = torch.tensor(data.data)  # TL401
+print(nn.Linear(30, 2)(x))
+```
 """
 
 from torchlint import Call, on_call
 
 
-@on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy")
+@on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")
 def check(call: Call):
     if call.is_double_precision_file:
         return

@@ -6,9 +6,10 @@ import ast
 from typing import Iterator, NamedTuple
 
 from .flow import callees, origins
+from .graphs import read_of
 from .identity import external_name
 from .index import last_word
-from .kinds import MODULE, kinds
+from .kinds import MODULE, TENSOR, kinds
 from .module import Module
 from .values import EACH, Value, frame_of
 
@@ -61,8 +62,9 @@ def _origin(origin: Value, depth: int) -> str | None:
         return dtype_of(origin.at(node.operand, ()), depth - 1)
     if isinstance(node, ast.BinOp):
         return _combined(origin, node.left, node.right, isinstance(node.op, ast.Div), depth)
-    if isinstance(node, ast.AugAssign):
-        return None
+    if isinstance(node, ast.AugAssign):  # in place, so that an array stays what it is
+        before = dtype_of(origin.at(read_of(node), ()), depth - 1) if isinstance(node.target, ast.Name) else None
+        return before if before in (FLOAT64, FLOAT32, INT) else None
     if isinstance(node, ast.Subscript):
         inner = dtype_of(origin.at(node.value, ()), depth - 1)
         return inner if inner in (FLOAT64, FLOAT32, INT) else None
@@ -257,6 +259,11 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
             yield call.args[0], False
     elif names and names <= _COMPUTING:
         yield from ((a, False) for a in call.args[:1])
+    elif names and names <= _WEIGHTED:
+        weights = [k.value for k in call.keywords if k.arg == "weight"] or call.args[:1] * all(not n.islower() for n in (m.rsplit(".", 1)[1] for m in names))
+        yield from ((w, False) for w in weights)
+    elif names and names <= _WITH_KERNEL and len(call.args) > 1 and _is_float32(Value(module, call.args[0])):
+        yield call.args[1], False
     elif names and names <= _LOSSES and len(call.args) > 1:
         yield call.args[0], False
         yield call.args[1], True
@@ -279,6 +286,23 @@ _LOSSES = frozenset(
     [f"torch.nn.functional.{n}" for n in "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()]
     + [f"torch.nn.{n}()" for n in "MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss".split()]
 )
+
+
+# A class weight must have the dtype of the scores.
+_WEIGHTED = frozenset(("torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss", "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"))
+_WITH_KERNEL = frozenset(f"torch.nn.functional.{n}" for n in "conv1d conv2d conv3d conv_transpose1d conv_transpose2d linear".split())
+_DRAWN = frozenset("torch.rand torch.randn torch.zeros torch.ones torch.full torch.linspace".split())
+
+
+def _is_float32(tensor: Value) -> bool:
+    """Is it plain that a tensor has torch's own dtype: made by torch, or what a forward is given?"""
+    made = origins(tensor, SAME_DTYPE)
+    return bool(made) and all(
+        isinstance(o.node, ast.arg) and o.node.up.up.name == "forward" and kinds(o) == {TENSOR}
+        if isinstance(o.node, ast.arg)
+        else isinstance(o.node, ast.Call) and {c.name for c in callees(o)} <= _DRAWN and not any(k.arg == "dtype" for k in o.node.keywords)
+        for o in made
+    )
 
 
 def _conversions(value: Value, depth: int) -> Iterator[Value]:
@@ -332,5 +356,5 @@ def _is_cast(origin: Value) -> bool:
     name = external_name(origin.at(call.args[0], ())) or ""
     word = last_word(call.args[0])
     return (name.startswith("torch.") and name != "torch.device") or word in ("dtype", "float32", "float") or (
-        isinstance(call.args[0], ast.Name) and "dev" not in word.lower()
+        isinstance(call.args[0], (ast.Name, ast.Attribute)) and not any(part in word.lower() for part in ("dev", "cuda", "gpu", "rank"))
     )
