@@ -227,6 +227,15 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             def forward(self, x):
                 return self.fc(x)
         """,
+        # a copy of a dict that nobody knows, with something more
+        """
+        from elsewhere import search
+
+        best, _ = search()
+        copied, spread = dict(best), {**best, "fast": True}
+        copied["fast"] = False
+        nn.Conv2d(3, copied.get("width"), kernel_size=spread.get("size"))
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

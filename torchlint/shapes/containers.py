@@ -12,7 +12,9 @@ from torchlint.shapes.values import Unknown, UnknownUsed
 def dictionary(machine, kind, source=None, **extra):
     """`dict(…)`"""
     made = {}
-    if source is not None:
+    if type(source) is Unknown:
+        machine.changes.loosen(made)
+    elif source is not None:
         if isinstance(source, dict) or hasattr(source, "keys"):
             machine.update(made, source)
         else:

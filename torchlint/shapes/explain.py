@@ -18,6 +18,7 @@ from torchlint.shapes.machine import Failure, Machine, is_plain
 from torchlint.shapes.program import Place
 from torchlint.shapes.parties import giver, sibling
 from torchlint.shapes.replay import confirm
+from torchlint.shapes.world import Value
 
 DTYPE = ("dtype", "desired output type", "used as indices must be", "scalar type", "not implemented for", "floating point", "data type", "same type", "integral", "Double", "should be the same", "type torch.")
 SHAPE = (
@@ -57,7 +58,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
     if machine.asked and isinstance(error, TypeError) and "NoneType" in str(error):
         return None  # set in a branch that was not taken
-    if not callable(failure.function) or type(failure.function).__module__.startswith("torchlint."):
+    if not callable(failure.function) or isinstance(failure.function, Value):
         return None  # what cannot be called at all, or is one of our own that calls the program: torch had no part in it
     if not machine.scripting and "negative dimension" in str(error):
         return None  # a default like -1 stands for a size that is always given

@@ -234,6 +234,8 @@ class Operations:
         if type(extra) is Unknown:
             if star:
                 made["*"] = extra
+            else:
+                self.changes.loosen(made)
             return
         if not isinstance(extra, dict):
             keys = self.call(self.get(extra, "keys"), [], {})
