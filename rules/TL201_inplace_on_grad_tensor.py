@@ -283,6 +283,26 @@ class Unrolled(nn.Module):
             found[i] = torch.relu(found[i])
         return states, found
 
+class Grid(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3, padding=1)
+        self.cell = nn.GRUCell(4, 4)
+
+    def forward(self, x, steps):
+        x = self.conv(x)
+        if not self.training:
+            x[..., 2:4] = x[..., 2:4] ** 2 * 4
+        states = [steps[0]] * len(steps)
+        for t in range(len(steps) - 1):
+            states[t + 1] = self.cell(steps[t], states[t])
+        return x, states
+
+    def forward_in_place(self, x):
+        x = x.clone()
+        x[:, :4] = self.conv(x[:, :4])
+        return x
+
 def unit(features):
     features /= features.norm(dim=-1, keepdim=True)
     return features
@@ -290,6 +310,35 @@ def unit(features):
 @torch.no_grad()
 def embed(model, images):
     return unit(model(images))
+```
+```python good
+class Conv(nn.Module):
+    def __init__(self, width, act=True):
+        super().__init__()
+        self.conv = nn.Conv2d(width, width, 1)
+        self.act = nn.ReLU() if act else None
+
+    def forward(self, x):
+        x = self.conv(x)
+        if self.act is not None:
+            x = self.act(x)
+        return x
+
+class Head(nn.Module):
+    def __init__(self, width, drop=0.0):
+        super().__init__()
+        self.conv = Conv(width, act=False)
+        self.drop = nn.Dropout(drop, inplace=True)
+
+    def forward(self, x):
+        gate = self.conv(x)
+        gate = torch.sigmoid_(gate)
+        weights = self.drop(gate.softmax(dim=1))
+        if not self.training:
+            boxes = x.sigmoid()
+            boxes[..., :2] = boxes[..., :2] * 2
+            return boxes
+        return x * weights
 ```
 """
 

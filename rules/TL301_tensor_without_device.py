@@ -143,6 +143,12 @@ print(net(torch.zeros(1, 3, device=device)) + torch.ones(()))
 net.cpu()
 torch.onnx.export(net, torch.zeros(1, 3), "net.onnx")
 print(net(torch.zeros(1, 3)))
+
+def show(model):
+    model.to("cpu")
+    return model(torch.zeros(1, 3))
+
+show(nn.Linear(3, 2).to(device))
 ```
 
 Some code follows its tensors from place to place: it moves them under a test, asks another tensor where it is, or keeps a model on the CPU

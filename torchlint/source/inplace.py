@@ -11,6 +11,7 @@ from .flow import callees, origins
 from .grads import is_leaf, requires_grad
 from .graphs import graph, is_model_call, loss_of, mark, put_in, read_of
 from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
+from .kinds import TENSOR, kinds
 from .module import Module
 from .reaching import exclusive, reaching
 from .regions import loops_around, tests_around, under_no_grad
@@ -97,9 +98,22 @@ def _flagged_words(module: Module) -> set[str]:
 def _has_flag(module: Module, call: ast.Call) -> bool:
     """`F.relu(x, inplace=True)`, and `self.act(x)` where `self.act = nn.ReLU(inplace=True)`."""
     known = callees(Value(module, call))
-    if not known or not {c.name for c in known} <= WITH_FLAG:
+    if not known or not {c.name for c in known} <= WITH_FLAG or any("ropout" in c.name and not _drops(c.made.node if c.made is not None else call, c.made is not None) for c in known):
         return False
     return all(_is_true(c.made.node if c.made is not None else call, c.made is not None) for c in known)
+
+
+def _drops(call: ast.Call, is_layer: bool) -> bool:
+    """Does a dropout surely change something? One with `p=0`, which many defaults are, leaves its input alone."""
+    given = next((k.value for k in call.keywords if k.arg == "p"), None) or next(iter(call.args if is_layer else call.args[1:]), None)
+    if isinstance(given, ast.Name) and isinstance(function := enclosing_function(call), ast.FunctionDef):
+        arguments = function.args
+        places = [*arguments.posonlyargs, *arguments.args]
+        defaults = dict(zip([a.arg for a in places[len(places) - len(arguments.defaults) :]], arguments.defaults))
+        defaults.update((a.arg, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None)
+        if given.id in [a.arg for a in (*places, *arguments.kwonlyargs)]:
+            given = defaults.get(given.id, ast.Constant(0))
+    return not (isinstance(given, ast.Constant) and given.value == 0)
 
 
 def _is_true(call: ast.Call, positional: bool) -> bool:
@@ -139,9 +153,11 @@ def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
             yield kept
 
 
-def _view_of(use: ast.expr) -> ast.expr:
+def _view_of(module: Module, use: ast.expr) -> ast.expr:
     """The largest view of a tensor that an expression takes: `x[:, t].squeeze(1)`; what shares its storage keeps it too."""
     node = use
+    if kinds(Value(module, use)) != {TENSOR} or not _is_run(module, enclosing_function(use)):
+        return use
     while True:
         parent = node.up
         if isinstance(parent, ast.Subscript) and parent.value is node and _is_basic(parent.slice):
@@ -152,6 +168,13 @@ def _view_of(use: ast.expr) -> ast.expr:
             node = parent.up
         else:
             return node
+
+
+def _is_run(module: Module, function: ast.AST | None) -> bool:
+    """Does the file say that a function is run? What only another file calls may be for inference."""
+    if not isinstance(function, ast.FunctionDef) or enclosing_class(function) is None:
+        return True
+    return function.name == "forward" or function.name.endswith("_step") or bool(module.index.callers(function.name))
 
 
 def _is_basic(index: ast.expr) -> bool:
@@ -181,7 +204,7 @@ def _counts(binding: ast.AST) -> bool:
 
 def _keeper_of_view(module: Module, use: ast.Name, change: ast.AST) -> Keeper | None:
     """What keeps `last` of `last = out[:, t - 1]` before the change of `out`."""
-    view = _view_of(use)
+    view = _view_of(module, use)
     assigned = view.up
     if view is use or not isinstance(assigned, ast.Assign) or assigned.value is not view or not isinstance(assigned.targets[0], ast.Name):
         return None
@@ -232,7 +255,7 @@ _KEEPING_PRODUCTS = frozenset(
 
 def _keeper(module: Module, use: ast.Name) -> Keeper | None:
     """The operation that uses a name, or a view of it, and keeps it, if its backward will run."""
-    node = _view_of(use)
+    node = _view_of(module, use)
     parent = node.up
     value = Value(module, parent)
     if isinstance(parent, ast.BinOp):
@@ -267,9 +290,19 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
 _WITHOUT_TRAINING = re.compile(r"^__init__$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)")
 
 
+def _plain(known: tuple[ast.expr, bool]) -> tuple[ast.expr, bool]:
+    """`not x` is true where `x` is false."""
+    test, truth = known
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, truth = test.operand, not truth
+    return test, truth
+
+
 def is_trained(module: Module, node: ast.AST) -> bool:
     """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls backward after it?"""
     function = enclosing_function(node)
+    if any(last_word(test) == "training" and not truth for test, truth in map(_plain, tests_around(node))):
+        return False
     if function is None or isinstance(function, ast.Lambda):
         start, end = 1, len(module.index.lines)
     else:
@@ -282,6 +315,15 @@ def is_trained(module: Module, node: ast.AST) -> bool:
             return True
         start, end = function.lineno, function.end_lineno
     return any(max(start, node.lineno) <= call.lineno <= end for call in module.index.callers("backward"))
+
+
+def _is_evaluating(test: ast.expr, truth: bool) -> bool:
+    """`if not self.training:`"""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _is_evaluating(test.operand, not truth)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and truth:
+        return any(_is_evaluating(part, True) for part in test.values)
+    return not truth and isinstance(test, ast.Attribute) and test.attr == "training"
 
 
 def has_alias(module: Module, use: ast.Name) -> bool:
@@ -305,6 +347,8 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
             if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and _is_chosen_in_a_loop(origin)):
                 at = change if enclosing_function(origin.node) is enclosing_function(change) else place
                 here = origin.module is module
+                if len(made) > 1 and at is place and any(tests_around(origin.node)) and not within(origin.node, enclosing_function(change) or module.tree):
+                    continue  # another function's `if self.act is not None: x = self.act(x)`
                 if not (here and (exclusive(origin.node, at) or _backward_between(module, origin.node, at))) and is_in_loss(module, origin, place):
                     return origin
     return None

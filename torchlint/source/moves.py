@@ -12,16 +12,14 @@ from .regions import loops_around, tests_around
 def is_moved_at(use: ast.AST, moves: Iterable[tuple[ast.Call, bool]], made: ast.AST | None = None) -> bool:
     """Has one of the `moves` (a call, and whether it leads away from the CPU) been run before `use`, and none that brought it back?
 
-    What other functions do may have been done before. `made` is the expression that made it on another device, if one did.
+    The last move in the same function decides; without one, what other functions do may have been done before. `made` is the
+    expression that made it on another device, if one did.
     """
     function = enclosing_function(use)
-    if made is not None and enclosing_function(made) is not function:
-        return True
-    last, is_moved = made.lineno if made is not None else 0, made is not None
-    for call, away in moves:
+    last, is_moved = 0, False
+    for call, away in [(made, True), *moves] if made is not None else moves:
         if enclosing_function(call) is not function:
-            if away:
-                return True
+            is_moved = is_moved or away and not last
         elif any(loop in loops_around(use) for loop in loops_around(call)):
             if away:
                 return True

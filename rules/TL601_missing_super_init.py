@@ -1,0 +1,134 @@
+"""Call `super().__init__()` before a module gets its first layer.
+
+`nn.Module.__init__` makes the dictionaries in which layers, parameters and hooks are kept. Before it has run, torch refuses to assign a layer:
+"cannot assign module before Module.__init__() call". Make it the first statement of `__init__`.
+
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        self.fc = nn.Linear(2, 1)  # TL601
+
+    def forward(self, x):
+        return self.fc(x)
+```
+```python fixed
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    def forward(self, x):
+        return self.fc(x)
+```
+```python bad
+class Scale(nn.Module):
+    def __init__(self, width):
+        super().__init__
+        self.width = width
+        if width > 1:
+            self.weight = nn.Parameter(torch.ones(width))  # TL601
+```
+```python bad
+class Base(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+
+class Child(Base):
+    def __init__(self, width):
+        self.head = nn.Linear(width, 2)  # TL601
+        super().__init__(width)
+```
+```python bad
+class Table(nn.Module):
+    def __init__(self):
+        self.register_buffer("table", torch.zeros(4))  # TL601
+```
+
+Plain values may come first, and it may be called by another name, or by another method.
+
+```python good
+class Plain(nn.Module):
+    def __init__(self, width):
+        self.width = width
+        nn.Module.__init__(self)
+        self.fc = nn.Linear(width, width)
+
+class Heir(Plain):
+    def forward(self, x):
+        return self.fc(x)
+
+class Late(nn.Module):
+    def __init__(self):
+        self.begin()
+        self.fc = nn.Linear(1, 1)
+
+    def begin(self):
+        super().__init__()
+
+class Layers(nn.Sequential):
+    def __init__(self, width):
+        layers = [nn.Linear(width, width), nn.ReLU()]
+        super().__init__(*layers)
+
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(1, 1)
+```
+"""
+
+import ast
+
+from torchlint import ModuleClass, on_module
+
+REGISTERING = frozenset(("register_buffer", "register_parameter", "add_module", "register_module"))
+
+
+@on_module(needs="__init__")
+def check(cls: ModuleClass):
+    init = cls.method("__init__")
+    if init is None or cls.node.decorator_list or cls.node.keywords or not init.args.args:
+        return
+    begun = min((call.lineno for call in calls(init) if begins(cls, call)), default=None)
+    first = next((s for s in registrations(cls, init, init.args.args[0].arg) if begun is None or s.lineno < begun), None)
+    if first is None:
+        return
+    fix = None
+    if begun is None and [ast.unparse(base) for base in cls.node.bases] == ["nn.Module"] and first is init.body[0]:
+        fix = cls.fix("call it first", cls.insert_before(first, "super().__init__()"), applicability="unsafe")
+    yield cls.finding(
+        f"`{cls.node.name}` has no place for layers yet: `super().__init__()` " + ("is never called" if begun is None else f"is called later, in line {begun}"),
+        help="call `super().__init__()` first",
+        fix=fix,
+        at=first,
+    )
+
+
+def calls(function) -> list[ast.Call]:
+    return [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+
+
+def begins(cls, call: ast.Call) -> bool:
+    """`super().__init__()`, `Base.__init__(self)`, or a method of the class that does it."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    if call.func.attr == "__init__":
+        return True
+    method = cls.info.method(call.func.attr) if isinstance(call.func.value, ast.Name) and call.func.value.id == "self" else None
+    return method is not None and any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls(method.node))
+
+
+def registrations(cls, init, name: str) -> list[ast.stmt]:
+    """The statements that give a module its layers, parameters and buffers, in order."""
+    found = []
+    for node in ast.walk(init):
+        if isinstance(node, ast.Assign):
+            targets = [t for t in node.targets if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == name]
+            kinds = cls.kinds(node.value) if targets else set()
+            if kinds and kinds <= {"module", "parameter"}:
+                found.append(node)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            func = node.value.func
+            if func.attr in REGISTERING and isinstance(func.value, ast.Name) and func.value.id == name:
+                found.append(node)
+    return sorted(found, key=lambda s: s.lineno)
