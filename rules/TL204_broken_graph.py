@@ -134,6 +134,21 @@ def distill(student, teacher, x):
     target = teacher(x).detach().argmax(1)
     F.cross_entropy(student(x), target).backward()
 ```
+```python good
+class Temperature(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.policy = nn.Linear(4, 2)
+        self.log_alpha = torch.tensor(0.0)
+        self.log_alpha.requires_grad = True
+        self.optimizer = torch.optim.Adam([self.log_alpha])
+
+    def update(self, x, wanted):
+        log_prob = self.policy(x)
+        loss = -(self.log_alpha.exp() * (log_prob + wanted).detach()).mean()
+        loss.backward()
+        self.optimizer.step()
+```
 """
 
 import ast

@@ -9,7 +9,7 @@ from typing import Iterator, NamedTuple
 from .classes import ClassInfo
 from .flow import callees, origins
 from .graphs import carries, graph, is_cut, is_model_call, loss_of, mark
-from .grads import requires_grad
+from .grads import is_set_later, requires_grad
 from .index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from .inplace import KEEP_THEIR_OUTPUT
 from .kinds import MODULE, kinds
@@ -235,7 +235,7 @@ def _may_carry(node: Value) -> bool:
         return not (node.path or any(word in name for word in ("target", "label", "truth", "gt", "mask")) or name in ("x", "y", "t", "batch", "data", "inputs", "images"))
     if isinstance(node.node, ast.Call):
         known = callees(node)
-        if is_model_call(node) or requires_grad(node) is True:
+        if is_model_call(node) or requires_grad(node) is True or is_set_later(node):
             return True
         if not known:
             return not (node.path or last_word(node.node.func) in ("sum", "zip", "enumerate", "list", "tuple", "map"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from .changed import names_of
 from .classes import method_class
 from .flow import callees, origins
 from .kinds import MODULE, kinds
 from .regions import runs_without_grad
+from .spelling import dotted
 from .values import EACH, Value
 
 CUTS = frozenset(
@@ -65,6 +67,15 @@ def is_leaf(origin: Value) -> bool:
     return False
 
 
+def is_set_later(origin: Value) -> bool:
+    """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or after a use is not told."""
+    if not {c.name for c in callees(origin)} & CREATES:
+        return False
+    index = origin.module.index
+    set_so = [*(s.value for s in index.stores if s.attr == "requires_grad"), *(c.func.value for c in index.callers("requires_grad_") if isinstance(c.func, ast.Attribute))]
+    return bool(set_so) and not names_of(origin).isdisjoint({dotted(owner) for owner in set_so})
+
+
 def _is_detached(node: ast.expr) -> bool:
     """`x.detach().clone()`"""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -96,7 +107,7 @@ def _origin(origin: Value, depth: int) -> bool | None:
     if is_leaf(origin):
         return True
     if isinstance(node, ast.Call):
-        return _call(origin, depth)
+        return None if is_set_later(origin) else _call(origin, depth)
     if isinstance(node, (ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Subscript, ast.Tuple, ast.List)):
         if isinstance(node, ast.BinOp):
             parts = [node.left, node.right]

@@ -6,7 +6,7 @@ import ast
 from typing import Iterator
 
 from .flow import callees, origins
-from .grads import CUTS, is_stateless, requires_grad
+from .grads import CUTS, is_set_later, is_stateless, requires_grad
 from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word
 from .kinds import MODULE, kinds
 from .module import Module
@@ -89,7 +89,7 @@ def is_cut(origin: Value) -> bool:
     if isinstance(node, ast.Call):
         names = {c.name for c in callees(origin)}
         if names and names <= _CUTTING_CALLS:
-            return True
+            return not is_set_later(origin)
         return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
     return isinstance(node, (ast.Compare, ast.JoinedStr))
 
