@@ -11,7 +11,7 @@ from .grads import is_leaf
 from .index import enclosing_function, last_word
 from .module import Module
 from .optimizers import is_optimizer
-from .uses import uses
+from .uses import attribute_uses, uses
 from .values import Value
 
 # What returns the very tensor it was given unless something changes.
@@ -82,22 +82,29 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return _in_a_list(module, statement.value, [use for use in uses(module, target) if _wants_leaf(module, use) == "optimizer"])
     if isinstance(statement.value, ast.Call) and statement.value.args and isinstance(statement.value.args[0], (ast.List, ast.Tuple)) and _is_optimizer(module, statement.value):
         return _in_a_list(module, statement.value.args[0], [statement.value])
-    if not _may_hold_leaf(module, statement.value):
+    is_returned = _calls_a_function(module, statement.value)
+    if not (is_returned or _may_hold_leaf(module, statement.value)) or not isinstance(target, (ast.Name, ast.Attribute)):
         return None
-    if isinstance(target, ast.Attribute):
-        return _as_parameter(module, statement, value, target)
-    if not isinstance(target, ast.Name):
+    if isinstance(target, ast.Attribute) and (found := _as_parameter(module, statement, value, target)) is not None:
+        return found
+    reads = uses(module, target) if isinstance(target, ast.Name) else attribute_uses(module, target)
+    wanted = [(why, use) for use in reads if (why := _wants_leaf(module, use)) is not None]
+    if not wanted or any(why == "" for why, _ in wanted):  # retain_grad: somebody knows
+        return None
+    if isinstance(target, ast.Attribute) and len([s for s in module.index.stores if s.attr == target.attr]) > 1:
         return None
     found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
-    if found is None or found[0].node is not statement.value:
+    if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
         return None
-    for use in uses(module, target):
-        why = _wants_leaf(module, use)
-        if why == "":
-            return None  # retain_grad: somebody knows
-        if why:
-            return NonLeaf(*found, use, why)
-    return None
+    return NonLeaf(*found, wanted[0][1], wanted[0][0])
+
+
+def _calls_a_function(module: Module, node: ast.expr) -> bool:
+    """`latent = make_latent(3)`, with a function of the file."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or "requires_grad" not in module.index.text:
+        return False
+    scope = node.func.at.lookup(node.func.id)
+    return scope is not None and any(isinstance(b, ast.FunctionDef) for b in scope.bindings[node.func.id])
 
 
 def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLeaf | None:
@@ -133,7 +140,7 @@ def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: a
     return NonLeaf(*found, target, "parameter")
 
 
-def _wants_leaf(module: Module, use: ast.Name) -> str | None:
+def _wants_leaf(module: Module, use: ast.Name | ast.Attribute) -> str | None:
     """What a use needs a leaf for: its `.grad`, or an optimizer; empty where `retain_grad` was called; None for any other use."""
     parent = use.up
     if isinstance(parent, ast.Attribute):
