@@ -31,6 +31,13 @@ WRONG = {
     "a GPU's tensor in an array": "x = torch.zeros(3, device='cuda')\nnp.array(x)",
     "samples of what a network gives": "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(5, 1)(x)",
     "another number of actions": "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(torch.zeros(21))",
+    "the rest of the samples": (
+        "loader = torch.utils.data.DataLoader(torch.zeros(70, 5, 4), batch_size=32)\nrnn = nn.GRU(4, 8, batch_first=True)\n"
+        "for x in loader:\n    rnn(x, torch.zeros(1, 32, 8))"
+    ),
+    "rows that are written": "memory = torch.zeros(10, 4)\nmemory[torch.tensor([0, 2, 5])] = torch.ones(2, 4)",
+    "a layer with another norm": "x = nn.utils.weight_norm(nn.Conv1d(4, 8, 3))(torch.rand(2, 4, 9))\nnn.Linear(8, 2)(x)",
+    "random numbers of a size": "lam = torch.from_numpy(np.random.beta(1.0, 1.0, size=8)).float()\nlam * torch.rand(8, 3, 32, 32)",
     "images of real size": "x = torch.rand(64, 3, 224, 224)\nnn.Conv2d(1, 8, 3)(x)",
     "a layer of real size": "x = torch.rand(8, 512, 8, 8)\nnn.Linear(512 * 7 * 7, 4096)(x.flatten(1))",
     "doubles of real size": "x = torch.rand(64, 3, 224, 224, dtype=torch.float64)\nnn.Conv2d(3, 8, 3)(x)",
@@ -48,6 +55,11 @@ RIGHT = {
     "a GPU's tensor comes back": "x = torch.zeros(3, device='cuda')\nx.cpu().numpy(), np.array(x.cpu())",
     "samples of what a network gives": "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(6, 1)(x)",
     "actions": "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(d.sample()) + torch.zeros(20)",
+    "all but the rest of the samples": (
+        "rnn = nn.GRU(4, 8, batch_first=True)\nfor x in torch.utils.data.DataLoader(torch.zeros(70, 5, 4), batch_size=32, drop_last=True):\n    rnn(x, torch.zeros(1, 32, 8))\n"
+        "for x in torch.utils.data.DataLoader(torch.zeros(64, 5, 4), batch_size=32):\n    rnn(x, torch.zeros(1, 32, 8))"
+    ),
+    "rows that are written": "memory, at = torch.zeros(10, 4), torch.tensor([0, 2, 5])\nmemory[at] = torch.ones(3, 4)\nmemory[at] = torch.ones(1, 1, 4)\nmemory[at, 1] = 2.0\nmemory[:, at] = torch.ones(3)",
     "real sizes": "x = nn.Conv2d(3, 64, 3, 2, 1)(torch.rand(64, 3, 224, 224))\nx += torch.rand(64, 64, 112, 112)\nx.view(64, 64, 56, -1)",
 }
 

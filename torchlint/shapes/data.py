@@ -75,7 +75,7 @@ class Concatenated(Dataset):
 
 
 class Loader(Value):
-    """`DataLoader`: two batches made of one sample."""
+    """`DataLoader`: two batches made of one sample, and what is left over for the last one."""
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, *args, **kwargs):
         self.dataset = dataset
@@ -91,8 +91,8 @@ class Loader(Value):
         except TypeError:
             return Unknown("the number of samples")
 
-    def batch(self) -> Any:
-        """One batch."""
+    def batch(self, rest: bool = False) -> Any:
+        """One batch; the last one may have fewer samples."""
         machine = machines[-1]
         if type(self.dataset) is Unknown:
             return Unknown(f"a batch of {self.dataset.reason}")
@@ -104,7 +104,7 @@ class Loader(Value):
         if size is None:
             return sample
         if type(size) is int and type(samples) is int:
-            size = max(1, min(size, samples))
+            size = samples % size if rest else max(1, min(size, samples))
         if self.collate_fn is not None and self.collate_fn is not COLLATE:
             return machine.call(self.collate_fn, [self._several(sample, size)], {}) if type(size) is int else Unknown("a batch")
         if type(size) is int:
@@ -119,7 +119,16 @@ class Loader(Value):
         return found + [sample] * (min(size, 64) - len(found))
 
     def __iter__(self) -> Iterator:
-        return machines[-1].changes.short([self.batch() for _ in range(ROUNDS)])
+        batches = [self.batch() for _ in range(ROUNDS)]
+        if self._leaves_some():
+            batches[len(self) - 1 :] = [self.batch(rest=True)]
+        return machines[-1].changes.short(batches)
+
+    def _leaves_some(self) -> bool:
+        """Whether the last of several batches is known to have fewer samples than the others."""
+        samples, size = self._samples(), self.batch_size
+        decided = self.drop_last is False and self.sampler is None and type(samples) is int and type(size) is int
+        return decided and samples > size > 1 and samples % size > 0
 
     def __len__(self):
         samples = self._samples()

@@ -180,6 +180,21 @@ def check_arguments(operation: Any, args: tuple) -> None:
                 raise RuntimeError("output padding must be smaller than either stride or dilation")
 
 
+def check_written(operation: Any, args: tuple) -> None:
+    """Raise torch's error for values that do not fit the items they are written to: `memory[rows] = values`."""
+    if operation.name not in ("index_put_", "_index_put_impl_"):
+        return
+    owner, indices, values = args[:3]
+    if any(i is not None and (not isinstance(i, torch.Tensor) or i.dtype in (torch.bool, torch.uint8)) for i in indices):
+        return
+    target = torch.ops.aten.index.Tensor(owner, indices).shape
+    short = list(values.shape)
+    while len(short) > len(target) and short[0] == 1:
+        del short[0]
+    if len(short) > len(target) or any(one not in (1, other) for one, other in zip(reversed(short), reversed(target))):
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape {list(target)}")
+
+
 def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> None:
     """Raise torch's error if an ATen operation is refused for the dtypes of its arguments. Called where no mode is active."""
     dtypes = {t.dtype for t in tensors}

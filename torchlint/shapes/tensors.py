@@ -340,6 +340,7 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
     if operation.fills and _went_well(key):
         result = args[0]
     else:
+        replay.check_written(operation, args)
         replay.check_dtypes(function, operation, args, kwargs, tensors)
         result = args[0] if operation.name in _FILLS else _meta(function, args, kwargs)
         if operation.fills:

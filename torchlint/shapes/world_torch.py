@@ -328,6 +328,7 @@ def _special(**table) -> dict[str, Any]:
 FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
     "torch.distributions.constraints": Unknown("constraints"),
+    **{f"torch.nn.utils.{name}": getattr(nn.utils, name) for name in ("weight_norm", "spectral_norm")},  # functions, though modules are called so too
     **OPERATIONS,
     **{
         f"torch.{prefix}{name}Tensor": _legacy(dtype, home)
