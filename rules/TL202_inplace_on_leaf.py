@@ -104,6 +104,15 @@ for name, p in net.named_parameters():
         with torch.no_grad():
             p.zero_()
 ```
+```python good
+def groups(params, betas):
+    if isinstance(params, (list, tuple)) and isinstance(params[0], dict):
+        for param in params:
+            param["betas"] = betas
+    return torch.optim.Adam(params)
+
+groups(list(nn.Linear(2, 2).parameters()), (0.9, 0.99))
+```
 """
 
 import ast

@@ -130,6 +130,15 @@ def update(policy, rollouts, optimizer):
             loss.backward()
             optimizer.step()
 ```
+```python good
+model = LanguageModel()
+optimizer = torch.optim.Adam(model.parameters())
+for batch in loader:
+    loss = of_batch(model, batch)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
 """
 
 import ast

@@ -109,6 +109,23 @@ class Backend(nn.Module):
     def decode(self, x):
         return best_tree(self.scorer(x).cpu().numpy())
 ```
+
+A list is what was put into it, even where its name held something else before.
+
+```python good
+regressor = nn.Linear(2, 3)
+predictions = regressor(x)
+predictions = list()
+
+def show(models):
+    for net in models:
+        with torch.no_grad():
+            predictions.append(net(x))
+        print(predictions[-1].cpu().numpy())
+    print(torch.stack(predictions).var(dim=0).numpy())
+
+show([regressor])
+```
 """
 
 import ast

@@ -159,6 +159,30 @@ for fold in range(5):
     with torch.no_grad():
         print(net(held_out))
 ```
+
+A copy that is evaluated leaves the model in train mode.
+
+```python good
+import copy
+
+def represent(net, loader):
+    net.eval()
+    with torch.no_grad():
+        return torch.cat([net(x) for x, _ in loader])
+
+def train(model, loader, epochs):
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(epochs):
+        for x, y in loader:
+            loss = F.mse_loss(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        copied = copy.deepcopy(model).eval()
+        represent(copied, loader)
+
+train(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.Linear(8, 1)), loader, 10)
+```
 """
 
 from torchlint import Loop, on_loop

@@ -29,6 +29,9 @@ CREATES = frozenset(
 ) | {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.autograd.Variable"}
 
 
+_CONVERTS = frozenset(".float .double .half .to .cuda .cpu .unsqueeze .view .reshape".split())  # what has no gradient before has none after
+
+
 def requires_grad(value: Value, depth: int = 8) -> bool | None:
     """Is the value part of a graph? None where it cannot be told."""
     if depth == 0 or value.node is None:
@@ -37,7 +40,9 @@ def requires_grad(value: Value, depth: int = 8) -> bool | None:
     key = ("requires grad", id(value.node), id(value.frame), value.path)
     if key not in memo:
         memo[key] = (None, value)
-        answers = [_origin(origin, depth) for origin in origins(value)]
+        found = origins(value)
+        mixed = len(found) > 1 and any(_is_empty_list(origin) for origin in found)  # what is put into the list is what counts
+        answers = [None if mixed else _origin(origin, depth) for origin in found]
         answer = True if True in answers else None if None in answers or not answers else False
         memo[key] = (answer, value)
     return memo[key][0]
@@ -60,11 +65,18 @@ def is_leaf(origin: Value) -> bool:
     if names == {".requires_grad_"} and not _first_is_false(node):
         if _is_detached(node.func.value) or _is_copy_of_data(origin.at(node.func.value, ())):
             return True
-        inner = origins(origin.at(node.func.value, ()))
+        inner = origins(origin.at(node.func.value, ()), _CONVERTS)
         return bool(inner) and all(
-            isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) for i in inner
+            isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) and not _says(i.node, True) for i in inner
         )
     return False
+
+
+def _is_empty_list(origin: Value) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "list" and not node.args
+    return isinstance(node, ast.List) and not node.elts
 
 
 def is_set_later(origin: Value) -> bool:

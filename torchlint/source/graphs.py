@@ -78,7 +78,15 @@ def is_model_call(node: Value) -> bool:
     names = {c.name for c in callees(node)}
     if names and all(name.startswith("torch.nn.") and is_stateless(name) for name in names):
         return False
+    if not names and _makes_an_object(node.node.func):
+        return False
     return is_model(node.at(node.node.func, ()))
+
+
+def _makes_an_object(func: ast.expr) -> bool:
+    """`LanguageModel()` of a class that is not seen."""
+    word = last_word(func) if isinstance(func, (ast.Name, ast.Attribute)) else ""
+    return word[:1].isupper() and not word.isupper()
 
 
 def is_cut(origin: Value) -> bool:

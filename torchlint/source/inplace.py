@@ -61,7 +61,7 @@ def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
         yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
     for node in list(module.index.nodes(ast.Assign)):
         for target in node.targets:
-            if isinstance(target, ast.Subscript):
+            if isinstance(target, ast.Subscript) and not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
                 yield node, base_of(target)
     flagged = _flagged_words(module)
     for call in list(module.index.calls):

@@ -12,6 +12,7 @@ from .flow import callees
 from .calling import sequential_layers
 from .index import enclosing_function, last_word, within
 from .module import Module
+from .reaching import reaching
 from .optimizers import are_distinct, called_model, holds, identity, is_same
 from .training import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
 from .values import Value
@@ -89,7 +90,7 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     kept = []
     order = {id(act): i for i, act in enumerate(found)}
     for switch in switches:
-        if _is_made_in(loop, switch.on):
+        if _is_made_in(loop, switch.on) or _is_a_copy(switch.on):
             continue
         if any(act.role in (TRAIN, OPAQUE) and (act.on is None or not are_distinct(act.on, switch.on)) for act in found):
             continue
@@ -107,6 +108,27 @@ def _is_made_in(loop: ast.AST, model: Value) -> bool:
     """Does each round make a model of its own, which is in train mode?"""
     made = identity(model).values()
     return bool(made) and all(isinstance(o.node, ast.Call) and any(within(node, loop) for node in _calls_to(o)) for o in made)
+
+
+def _is_a_copy(model: Value, depth: int = 5) -> bool:
+    """`copy.deepcopy(model).eval()`, under the names that it is given in this function and in those it is handed to: the copy is not trained."""
+    node = model.node
+    while isinstance(node, ast.Call):
+        if last_word(node.func) == "deepcopy":
+            return True
+        node = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if not isinstance(node, ast.Name) or not depth or (scope := node.at.lookup(node.id)) is None:
+        return False
+    for binding in reaching(node, scope):
+        call = model.frame.call if isinstance(binding, ast.arg) and model.frame else None
+        if call is not None:
+            names = [a.arg for a in model.frame.function.args.args]
+            given = [k.value for k in call.node.keywords if k.arg == node.id] + (call.node.args[names.index(node.id) :][:1] if node.id in names else [])
+            if given and _is_a_copy(call.at(given[0], ()), depth - 1):
+                return True
+        elif isinstance(binding.up, ast.Assign) and binding.up.value is not node and _is_a_copy(model.at(binding.up.value, ()), depth - 1):
+            return True
+    return False
 
 
 def _calls_to(origin: Value) -> Iterator[ast.AST]:
