@@ -117,6 +117,46 @@ class Lit(L.LightningModule):
     def configure_gradient_clipping(self, optimizer, gradient_clip_val=None, gradient_clip_algorithm=None):
         nn.utils.clip_grad_norm_(self.parameters(), 1.0)
 ```
+
+Clamping by hand sees the same gradients, and each optimizer is unscaled for itself.
+
+```python bad
+scaler = torch.amp.GradScaler("cuda")
+for x in batches:
+    optimizer.zero_grad()
+    scaler.scale(model(x).mean()).backward()
+    for p in model.parameters():
+        p.grad.clamp_(-0.5, 0.5)  # TL509
+    scaler.step(optimizer)
+    scaler.update()
+```
+```python bad
+scaler = torch.amp.GradScaler("cuda")
+generator, critic = nn.Linear(2, 2), nn.Linear(2, 1)
+first, second = torch.optim.Adam(generator.parameters()), torch.optim.Adam(critic.parameters())
+for x in batches:
+    first.zero_grad()
+    second.zero_grad()
+    scaler.scale(critic(generator(x)).mean()).backward()
+    scaler.unscale_(second)
+    nn.utils.clip_grad_norm_(critic.parameters(), 1.0)
+    nn.utils.clip_grad_norm_(generator.parameters(), 1.0)  # TL509
+    scaler.step(second)
+    scaler.step(first)
+    scaler.update()
+```
+```python good
+scaler = torch.amp.GradScaler("cuda")
+for x in batches:
+    optimizer.zero_grad()
+    scaler.scale(model(x).mean()).backward()
+    scaler.unscale_(optimizer)
+    for p in model.parameters():
+        p.grad.clamp_(-0.5, 0.5)
+        p.data.clamp_(-1, 1)
+    scaler.step(optimizer)
+    scaler.update()
+```
 """
 
 import ast
@@ -124,16 +164,18 @@ import ast
 from torchlint import Node, on_node
 
 
-@on_node("Module", "FunctionDef", needs=("clip_grad", "scale("))
+@on_node("Module", "FunctionDef", needs=("clip_grad|clamp_", "scale("))
 def check(place: Node):
-    scaled, told = None, set()
+    scaled, unscaled, told = None, [], set()
     for i, act in enumerate(place.acts):
         if act.role == "backward":
-            scaled = act if act.is_scaled else None
-        elif act.role in ("unscale", "opaque", "supply", "step"):
+            scaled, unscaled = act if act.is_scaled else None, []
+        elif act.role == "unscale":
+            unscaled.append(act)
+        elif act.role in ("opaque", "supply", "step"):
             scaled = None
-        elif act.role == "clip" and scaled is not None and act.names_torch:
-            step = next((s for s in place.acts[i:] if s.role == "step"), None)
+        elif act.role == "clip" and scaled is not None and (act.names_torch or act.on is None) and not any(u.may_unscale(act) for u in unscaled):
+            step = next((s for s in place.acts[i:] if s.role == "step" and s.may_unscale(act)), None)
             if any(_contradict(act, other) for other in (scaled, step) if other):
                 continue
             if act.node in told:  # a helper that is called twice

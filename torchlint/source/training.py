@@ -131,6 +131,13 @@ class Act:
         """Is it torch's own function, not a method of a library that knows better?"""
         return any(name.startswith("torch.") for name in self.event.names)
 
+    def may_unscale(self, clip: Act) -> bool:
+        """May an `unscale_` concern the parameters that are clipped: is its optimizer not one that certainly holds others?"""
+        given = clip.on.node if clip.on is not None else None
+        if not (isinstance(given, ast.Call) and last_word(given.func) == "parameters" and isinstance(given.func, ast.Attribute)) or self.on is None:
+            return True
+        return holds(self.on, clip.on.at(given.func.value, ())) is not False
+
     def clears_surely(self, step: Act) -> bool:
         """Does it clear just what a step uses?"""
         if self.role != CLEAR:
@@ -190,6 +197,8 @@ def _act(event: Event) -> Act | None:
         event.module.index.says("clip_grad") and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
     ):
         return Act(event, CLIP, first)
+    if word == "clamp_" and receiver is not None and _mentions_grad(receiver.node):
+        return Act(event, CLIP, None)
     if word == "unscale_":
         return Act(event, UNSCALE, first)
     if word in ("eval", "train") and receiver is not None and _may_be_module(event, receiver):
