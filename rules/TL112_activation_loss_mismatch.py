@@ -18,7 +18,15 @@ loss = F.cross_entropy(Net()(x), y)  # TL112
 ```
 ```python bad
 head = nn.Linear(8, 1)
-p = torch.softmax(head(x), dim=1)  # TL112
+p = torch.softmax(head(x), dim=-1)  # TL112
+
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return F.softmax(self.fc(x), dim=1)  # TL112
 ```
 ```python good
 hidden = F.relu(nn.Linear(8, 8)(x))
@@ -27,6 +35,7 @@ p = torch.sigmoid(nn.Linear(8, 1)(x))
 attention = torch.softmax(nn.Linear(8, 1)(tokens), dim=0)
 several = torch.softmax(nn.Linear(8, 4)(x), dim=1)
 weights = torch.softmax(nn.Linear(8, 1)(tokens).squeeze(-1), dim=1)
+pooled = (torch.softmax(nn.Linear(8, 1)(tokens), dim=1) * tokens).sum(1)
 ```
 """
 
@@ -56,6 +65,8 @@ def softmax_over_one_unit(call: Call):
     dim, scores = call.argument("dim", 1), call.argument("input", 0)
     if dim is None or scores is None or ast.unparse(dim) not in ("1", "-1"):
         return
+    if ast.unparse(dim) == "1" and not isinstance(call.node.up, ast.Return):
+        return  # of tokens it is what weighs them: over the second of three dimensions
     for origin in call.origins(scores):
         made = origin.made() if origin.is_call("torch.nn.Linear()") else None
         units = made.argument("out_features", 1) if made else None

@@ -134,7 +134,7 @@ def update(policy, rollouts, optimizer):
 model = LanguageModel()
 optimizer = torch.optim.Adam(model.parameters())
 for batch in loader:
-    loss = of_batch(model, batch)
+    loss = compute_loss(model, batch)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -47,6 +47,19 @@ for x, y in loader:
     optimizer.zero_grad()
     F.mse_loss(model(x), y).backward()
     optimizer.step()
+for i, (x, y) in enumerate(loader):
+    loss = F.mse_loss(model(x), y)
+    loss.div(4).backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+for i, batch in enumerate(loader):
+    loss = model(**batch).loss
+    loss = loss / 4
+    accelerator.backward(loss)
+    if i % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
 ```
 """
 
@@ -55,6 +68,8 @@ import ast
 from torchlint import Loop, on_loop
 
 default = False
+
+SCALES = ("div", "div_", "mul", "mul_", "true_divide", "divide", "multiply")
 
 
 @on_loop(needs=("backward", "step", "%"))
@@ -73,9 +88,21 @@ def check(loop: Loop):
 
 
 def _is_divided(loop, backward) -> bool:
+    named = {n.id for n in ast.walk(backward.node) if isinstance(n, ast.Name)}
+    for node in (*ast.walk(loop.node), *ast.walk(_function_of(backward.node))):  # in the same round, or on the way into backward
+        scaled = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SCALES else None
+        scaled = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Mult)) else scaled
+        if isinstance(scaled, ast.Name) and scaled.id in named:
+            return True
     for origin in loop.loss_origins(backward):
         if origin.unknown or any(isinstance(n, (ast.Div, ast.Mult)) for n in ast.walk(origin.node)):
             return True
         if any(isinstance(n, ast.Constant) and n.value == "sum" for n in ast.walk(origin.node)) or isinstance(origin.node, ast.AugAssign):
             return True
     return False
+
+
+def _function_of(node: ast.AST) -> ast.AST:
+    while node.up is not None and not isinstance(node, ast.FunctionDef):
+        node = node.up
+    return node
