@@ -46,6 +46,16 @@ for real, z in batches:
     opt_g.step()
 ```
 
+```python bad
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(99):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()  # TL501
+    optimizer.step()
+    if step % 10 == 0:
+        optimizer.zero_grad()
+```
+
 It does not matter where backward and step are written.
 
 ```python bad
@@ -179,6 +189,49 @@ def train(model, loader, optimizer):
         clear([optimizer])
         F.mse_loss(model(x), y).backward()
         optimizer.step()
+```
+```python good
+def cleared(function):
+    def inner(optimizer, loss):
+        optimizer.zero_grad()
+        return function(optimizer, loss)
+    return inner
+
+@cleared
+def update(optimizer, loss):
+    loss.backward()
+    optimizer.step()
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i, (x, y) in enumerate(loader):
+    update(optimizer, F.mse_loss(model(x), y))
+for i, (x, y) in enumerate(loader):
+    if i % 4 == 0:
+        optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    if i % 4 == 3:
+        optimizer.step()
+for i, (x, y) in enumerate(loader):
+    if i > 0:
+        optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
+```
+```python good
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer.register_step_post_hook(lambda optimizer, args, kwargs: optimizer.zero_grad())
+for x, y in loader:
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
+```
+```python bad
+def run_epoch(model, loader, optimizer, train=True):
+    model.train(train)
+    for x, y in loader:
+        loss = F.mse_loss(model(x), y)
+        if train:
+            loss.backward()  # TL501
+            optimizer.step()
 ```
 ```python good
 class ZeroingSGD(torch.optim.SGD):
@@ -320,7 +373,9 @@ def in_a_loop(loop: Loop):
         if step.on_text in told or step.leaves_loop or backward.leaves_loop or _is_cleared(loop, step) or step.is_made_in(loop.node):
             continue
         told.add(step.on_text)
-        yield _finding(loop, backward, step, "the gradients of all rounds before are still in it")
+        seldom = any(act.may_clear(step) for act in loop.acts)
+        why = "are cleared only in some rounds: those of the" if seldom else "nothing clears: the gradients of all"
+        yield _finding(loop, backward, step, f"{why} rounds before are still in it")
 
 
 @on_loop(needs=("backward(", ".grad"))
@@ -374,22 +429,29 @@ def in_lightning(function: Node):
         return
     for backward, step in function.updates:
         if not _is_cleared(function, step):
-            yield _finding(function, backward, step, "the gradients of all batches before are still in it")
+            yield _finding(function, backward, step, "nothing clears: the gradients of all batches before are still in it")
             return
 
 
 def _is_cleared(place, step) -> bool:
-    if any(act.may_clear(step) for act in place.acts):
+    if any(act.may_clear(step) and not act.is_seldom_beside(step) for act in place.acts) or _is_hooked(place, step):
         return True
     # `optimizer.zero_grad` handed over as a function, or forgotten to be called, which is another finding
     return any(isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call) for n in ast.walk(place.node))
+
+
+def _is_hooked(place, step) -> bool:
+    """May a hook of the optimizer clear them, or a decorator of the function that steps?"""
+    if "register_step_" in place.module.index.text or "register_step_" in step.module.index.text:
+        return True
+    return any("zero_grad" in ast.unparse(wrapper.node) for wrapper in step.wrappers)
 
 
 def _finding(place, backward, step, why: str):
     optimizer = step.on_text
     notes = [place.note(step, f"`{optimizer}` steps with the sum")]
     return place.finding(
-        f"`{backward.text}` adds to gradients that nothing clears: {why}",
+        f"`{backward.text}` adds to gradients that {why}",
         help=f"call `{optimizer}.zero_grad()` before it, once for each step",
         fix=_fix(place, backward, step),
         notes=notes,

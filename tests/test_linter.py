@@ -125,6 +125,15 @@ y, h = model(torch.randn(3, 2, 5).to(device), h)
     assert [code for code, _ in codes(text, Settings(selections=(Selection(select=("TL903",)),)))] == ["TL903"]
 
 
+@pytest.mark.parametrize("library, found", [("torch", ["TL501"]), ("paddle", [])])
+def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, library, found):
+    engine = "def train(model, loader, optimizer):\n    for x in loader:\n        model(x).sum().backward()\n        optimizer.step()\n"
+    (tmp_path / "engine.py").write_text(engine)
+    (tmp_path / "main.py").write_text(f"import {library}\nfrom engine import train\ntrain({library}.Model(), loader, {library}.optim.SGD())\n")
+    assert [f.code for f in lint(engine, tmp_path / "engine.py").findings] == found
+    assert lint(engine + "def broken(:", tmp_path / "engine.py").findings == ()
+
+
 def test_suppressed_findings_are_counted():
     outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), "/nowhere/a.py", TEXT_WORLD)
     assert outcome.findings == () and outcome.suppressed == 1

@@ -13,14 +13,14 @@ from msgspec import Struct
 from .config import Settings
 from .edits import apply
 from .finding import NO_DRY_RUN, Edit, Finding, Span
-from .project import WORDS, NotText, Project, decode
+from .project import TORCH, WORDS, NotText, Project, decode
 from .rule import Rule, Trigger, load_rules
 from .source.suppress import Suppressions
 
 # One mistake seen by both worlds is one finding: the text world's, which says more.
 _SAID_BY = {
     "TL902": ("TL401", "TL402", "TL105"), "TL903": ("TL301", "TL304", "TL605", "TL308"), "TL904": ("TL201", "TL202", "TL204", "TL205", "TL206", "TL210"),
-    "TL907": ("TL110", "TL402", "TL601", "TL701"),
+    "TL907": ("TL110", "TL402", "TL601", "TL701", "TL210"),
 }
 
 
@@ -72,14 +72,17 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
 
     enabled = settings.enabled(rules)
     active = {code: rules[code].name for code in enabled if not settings.is_ignored_in(path, code, rules[code].name)}
+    says_torch = any(word in text for word in TORCH)
     try:
         tree = parsed(project, path, text)
     except CannotParse as error:
+        if not says_torch:
+            return Outcome(lines=lines)
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = project.view(path)
     findings, armed, rewritten = _text_world(text, path, tree, view, [rules[c] for c in sorted(active)], strict)
     dry = None
-    if settings.dry_run:
+    if settings.dry_run and says_torch:
         dry = _dry_run(text, path, tree, view, [rules[c] for c in sorted(active)], settings, hints, strict)
         findings = _once(findings + dry.findings)
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
@@ -104,6 +107,8 @@ def _text_world(text: str, path: str, tree, view, rules: list[Rule], strict: boo
     world = World(view)
     module = Module(shared_index(view.project, path, text, tree), world)
     world.modules[path] = module
+    if not module.mentions("|".join(TORCH)):  # another library's backward
+        return [], False, 0
     armed = arm(armed, module)
     return judge(module, armed, strict), bool(armed), world.rewritten_lines
 

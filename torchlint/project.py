@@ -11,7 +11,8 @@ import tokenize
 from pathlib import Path
 from typing import Iterable, Iterator, Mapping
 
-WORDS = ("torch", "lightning")  # a file with none of them has nothing to do with torch and is not even parsed
+TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
+WORDS = (*TORCH, "backward(")  # a file with none of them is not even parsed; one that only runs backward is told by its users what it trains
 IGNORED_FOLDERS = frozenset(
     ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
     "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()

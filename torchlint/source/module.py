@@ -126,16 +126,23 @@ class Module:
         return self.world.module(path) if path else None
 
     def mentions(self, word: str) -> bool:
-        """Does this file, or a project file that it imports or that uses its training code, contain the text `word`
-        (alternatives divided by `|`)?"""
+        """Does this file, a project file that it imports, one that uses its training code or what such a one imports contain
+        the text `word` (alternatives divided by `|`)?"""
         memo, key = self.world.memo, ("mentions", self.path, word)
         if key not in memo:
             words = word.split("|")
             project = self.world.view.project
             memo[key] = any(w in self.index.text for w in words) or any(
-                project.contains(path, w) for path in (*self._behind(), *self._users()) for w in words
+                project.contains(path, w) for path in self._around() for w in words
             )
         return memo[key]
+
+    def _around(self) -> Iterator[str]:
+        yield from self._behind()
+        yield from self._users()
+        for path in self._users():
+            user = self.world.module(path)
+            yield from user._behind() if user else ()
 
     def _behind(self) -> list[str]:
         """The project files it imports. A package's `__init__.py` only passes on: what it imports counts too."""

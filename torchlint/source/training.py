@@ -7,11 +7,10 @@ import ast
 from .events import Event, events
 from .flow import callees, origins
 from .identity import external_name
-from .index import FUNCTIONS, last_word, statement_of, within
+from .index import FUNCTIONS, enclosing_function, last_word, statement_of, within
 from .kinds import LOADER, MODULE, OBJECT, kinds
 from .module import Module
 from .optimizers import (
-    holding,
     are_distinct,
     holding,
     holds,
@@ -152,11 +151,27 @@ class Act:
     def may_clear(self, step: Act) -> bool:
         """May it clear the gradients that a step uses?"""
         if self.role != CLEAR or self.on is None:
-            return self.role in (CLEAR, SUPPLY, OPAQUE)
+            return self.role in (CLEAR, SUPPLY) or self.role == OPAQUE and self.on is None  # `train(flag)` clears nothing
         if is_optimizer(self.on) and are_distinct(self.on, step.on):
             # two optimizers may hold the same parameters
             return any(holds(step.on, module) for module in holding(self.on).modules)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
+
+
+    @property
+    def wrappers(self) -> list[Value]:
+        """The functions of the project that decorate the function in which it stands."""
+        decorators = getattr(enclosing_function(self.node), "decorator_list", ())
+        found = [origin for d in decorators for origin in origins(Value(self.module, d.func if isinstance(d, ast.Call) else d))]
+        return [origin for origin in found if isinstance(origin.node, FUNCTIONS)]
+
+    def is_seldom_beside(self, other: Act) -> bool:
+        """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
+        return any(_counts(test.node) for test, _ in self.event.tests) and not any(_counts(test.node) for test, _ in other.event.tests)
+
+
+def _counts(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
 
 
 def acts(module: Module, body: list[ast.stmt]) -> list[Act]:
