@@ -148,6 +148,31 @@ for x, y in loader:
     loss.backward()
     optimizer.step()
 ```
+
+```python bad
+write = nn.Linear(8, 4)
+optimizer = torch.optim.SGD(write.parameters(), lr=0.1)
+memory = torch.zeros(2, 4)
+for x in batches:
+    memory = torch.tanh(write(torch.cat([x, memory], dim=1)))
+    loss = memory.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()  # TL205
+    optimizer.step()
+```
+```python good
+write = nn.Linear(8, 4)
+optimizer = torch.optim.SGD(write.parameters(), lr=0.1)
+memory, mean = torch.zeros(2, 4), torch.zeros(2, 4)
+for x in batches:
+    out = torch.tanh(write(torch.cat([x, memory], dim=1) + mean))
+    loss = out.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    memory = out.detach()
+    mean = 0.9 * mean + 0.1 * x.mean()
+```
 """
 
 import ast

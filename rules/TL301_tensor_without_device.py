@@ -151,6 +151,27 @@ def show(model):
 show(nn.Linear(3, 2).to(device))
 ```
 
+A single number, and so an element of a row, mixes with every device; a row that a tensor picks from does not.
+
+```python good
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = nn.Linear(4, 4).to(device)
+betas = torch.linspace(1e-4, 0.02, 5)
+kept = torch.cumprod(1 - betas, 0)
+data = torch.randn(10, 4)
+mean, std = data.mean(), torch.std(data)
+x = torch.randn(2, 4, device=device)
+for t in reversed(range(5)):
+    x = x - betas[t] / (1 - kept[t]).sqrt() * (net(x) - mean) / std
+```
+```python bad
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = nn.Linear(4, 4).to(device)
+betas = torch.linspace(1e-4, 0.02, 5)  # TL301
+x = torch.randn(2, 4, device=device)
+x = net(x) * betas[torch.tensor([1, 2])].unsqueeze(1)
+```
+
 Some code follows its tensors from place to place: it moves them under a test, asks another tensor where it is, or keeps a model on the CPU
 although another one is moved.
 

@@ -13,6 +13,7 @@ from .index import FUNCTIONS, enclosing_function, last_word
 from .kinds import MODULE, PARAMETER, TENSOR, kinds
 from .module import Module
 from .moves import is_moved_at
+from .ranks import is_element, is_reduced
 from .reaching import reaching
 from .signatures import bound_argument
 from .values import Value
@@ -343,7 +344,7 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
     parent = node.up
     if isinstance(parent, ast.Attribute) and parent.value is node and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         call = parent.up
-        if parent.attr in _MOVES or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel"):
+        if is_reduced(call) or parent.attr in _MOVES or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel"):
             return
         if parent.attr not in _HARMLESS_METHODS:
             yield from _meets(module, call, _flat(call))
@@ -359,6 +360,8 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
     elif isinstance(parent, (ast.UnaryOp, ast.NamedExpr)):
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
+        if is_element(Value(module, node), parent.slice):
+            return
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
         yield from _argument(module, parent.up, node, seen, depth)
@@ -421,6 +424,8 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     value = Value(module, call)
     known = callees(value)
     names = {c.name for c in known}
+    if is_reduced(call) and names and all(name.startswith("torch.") for name in names):
+        return
     if isinstance(call.func, ast.Attribute) and all(c.kind == "method" for c in known) and known:
         if not _may_be_tensor(value.at(call.func.value, ())):
             return

@@ -13,6 +13,7 @@ from .graphs import graph, is_model_call, loss_of, mark, put_in, read_of
 from .index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
 from .kinds import TENSOR, kinds
 from .module import Module
+from .ranks import counts
 from .reaching import exclusive, reaching
 from .regions import loops_around, tests_around, under_no_grad
 from .values import EACH, Value, frame_of
@@ -187,19 +188,8 @@ def _is_basic(index: ast.expr) -> bool:
         return _is_basic(index.operand)
     if isinstance(index, ast.Name):
         scope = index.at.lookup(index.id)
-        return scope is not None and all(_counts(b) for b in reaching(index, scope))
+        return scope is not None and all(counts(b) for b in reaching(index, scope))
     return isinstance(index, ast.Slice) or isinstance(index, ast.Constant) and not isinstance(index.value, bool)
-
-
-def _counts(binding: ast.AST) -> bool:
-    """Is a name the counter of a loop over `range` or `enumerate`?"""
-    loop = getattr(binding, "up", None)
-    if isinstance(loop, ast.Tuple) and loop.elts[0] is binding and isinstance(loop.up, ast.For):
-        return isinstance(loop.up.iter, ast.Call) and last_word(loop.up.iter.func) == "enumerate"
-    counted = loop.iter if isinstance(loop, ast.For) else None
-    while isinstance(counted, ast.Call) and last_word(counted.func) in ("reversed", "tqdm", "trange") and counted.args and isinstance(counted.args[0], ast.Call):
-        counted = counted.args[0]
-    return isinstance(counted, ast.Call) and last_word(counted.func) in ("range", "trange")
 
 
 def _keeper_of_view(module: Module, use: ast.Name, change: ast.AST) -> Keeper | None:

@@ -63,11 +63,26 @@ def _keeps_a_graph(call: Value) -> bool:
 def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
     """The arguments of a call that hold what the same call returned in the round before."""
     for argument in [*call.node.args, *(k.value for k in call.node.keywords)]:
-        for part in getattr(argument, "elts", [argument]):
+        for part in _parts(argument):
             if isinstance(part, ast.Name) and within(call.node, loop) and _comes_round(call, part, loop):
                 yield part
             elif isinstance(part, ast.Attribute) and _is_kept_in_attribute(call, part):
                 yield part
+
+
+def _parts(argument: ast.expr) -> Iterator[ast.expr]:
+    """The tensors in `(h, c)`, in `x + h`, in `torch.cat([x, h], 1)`."""
+    if isinstance(argument, (ast.Tuple, ast.List)):
+        inside = argument.elts
+    elif isinstance(argument, ast.BinOp):
+        inside = [argument.left, argument.right]
+    elif isinstance(argument, ast.Call) and last_word(argument.func) in ("cat", "concat", "stack", "hstack"):
+        inside = argument.args[:1]
+    else:
+        yield argument
+        return
+    for part in inside:
+        yield from _parts(part)
 
 
 def _comes_round(call: Value, use: ast.Name, loop: ast.AST) -> bool:
@@ -83,8 +98,8 @@ def _comes_round(call: Value, use: ast.Name, loop: ast.AST) -> bool:
 
 def _passes(call: Value, binding: ast.AST, seen: set) -> bool:
     """Does what binds a name hand on the result of a call with its graph?"""
-    if id(binding) in seen:
-        return True
+    if id(binding) in seen:  # what only goes round has not come out of the call
+        return False
     seen.add(id(binding))
     statement = binding.up
     while isinstance(statement, (ast.Tuple, ast.List, ast.Starred)):
