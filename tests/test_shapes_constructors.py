@@ -150,3 +150,18 @@ def test_the_caller_knows_better_than_a_guess(tmp_path):
             return self.second(self.first(x))
     """
     assert share(tmp_path, program, net="from program import Mix\nmixed = Mix(4, 62)")[:2] == (1, 1)
+
+
+def test_lists_that_lack_an_item_do_not_grow_for_ever():
+    """A check of the program's own may never be content with the length of a list."""
+    from torchlint.shapes.constructors import LONGEST, solve_constructor
+    from torchlint.shapes.sizes import Parameter, RunResult
+
+    longest = []
+
+    def run(assumption):
+        longest.extend(len(v) for v in assumption.values() if isinstance(v, list))
+        return RunResult(1, "python", None, "IndexError: list index out of range")
+
+    solve_constructor(run, [Parameter("dims", hint="list")], {"dims": [[1, 2]]})
+    assert longest and max(longest) <= 2 * LONGEST

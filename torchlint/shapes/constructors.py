@@ -19,6 +19,7 @@ from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Soluti
 from torchlint.shapes.values import Use
 
 RUNS = 24
+LONGEST = 64  # of the lists that are made longer because an item is missing
 _MOST = 10
 Advise = Callable[[Assumption, RunResult], Iterator[Assumption]]
 _RELATED = 6  # constructions that are tried to make arguments fit each other
@@ -377,7 +378,7 @@ def _proposals(
                 yield {**assumption, name: tuple([assumption[name][0]] * int(expected.group(1)))}
     if "list index out of range" in text or "tuple index out of range" in text:
         for name in order:
-            if isinstance(assumption[name], (list, tuple)):
+            if isinstance(assumption[name], (list, tuple)) and len(assumption[name]) < LONGEST:
                 yield {**assumption, name: [*assumption[name], *assumption[name]]}
     if _CALLED.search(text) or "not callable" in text:
         for name in order:
