@@ -1,50 +1,26 @@
-"""On which device a tensor is, as far as the source says, and where a tensor from the default device meets one that was moved."""
+"""On which device a tensor is, as far as the source says."""
 
 from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator, NamedTuple
 
 from .classes import ClassInfo, class_info, method_class
 from .flow import callees, objects, origins
 from .identity import external_name
-from .index import FUNCTIONS, enclosing_function, last_word
-from .kinds import MODULE, PARAMETER, TENSOR, kinds
+from .index import enclosing_function, last_word
+from .kinds import MODULE, kinds
 from .module import Module
 from .moves import is_moved_at
-from .ranks import is_element, is_reduced
 from .reaching import reaching
-from .signatures import bound_argument
 from .values import Value
 
 MOVED, HERE = "moved", "here"
 FACTORIES = frozenset(
     f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor from_numpy".split()
 )
-_MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
-# Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
-_HARMLESS_METHODS = frozenset(
-    "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_ resize_as_ new_tensor "
-    "__getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_ backward step update sample log_prob".split()
-)
+MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
 _COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.")  # `torch.onnx` and others do other things
-_MEETING_FUNCTIONS = frozenset(
-    "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div torch.einsum torch.dot "
-    "torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select torch.masked_select torch.outer torch.cdist torch.baddbmm "
-    "torch.addmm torch.concat torch.hstack torch.vstack torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
-)
-
-
-_WITH_PLACEHOLDERS = frozenset(("torch.nn.functional.multi_head_attention_forward",))  # takes tensors that it does not use
-
-
-class Meeting(NamedTuple):
-    """The expression in which the tensors meet, and the one that is on the device."""
-
-    module: Module
-    node: ast.expr
-    partner: ast.expr
 
 
 def is_default_moved(module: Module) -> bool:
@@ -112,7 +88,7 @@ def _origin(origin: Value, depth: int) -> str | None:
         if node.attr in ("T", "data", "grad", "mT"):
             return device_of(origin.at(node.value, ()), depth - 1)
         if node.attr in ("weight", "bias") and kinds(origin.at(node.value, ())) == {MODULE}:
-            return MOVED if _in_module_code(origin) or _is_moved_object(origin.at(node.value, ()), depth) else None
+            return MOVED if in_module_code(origin) or is_moved_object(origin.at(node.value, ()), depth) else None
         return None
     if isinstance(node, ast.arg):
         return _parameter(origin)
@@ -122,7 +98,7 @@ def _origin(origin: Value, depth: int) -> str | None:
 def _call(origin: Value, depth: int) -> str | None:
     node: ast.Call = origin.node
     if origin.path == ("applied",):
-        return MOVED if _in_module_code(origin) else None
+        return MOVED if in_module_code(origin) else None
     answers = set()
     for callee in callees(origin):
         name, last = callee.name, callee.name.rsplit(".", 1)[-1]
@@ -138,24 +114,24 @@ def _call(origin: Value, depth: int) -> str | None:
             elif last.startswith("new_") or kinds(callee.receiver) != {MODULE}:
                 answers.add(device_of(callee.receiver, depth - 1) if last not in ("item", "size", "numpy", "tolist", "dim", "numel", "type") else None)
             elif last == "forward":
-                answers.add(MOVED if _is_moved_object(callee.receiver, depth) else None)
+                answers.add(MOVED if is_moved_object(callee.receiver, depth) else None)
         elif callee.kind == "instance" and name.startswith("torch.nn."):
             layer = origin.at(node.func, ())
             inputs = [device_of(origin.at(a, ()), depth - 1) for a in node.args]
-            answers.add(MOVED if MOVED in inputs or _in_module_code(origin) or _is_moved_object(layer, depth) else None)
+            answers.add(MOVED if MOVED in inputs or in_module_code(origin) or is_moved_object(layer, depth) else None)
         elif callee.kind == "object":
-            answers.add(MOVED if _is_moved_object(origin.at(node.func, ()), depth) else None)
+            answers.add(MOVED if is_moved_object(origin.at(node.func, ()), depth) else None)
         elif callee.kind == "external" and (name.startswith(_COMPUTING) or name.startswith("torch.") and name.count(".") == 1):
             if any(k.arg == "device" for k in node.keywords):
                 return _factory(origin, depth)
-            inputs = [device_of(origin.at(a, ()), depth - 1) for a in _flat(node)]
+            inputs = [device_of(origin.at(a, ()), depth - 1) for a in flat(node)]
             answers.add(MOVED if MOVED in inputs else HERE if inputs and set(inputs) == {HERE} else None)
         else:
             answers.add(None)
     return answers.pop() if len(answers) == 1 else None
 
 
-def _flat(call: ast.Call) -> list[ast.expr]:
+def flat(call: ast.Call) -> list[ast.expr]:
     """The arguments, those inside a list or tuple too."""
     found: list[ast.expr] = []
     for argument in [*call.args, *(k.value for k in call.keywords)]:
@@ -243,12 +219,12 @@ def _in_class_of_module(origin: Value) -> bool:
     return node is not None and not _stays_here(origin.module, class_info(origin.module, node))
 
 
-def _in_module_code(origin: Value) -> bool:
+def in_module_code(origin: Value) -> bool:
     """Inside a method of an nn.Module other than its construction, layers are where the inputs are; seen through a call, where
     that module is."""
     frame = origin.frame
     if frame is not None and frame.instance is not None and isinstance(frame.instance.node, ast.Call):
-        return _is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
+        return is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
     function = enclosing_function(origin.node)
     owner = method_class(origin.module, function) if function is not None else None
     return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters") and not _stays_here(origin.module, owner)
@@ -275,13 +251,13 @@ def _is_never_moved(made: ast.Call) -> bool:
     for node in ast.walk(scope.node):
         if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
             parent = node.up
-            plain = isinstance(parent, ast.Attribute) and parent.attr not in _MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))
+            plain = isinstance(parent, ast.Attribute) and parent.attr not in MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))
             if not plain and name in reaching(node, scope):
                 return False
     return True
 
 
-def _is_moved_object(value: Value, depth: int) -> bool:
+def is_moved_object(value: Value, depth: int) -> bool:
     """Was a module moved, in the expression that made it or by a later statement `model.to(device)`?"""
     if depth == 0:
         return False
@@ -295,7 +271,7 @@ def _moving_origin(value: Value, depth: int) -> ast.AST | None:
     for origin in origins(value):
         if not isinstance(origin.node, ast.Call):
             if isinstance(origin.node, ast.arg) and method_class(origin.module, origin.node.up.up) and origin.node.arg == "self":
-                if _in_module_code(origin):
+                if in_module_code(origin):
                     return origin.node
             continue
         for callee in callees(origin):
@@ -303,10 +279,10 @@ def _moving_origin(value: Value, depth: int) -> ast.AST | None:
             if callee.kind == "method" and last in ("to", "cuda"):
                 if _moved_to(origin, last, callee.receiver, depth - 1) == MOVED:
                     return origin.node
-            elif callee.kind == "method" and last != "cpu" and callee.receiver is not None and _is_moved_object(callee.receiver, depth - 1):
+            elif callee.kind == "method" and last != "cpu" and callee.receiver is not None and is_moved_object(callee.receiver, depth - 1):
                 return origin.node
             elif last in ("DataParallel", "DistributedDataParallel", "compile", "script") and origin.node.args:
-                if _is_moved_object(origin.at(origin.node.args[0], ()), depth - 1):
+                if is_moved_object(origin.at(origin.node.args[0], ()), depth - 1):
                     return origin.node
     return None
 
@@ -327,172 +303,3 @@ def _moved_by_statement(module: Module) -> list[tuple[ast.Call, set, bool]]:
                     found.append((call, {o.key for o in objects(receiver) if o.node is not None}, where == MOVED))
         memo[key] = found
     return memo[key]
-
-
-# Where it goes
-
-
-def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
-    """Follow a tensor forwards from its creation to the operations in which it meets a moved one."""
-    yield from _follow(module, created, set(), 12)
-
-
-def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
-    if depth == 0 or id(node) in seen:
-        return
-    seen.add(id(node))
-    parent = node.up
-    if isinstance(parent, ast.Attribute) and parent.value is node and isinstance(parent.up, ast.Call) and parent.up.func is parent:
-        call = parent.up
-        if is_reduced(call) or parent.attr in _MOVES or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel"):
-            return
-        if parent.attr not in _HARMLESS_METHODS:
-            yield from _meets(module, call, _flat(call))
-        yield from _follow(module, call, seen, depth - 1)
-    elif isinstance(parent, ast.Attribute) and parent.attr in ("T", "mT", "data"):
-        yield from _follow(module, parent, seen, depth - 1)
-    elif isinstance(parent, (ast.BinOp, ast.Compare)):
-        others = [parent.left, parent.right] if isinstance(parent, ast.BinOp) else [parent.left, *parent.comparators]
-        met = list(_meets(module, parent, [o for o in others if o is not node]))
-        yield from met
-        if not met:
-            yield from _follow(module, parent, seen, depth - 1)
-    elif isinstance(parent, (ast.UnaryOp, ast.NamedExpr)):
-        yield from _follow(module, parent, seen, depth - 1)
-    elif isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
-        if is_element(Value(module, node), parent.slice):
-            return
-        yield from _follow(module, parent, seen, depth - 1)
-    elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
-        yield from _argument(module, parent.up, node, seen, depth)
-    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign) and (own := _target_of(parent, node)) is not None:
-        yield from _uses(module, own, seen, depth)
-    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign):  # (h, c) for a recurrent layer
-        yield from _follow(module, parent, seen, depth - 1)
-    elif isinstance(parent, ast.Call) and node in parent.args:
-        yield from _argument(module, parent, node, seen, depth)
-    elif isinstance(parent, ast.keyword) and isinstance(parent.up, ast.Call):
-        yield from _argument(module, parent.up, node, seen, depth)
-    elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
-        for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:
-            if isinstance(target, ast.Name):
-                yield from _uses(module, target, seen, depth)
-    elif isinstance(parent, ast.Return):
-        yield from _results(module, parent, seen, depth)
-
-
-def _target_of(values: ast.Tuple, node: ast.expr) -> ast.Name | None:
-    """`b` of `a, b = x, node`."""
-    target = values.up.targets[0]
-    if isinstance(target, ast.Tuple) and len(target.elts) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*target.elts, *values.elts)):
-        own = target.elts[values.elts.index(node)]
-        return own if isinstance(own, ast.Name) else None
-    return None
-
-
-def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iterator[Meeting]:
-    scope = binding.at.lookup(binding.id)
-    if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
-        return
-    for node in ast.walk(scope.node):
-        if isinstance(node, ast.Name) and node.id == binding.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
-            bound = reaching(node, scope)
-            if binding in bound and not any(_moves_itself(b) for b in bound):
-                yield from _follow(module, node, seen, depth - 1)
-
-
-def _moves_itself(binding: ast.AST) -> bool:
-    """`if use_gpu: x = x.cuda()`: whoever moves a tensor only sometimes knows when the others are moved."""
-    statement = getattr(binding, "up", None)
-    if isinstance(statement, (ast.Tuple, ast.List)):
-        statement = statement.up
-    return isinstance(statement, ast.Assign) and any(
-        isinstance(n, ast.Attribute) and n.attr in _MOVES and any(isinstance(i, ast.Name) and i.id == binding.id for i in ast.walk(n.value)) for n in ast.walk(statement.value)
-    )
-
-
-def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) -> Iterator[Meeting]:
-    function = enclosing_function(statement)
-    if function is None or isinstance(function, ast.Lambda) or function.name == "forward":
-        return
-    for call in module.index.callers(function.name):
-        if any(c.function is function for c in callees(Value(module, call))):
-            yield from _follow(module, call, seen, depth - 2 if depth > 2 else 0)
-
-
-def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
-    value = Value(module, call)
-    known = callees(value)
-    names = {c.name for c in known}
-    if is_reduced(call) and names and all(name.startswith("torch.") for name in names):
-        return
-    if isinstance(call.func, ast.Attribute) and all(c.kind == "method" for c in known) and known:
-        if not _may_be_tensor(value.at(call.func.value, ())):
-            return
-        if call.func.attr not in _HARMLESS_METHODS and not call.func.attr.startswith(("set_", "log", "add_")):
-            yield from _meets(module, call, [call.func.value])
-        return
-    if any(c.kind == "instance" and c.name.startswith("torch.nn.") for c in known):
-        layer = value.at(call.func, ())
-        others = [a for a in _flat(call) if a is not node]
-        if any(_has_weights(n) for n in names) and (_in_module_code(value) or _is_moved_object(layer, 4)):
-            yield Meeting(module, call, call.func)
-        else:
-            yield from _meets(module, call, others)
-    elif any(c.kind == "object" for c in known):
-        if not _is_wrapped(value.at(call.func, ())) and all(c.owner is not None and c.owner.is_module for c in known) and _is_moved_object(value.at(call.func, ()), 4):
-            if call.args[:1] == [node] or any(_is_met_inside(c, call, node) for c in known):
-                yield Meeting(module, call, call.func)
-    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") and n not in _WITH_PLACEHOLDERS for n in names):
-        met = list(_meets(module, call, [a for a in _flat(call) if a is not node]))
-        yield from met
-        if not met:
-            yield from _follow(module, call, seen, depth - 1)
-    elif any(c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known) and not any(k.arg == "device" for k in call.keywords):
-        yield from _follow(module, call, seen, depth - 1)
-
-
-def _may_be_tensor(value: Value) -> bool:
-    """Known to be one, or given to a function; what a class of nobody knows where makes (`GAE(…)`) is none."""
-    found = kinds(value)
-    return bool(found & {TENSOR, PARAMETER}) or not found and all(isinstance(o.node, ast.arg) for o in origins(value))
-
-
-def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:
-    """Does what a forward is given meet a layer or tensor in it? Lengths stay on the CPU."""
-    function = callee.function
-    if function is None or isinstance(function, ast.Lambda):
-        return False
-    for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
-        given = bound_argument(function, parameter, Value(callee.module, call), True)
-        if given is not None and given.node is node:
-            uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter.arg and isinstance(n.ctx, ast.Load)]
-            return any(parameter in reaching(use, use.at.lookup(use.id)) and any(_follow(callee.module, use, set(), 6)) for use in uses)
-    return False
-
-
-def _is_wrapped(value: Value) -> bool:
-    """DataParallel and its kin move their inputs themselves."""
-    return any(
-        c.name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", ".prepare", ".setup")
-        for o in origins(value) if isinstance(o.node, ast.Call) for c in callees(o)
-    )
-
-
-def _has_weights(name: str) -> bool:
-    return name.removesuffix("()").rsplit(".", 1)[-1] in (
-        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Embedding LSTM GRU RNN LSTMCell GRUCell RNNCell MultiheadAttention LayerNorm "
-        "BatchNorm1d BatchNorm2d GroupNorm Bilinear TransformerEncoder TransformerDecoder TransformerEncoderLayer Transformer Sequential".split()
-    )
-
-
-def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[Meeting]:
-    for other in others:
-        if device_of(Value(module, other)) == MOVED and not _is_plain(other):
-            yield Meeting(module, where, other)
-            return
-
-
-def _is_plain(node: ast.expr) -> bool:
-    """Numbers do not live on a device."""
-    return isinstance(node, (ast.Constant, ast.Lambda, ast.JoinedStr))

@@ -19,6 +19,7 @@ from .index import enclosing_function, last_word, statement_of
 from .kinds import is_module, is_tensor, kinds, may_be_tensor
 from .kept import Kept, kept_by_function
 from .leaves import NonLeaf, made_non_leaf
+from .meetings import Meeting, meetings
 from .module import Module
 from .optimizers import (
     is_made_anew,
@@ -379,9 +380,9 @@ class Call(Place):
         return devices.uses_a_device(self.module) and not devices.is_default_moved(self.module)
 
     @property
-    def meeting(self) -> devices.Meeting | None:
+    def meeting(self) -> Meeting | None:
         """Where the tensor that is made here meets one that was moved to a device."""
-        return next(devices.meetings(self.module, self.node), None)
+        return next(meetings(self.module, self.node), None)
 
     def is_tensor_parameter(self, name: str) -> bool:
         """Is a parameter of the enclosing function still the tensor that was passed, where this call stands?"""
