@@ -38,6 +38,9 @@ WRONG = {
     "rows that are written": "memory = torch.zeros(10, 4)\nmemory[torch.tensor([0, 2, 5])] = torch.ones(2, 4)",
     "a layer with another norm": "x = nn.utils.weight_norm(nn.Conv1d(4, 8, 3))(torch.rand(2, 4, 9))\nnn.Linear(8, 2)(x)",
     "random numbers of a size": "lam = torch.from_numpy(np.random.beta(1.0, 1.0, size=8)).float()\nlam * torch.rand(8, 3, 32, 32)",
+    "output and state together": "out = nn.LSTM(4, 8)(torch.rand(2, 5, 4))\nprint(out.shape)",
+    "the last of output and state": "out = nn.GRU(4, 8)(torch.rand(2, 5, 4))\nnn.Linear(8, 2)(out[:, -1])",
+    "lengths on a GPU": "n = torch.tensor([5, 3]).cuda()\nnn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 4).cuda(), n, batch_first=True)",
     "images of real size": "x = torch.rand(64, 3, 224, 224)\nnn.Conv2d(1, 8, 3)(x)",
     "a layer of real size": "x = torch.rand(8, 512, 8, 8)\nnn.Linear(512 * 7 * 7, 4096)(x.flatten(1))",
     "doubles of real size": "x = torch.rand(64, 3, 224, 224, dtype=torch.float64)\nnn.Conv2d(3, 8, 3)(x)",
@@ -60,6 +63,15 @@ RIGHT = {
         "for x in torch.utils.data.DataLoader(torch.zeros(64, 5, 4), batch_size=32):\n    rnn(x, torch.zeros(1, 32, 8))"
     ),
     "rows that are written": "memory, at = torch.zeros(10, 4), torch.tensor([0, 2, 5])\nmemory[at] = torch.ones(3, 4)\nmemory[at] = torch.ones(1, 1, 4)\nmemory[at, 1] = 2.0\nmemory[:, at] = torch.ones(3)",
+    "output or state": (
+        "out = nn.LSTM(4, 8)(torch.rand(2, 5, 4))\nout.index(3) if hasattr(out, 'shape') else out[0].shape\ngetattr(out, 'size', None)\n"
+        "try:\n    out = out.data\nexcept AttributeError:\n    pass\nprint(out[0][:, -1])"
+    ),
+    "what a switch makes several": (
+        "import sys\nboth = len(sys.argv) > 2\n\ndef run(x):\n    return (x, x) if both else x\n\n"
+        "out = run(torch.rand(2, 3))\nif not both:\n    print(out.shape)"
+    ),
+    "lengths where they belong": "n = torch.tensor([5, 3])\nnn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 4).cuda(), n, batch_first=True)",
     "real sizes": "x = nn.Conv2d(3, 64, 3, 2, 1)(torch.rand(64, 3, 224, 224))\nx += torch.rand(64, 64, 112, 112)\nx.view(64, 64, 56, -1)",
 }
 

@@ -49,6 +49,11 @@ HIDDEN = frozenset(
 )
 
 
+def is_several(value: Any) -> bool:
+    """Whether it is what several tensors were given as: the output and the state of a recurrent layer."""
+    return type(value) is tuple and 0 < len(value) < 8 and all(isinstance(v, torch.Tensor) or is_several(v) for v in value)
+
+
 class Attributes:
     """The part of the machine that reads and sets attributes."""
 
@@ -79,7 +84,10 @@ class Attributes:
                     return getattr(owner, name)
                 if base in (dict, tuple) and kind.__module__.startswith(("torch", "collections")) and name[0] != "_":
                     return getattr(owner, name)
-                raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+                error = AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+                if self.scripting and is_several(owner) and hasattr(torch.Tensor, name):
+                    self.remember(error, getattr, (owner, name), {}, certain=not self.asked)
+                raise error
         if isinstance(owner, (Array, world.Value)) or kind is super:
             return getattr(owner, name)
         if kind is types.FunctionType or kind is types.MethodType or kind is Special:

@@ -248,6 +248,13 @@ def check_numpy(tensor: torch.Tensor) -> None:
 check_numpy.__name__ = "numpy"  # what messages call it
 
 
+def _pack(function, args, kwargs):
+    lengths = args[1]
+    if device_of(lengths).type != "cpu":
+        raise DeviceError(f"'lengths' argument should be a 1D CPU int64 tensor, but got one on {device_of(lengths)}", (lengths,))
+    return recurrent.pack(function, args, kwargs)
+
+
 _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.device.__get__: _get_device,
     torch.Tensor.is_cuda.__get__: _is_cuda,
@@ -269,6 +276,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.asarray: _literal,
     torch.Tensor.new_tensor: _literal,
     **recurrent.HANDLERS,
+    torch._VF._pack_padded_sequence: _pack,
 }
 
 

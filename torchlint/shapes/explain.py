@@ -65,7 +65,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
     if function is not failure.function:
         args = (failure.function.__self__, *args)
-    if getattr(function, "__module__", "") == "_operator" and not any(isinstance(a, torch.Tensor) for a in args):
+    own = not failure.certain and not any(isinstance(a, torch.Tensor) for a in args)
+    if getattr(function, "__module__", "") == "_operator" and own:
         return None  # Python's own refusal: torch had no part in it
     layer, given, named = innermost_layer(error)
     if layer is not None and type(layer) in machine.codes:
@@ -73,7 +74,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
             return None  # an error of the program's own making, inside a forward that a container of torch called
         layer = None
     theirs = "Module.__init__()" in str(error)  # what nn.Module says to a layer that comes too early
-    if getattr(function, "__module__", None) in ("_operator", "builtins") and not theirs and not any(isinstance(a, torch.Tensor) for a in args):
+    if getattr(function, "__module__", None) in ("_operator", "builtins") and not theirs and own:
         return None  # Python's own error, about values that may be unknown in part
     certain = failure.certain or isinstance(error, DeviceError) or is_certain(function, error)
     if not certain and not (is_plain(args) and is_plain(kwargs.values())):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import deque
 from typing import Any, Callable
@@ -184,10 +185,15 @@ class Machine(Operations, Attributes, Classes, Imports):
             if self.changes.cut and is_open(getattr(function, "__self__", None)):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if id(error) not in self.failures and id(error) not in self.raised:
-                if len(self.failures) > 200:  # each holds what it failed on
-                    self.failures.clear()
-                self.failures[id(error)] = Failure(self, error, function, args, kwargs)
+                self.remember(error, function, args, kwargs)
             raise
+
+    def remember(self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False) -> None:
+        """Keep what failed, and where, for the case that nobody catches it."""
+        if len(self.failures) > 200:  # each holds what it failed on
+            self.failures.clear()
+        failure = self.failures[id(error)] = Failure(self, error, function, args, kwargs)
+        failure.certain = certain
 
     def call_module(self, module: nn.Module, args: list, kwargs: dict[str, Any]) -> Any:
         """Call a module: torch's own `__call__` runs hooks and forward, ours or the program's."""
@@ -307,6 +313,8 @@ class Machine(Operations, Attributes, Classes, Imports):
     def report(self, error: Exception) -> None:
         """An error that the program swallows by printing it is still an error."""
         failure = self.failures.get(id(error))
+        if failure is not None and failure.function in (getattr, operator.getitem) and failure.certain:
+            return  # a program may ask what it has by trying
         if failure is not None and not failure.expected and all(f.place != failure.place for f in self.reported):
             self.reported.append(failure)
 

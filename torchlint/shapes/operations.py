@@ -13,6 +13,7 @@ from torch import nn
 
 from torchlint.shapes import functions
 from torchlint.shapes.arrays import Array
+from torchlint.shapes.attributes import is_several
 from torchlint.shapes.expressions import PLAIN
 from torchlint.shapes.program import Question
 from torchlint.shapes.rounds import MORE, is_open
@@ -154,6 +155,10 @@ class Operations:
                 return Unknown("an item at an unknown position")
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
+            if self.scripting and type(key) is tuple and is_several(owner):
+                error = TypeError("tuple indices must be integers or slices, not tuple")
+                self.remember(error, operator.getitem, (owner, key), {}, certain=not self.asked)
+                raise error
             return owner[key.__index__() if hasattr(key, "__index__") else key]
         if kind is Unknown:
             report_use(owner, "index", key)

@@ -34,7 +34,7 @@ def _packed(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     return (output[0, :1].expand(data.shape[0], output.shape[2]).contiguous(), *state)
 
 
-def _pack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+def pack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """`_pack_padded_sequence`: every sequence is taken to be as long as the longest may be."""
     data, lengths, batch_first = args
     if lengths.dim() != 1 or lengths.dtype is not torch.int64:
@@ -62,6 +62,5 @@ def _unpack(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 HANDLERS = {
     **{getattr(torch, kind): _dense for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu")},
-    torch._VF._pack_padded_sequence: _pack,
     torch._VF._pad_packed_sequence: _unpack,
 }
