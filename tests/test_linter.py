@@ -134,6 +134,14 @@ def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, l
     assert lint(engine + "def broken(:", tmp_path / "engine.py").findings == ()
 
 
+@pytest.mark.parametrize("caller, found", [("    with torch.no_grad():\n        validate(net, data)\n", []), ("    validate(net, data)\n", ["TL505"])])
+def test_who_evaluates_without_gradients_may_stand_in_another_file(tmp_path, caller, found):
+    evaluation = "import torch\n\ndef validate(model, loader):\n    model.eval()\n    for x in loader:\n        print(model(x).sum().item())\n"
+    (tmp_path / "evaluation.py").write_text(evaluation)
+    (tmp_path / "main.py").write_text("import torch\nfrom evaluation import validate\n\ndef main(net, data):\n" + caller)
+    assert [f.code for f in lint(evaluation, tmp_path / "evaluation.py", TEXT_WORLD).findings] == found
+
+
 def test_suppressed_findings_are_counted():
     outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), "/nowhere/a.py", TEXT_WORLD)
     assert outcome.findings == () and outcome.suppressed == 1

@@ -205,7 +205,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         called_for_it = not before and named and loops and bool(module.index.callers(here.name))  # whoever calls has set the mode
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
-        if under_no_grad(module, event.node) or _is_switched(event):
+        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, here):
             continue
         if _wants_gradients(module, found, event, loops[0] if loops else here) or _is_frozen(module, model):
             continue
@@ -215,6 +215,15 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         yield evaluation
 
 
+def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
+    """Does another file call the function, which its own file does not, under `no_grad`?"""
+    if function is None or not isinstance(function.up, ast.Module) or module.index.callers(function.name):
+        return False
+    users = [module.world.module(path) for path in module.world.view.users(module.path, function.name)[:MANY]]
+    return any(under_no_grad(user, call) for user in users if user for call in user.index.callers(function.name))
+
+
+MANY = 8  # files that are asked how they call a function
 _GRADIENT_WORDS = frozenset("backward grad requires_grad_ requires_grad autograd jacobian hessian vjp jvp enable_grad manual_backward attack step".split())
 
 

@@ -78,7 +78,7 @@ def is_model_call(node: Value) -> bool:
     names = {c.name for c in callees(node)}
     if names and all(name.startswith("torch.nn.") and is_stateless(name) for name in names):
         return False
-    if not names and _makes_an_object(node.node.func):
+    if not names and _makes_an_object(node.node.func) or "torch.Generator" in names:
         return False
     return is_model(node.at(node.node.func, ()))
 
