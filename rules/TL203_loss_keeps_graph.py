@@ -190,6 +190,28 @@ for episode in range(2):
     loss.backward()
     optimizer.step()
 ```
+```python bad
+from elsewhere import Evaluator
+
+def train_epoch(model, loader, optimizer):
+    scores, labels = [], []
+    for x, y in loader:
+        score = model(x)
+        loss = F.mse_loss(score, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scores.append(score)  # TL203
+        labels.append(y)
+    return Evaluator(name="area").eval({"y_pred": torch.cat(scores), "y_true": torch.cat(labels)})["area"]
+
+def train(model, loader, optimizer):
+    areas = []
+    for epoch in range(10):
+        area = train_epoch(model, loader, optimizer)
+        areas.append(area)
+    return areas
+```
 """
 
 import ast

@@ -174,6 +174,8 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
             return given if last_word(node.func) == "forward" or not strict else []
         if last_word(node.func) in ("items", "values", "get", "pop"):
             return receiver
+        if strict and any(isinstance(part, ast.Dict) for part in given):
+            return []  # no operation of torch takes a dict: an evaluator gives numbers
         return [*receiver, *given]
     return given if not strict or is_model_call(origin) or carries(origin) else []
 
