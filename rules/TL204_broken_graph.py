@@ -78,6 +78,58 @@ class Rows(nn.Module):
         return self.fc(torch.tensor(rows))  # TL204
 ```
 
+It is the same in a method that the forward calls, and in what Lightning is given to train with.
+
+```python bad
+class Codes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(8, 2)
+        self.dec = nn.Linear(2, 8)
+
+    def encode(self, x):
+        return self.enc(x).detach()  # TL204
+
+    def forward(self, x):
+        return self.dec(self.encode(x))
+```
+```python bad
+import lightning as L
+
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 1)
+
+    def training_step(self, batch, i):
+        x, y = batch
+        loss = F.mse_loss(self.net(x), y)
+        self.log("loss", loss)
+        return {"loss": loss.detach()}  # TL204
+```
+```python good
+import lightning as L
+
+class Lit(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 1)
+
+    def encode(self, x):
+        return self.net(x).detach()
+
+    def forward(self, x):
+        return self.net(x)
+
+    def training_step(self, batch, i):
+        x, y = batch
+        loss = F.mse_loss(self.net(x), y)
+        return {"loss": loss, "kept": loss.detach()}
+
+    def validation_step(self, batch, i):
+        return F.mse_loss(self.net(batch[0]), batch[1]).item()
+```
+
 Cutting is right where nothing is to be learned: targets, logging, a straight-through estimator, a branch of its own.
 
 ```python good
@@ -171,6 +223,12 @@ def check(call: Call):
 
 @on_module(needs=".data|.detach|.item|.numpy|torch.tensor|torch.Tensor")
 def check_forward(cls: ModuleClass):
+    for cut in cls.cut_results:
+        yield cls.finding(
+            f"{said(cut.node)} takes the loss out of its graph before Lightning runs backward through it",
+            help="return the loss itself; `self.log` detaches what it keeps",
+            at=cls.at(cut),
+        )
     for cut, layer, name in cls.layers_cut_off:
         yield cls.finding(
             f"{said(cut.node)} cuts `self.{name}` off from every loss: it never learns",

@@ -157,6 +157,23 @@ data = load_breast_cancer()
 x = torch.tensor(data.data)  # TL401
 print(nn.Linear(30, 2)(x))
 ```
+
+```python bad
+import numpy as np
+
+xs, ys = np.meshgrid(np.linspace(-1, 1, 10), np.linspace(-1, 1, 10))
+print(nn.Linear(2, 1)(torch.from_numpy(np.c_[xs.ravel(), ys.ravel()])))  # TL401
+```
+```python good
+import numpy as np
+
+class Cast(nn.Module):
+    def forward(self, x):
+        return x.to(torch.float32)
+
+net = nn.Sequential(Cast(), nn.Linear(3, 1))
+print(net(torch.from_numpy(np.random.rand(2, 3))))
+```
 """
 
 from torchlint import Call, on_call

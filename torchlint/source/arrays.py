@@ -65,6 +65,8 @@ def _origin(origin: Value, depth: int) -> str | None:
     if isinstance(node, ast.AugAssign):  # in place, so that an array stays what it is
         before = dtype_of(origin.at(read_of(node), ()), depth - 1) if isinstance(node.target, ast.Name) else None
         return before if before in (FLOAT64, FLOAT32, INT) else None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and external_name(origin.at(node.value, ())) in ("numpy.c_", "numpy.r_"):
+        return _promote([dtype_of(origin.at(part, ()), depth - 1) for part in node.slice.elts])
     if isinstance(node, ast.Subscript):
         inner = dtype_of(origin.at(node.value, ()), depth - 1)
         return inner if inner in (FLOAT64, FLOAT32, INT) else None
@@ -257,7 +259,7 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
         foreign = any(name is None or not name.startswith(("torch.", "lightning.", "pytorch_lightning.", "builtins.")) for c in known for name in c.owner.foreign)
         if method is not None and not foreign and not _casts_its_input(method) and call.args:
             yield call.args[0], False
-    elif names and names <= _COMPUTING:
+    elif names and names <= _COMPUTING and not any(_begins_with_own_code(c) for c in known):
         yield from ((a, False) for a in call.args[:1])
     elif names and names <= _WEIGHTED:
         weights = [k.value for k in call.keywords if k.arg == "weight"] or call.args[:1] * all(not n.islower() for n in (m.rsplit(".", 1)[1] for m in names))
@@ -269,6 +271,14 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
         yield call.args[1], True
     elif not known and isinstance(call.func, ast.Name) and kinds(Value(module, call.func)) == {MODULE} and call.args:
         yield call.args[0], False
+
+
+def _begins_with_own_code(callee) -> bool:
+    """Is the first layer of a Sequential of a class of the project, which may cast?"""
+    if callee.name != "torch.nn.Sequential()" or callee.made is None or not callee.made.node.args:
+        return False
+    first = origins(callee.made.at(callee.made.node.args[0], ()))
+    return any(isinstance(o.node, ast.Call) and any(c.kind == "class" and (m := c.owner.method("forward")) and _casts_its_input(m.node) for c in callees(o)) for o in first)
 
 
 def _casts_its_input(method: ast.FunctionDef) -> bool:

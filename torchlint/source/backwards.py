@@ -266,8 +266,8 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     if forward is None or not forward.returns or forward.yields:
         return
     module = info.module
-    if not any(n.attr == "data" for n in module.index.inside(forward, ast.Attribute)) and not any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for call in module.index.inside(forward, ast.Call)
+    if not any(n.attr == "data" for n in module.index.inside(info.node, ast.Attribute)) and not any(
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for call in module.index.inside(info.node, ast.Call)
     ):
         return
     uncut: set[int] = set()
@@ -277,7 +277,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         if behind.open:
             return
         uncut |= {id(node.node) for node in behind.nodes.values()}
-        cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, forward))
+        cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, info.node))
     for cut in cuts.values():
         if not _is_plain_cut(cut):
             continue
@@ -287,6 +287,21 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
             if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
                 yield cut, node.node, name
                 break
+
+
+def cut_results(info: ClassInfo) -> Iterator[Value]:
+    """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own backward."""
+    step = info.methods.get("training_step")
+    if step is None or not info.is_lightning or "automatic_optimization" in info.module.index.text:
+        return
+    for returned in step.returns:
+        value = Value(info.module, returned)
+        if isinstance(returned, ast.Dict):
+            value = next((value.at(v) for k, v in zip(returned.keys, returned.values) if isinstance(k, ast.Constant) and k.value == "loss"), None)
+        found = origins(value) if value is not None else []
+        if found and all(o.node is not None and is_cut(o) for o in found):
+            for cut in found:
+                yield from (place for place, _ in _with_graph_inside(cut) if place.module is info.module)
 
 
 def _is_plain_cut(cut: Value) -> bool:

@@ -6,7 +6,7 @@ import ast
 from typing import Iterator
 
 from . import inplace
-from .backwards import layers_cut_off
+from .backwards import cut_results, layers_cut_off
 from .classes import ClassInfo
 from .events import Event, iterations
 from .flow import objects, origins
@@ -72,6 +72,11 @@ class ModuleClass(Place):
     def layers_cut_off(self) -> list[tuple[Value, ast.expr, str]]:
         """The cuts in `forward` behind which a layer of this class gets no gradient: the cut, the layer's call, its name."""
         return list(layers_cut_off(self.info))
+
+    @property
+    def cut_results(self) -> list[Value]:
+        """What takes the loss that a Lightning module's `training_step` returns out of its graph."""
+        return list(cut_results(self.info))
 
     @property
     def kept_graphs(self) -> list[Kept]:
