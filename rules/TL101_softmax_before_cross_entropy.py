@@ -150,6 +150,14 @@ Scaling, clamping or taking a part of probabilities does not make logits of them
 p = torch.softmax(logits, dim=1)
 loss = F.cross_entropy(p[:, :5].clamp(min=1e-6) * 10.0, y)  # TL101
 other = F.cross_entropy(input=p / 0.5, target=y)  # TL101
+steps = []
+for part in parts:
+    steps.append(torch.softmax(part, dim=1))
+loss = F.cross_entropy(torch.stack(steps).view(-1, 3), y)  # TL101
+powers = torch.exp(logits)
+loss = F.cross_entropy(powers / powers.sum(dim=1, keepdim=True), y)  # TL101
+each = {name: head(x).softmax(1) for name, head in heads.items()}
+loss = sum(F.cross_entropy(each[name], y) for name in heads)  # TL101
 ```
 
 A softmax for anything else than the *input* of the loss is right.
@@ -172,6 +180,13 @@ loss = nn.CrossEntropyLoss()(net(x), y)
 accuracy = (torch.softmax(net(x), dim=1).argmax(1) == y).float().mean()
 ```
 ```python good
+both = {"logits": logits, "probabilities": torch.softmax(logits, dim=1)}
+loss = F.cross_entropy(both[which], y) + F.cross_entropy(torch.cat([logits, torch.softmax(gate, dim=1)], dim=1), y)
+steps = []
+for part in parts:
+    steps.append(part)
+    steps.append(torch.softmax(part, dim=1))
+loss = F.cross_entropy(torch.stack(steps[::2]), y)
 with torch.no_grad():
     soft_target = F.softmax(teacher(x), dim=1)
 loss = F.cross_entropy(student(x), soft_target)
@@ -221,21 +236,35 @@ for last, loss in ((nn.Identity(), nn.CrossEntropyLoss()), (nn.Softmax(dim=1), n
 ```
 """
 
+import ast
+
 from torchlint import SCALED, Call, on_call
 
 SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()", "torch.nn.Softmax2d()", "torch.special.softmax")
 
 
-@on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="softmax|Softmax")
+@on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="softmax|Softmax|exp(")
 def check(call: Call):
     for origin in call.argument_origins("input", 0, SCALED):
-        if not origin.is_call(*SOFTMAX) or origin.asks_mode or call.excludes(origin):
+        if not (origin.is_call(*SOFTMAX) or is_by_hand(origin)) or origin.asks_mode or call.excludes(origin):
             continue
         yield call.finding(
             f"cross entropy is given probabilities: `{origin.short}` has applied softmax, and the loss applies it again",
             help="give it the logits; apply softmax only where probabilities are read",
-            fix=call.replace_by_argument(origin, "give the loss the logits"),
+            fix=call.replace_by_argument(origin, "give the loss the logits") if isinstance(origin.node, ast.Call) else None,
             notes=[] if origin.node is call.argument("input", 0) else [call.note(origin, "softmax is applied here")],
         )
         return
 
+
+def is_by_hand(origin: Call) -> bool:
+    """`e / e.sum(…)` of `e = torch.exp(…)`"""
+    node = origin.node
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or origin.path:
+        return False
+    total = node.right
+    if not isinstance(total, ast.Call) or not isinstance(total.func, ast.Attribute) or total.func.attr != "sum":
+        return False
+    summed = total.args[0] if origin.name(total.func) == "torch.sum" and total.args else total.func.value
+    powers = origin.origins(node.left)
+    return ast.unparse(summed) == ast.unparse(node.left) and bool(powers) and all(p.is_call("torch.exp", ".exp") for p in powers)

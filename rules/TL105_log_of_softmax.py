@@ -47,6 +47,9 @@ with torch.no_grad():
 log_p = torch.log(torch.softmax(scores, dim=1))
 log_p = torch.where(torch.isfinite(log_p), log_p, torch.finfo(log_p.dtype).min)
 entropy = torch.nan_to_num(torch.softmax(scores, dim=1).log())
+picked = torch.softmax(scores, dim=1).gather(1, y)
+picked.data.clamp_(0.01, 0.99)
+loss = -picked.log().mean()
 with torch.no_grad():
     p = torch.sigmoid(scores)
     p.clamp_(1e-6, 1 - 1e-6)
@@ -101,8 +104,9 @@ def handles_infinity(call: Call) -> bool:
     users = [call.node, *(call.uses(target) if target is not None else ())]
     argument = call.argument("input", 0)
     if isinstance(argument, ast.Name):
+        mine = (argument.id, f"{argument.id}.data")
         for word in ("clamp_", "clamp_min_", "clip_", "add_"):
-            changed = [c for c in call.module.index.callers(word) if isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) == argument.id]
+            changed = [c for c in call.module.index.callers(word) if isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) in mine]
             if any(c.lineno < call.node.lineno and call.may_follow(c, call.node) for c in changed):
                 return True
     return any(isinstance(u.up, ast.Call) and ast.unparse(u.up.func).endswith(words) or isinstance(u.up, ast.Attribute) and u.up.attr in words for u in users)

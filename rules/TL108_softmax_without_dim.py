@@ -41,6 +41,19 @@ r = nn.Softmax(dim=0)(head(torch.randn(16, 8)))  # TL108
 s = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=0))  # TL108
 s(torch.randn(16, 8))
 ```
+```python bad
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2), nn.Softmax(dim=0))  # TL108
+
+    def forward(self, states):
+        return self.body(states)
+
+p = Policy()(torch.randn(32, 4))
+segment = nn.Conv2d(3, 5, 1)
+q = F.log_softmax(segment(torch.rand(2, 3, 8, 8)), dim=0)  # TL108
+```
 ```python good
 p = F.softmax(logits, dim=-1)
 q = F.softmax(logits, 1)
@@ -67,6 +80,18 @@ class Bag(nn.Module):
 
 Bag()(torch.randn(16, 8))
 one = F.softmax(nn.Linear(8, 3)(torch.randn(8)), dim=0)
+image = F.softmax(nn.Conv2d(3, 5, 1)(torch.rand(3, 8, 8)), dim=0)
+sequences = F.softmax(nn.Linear(8, 3)(torch.randn(5, 2, 8)), dim=0)
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 2), nn.Softmax(dim=0))
+
+    def forward(self, state):
+        return self.body(state)
+
+p = Policy()(torch.randn(4))
 ```
 """
 

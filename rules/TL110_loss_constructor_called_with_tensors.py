@@ -46,7 +46,7 @@ from torchlint import Call, on_call
     "torch.nn.ReLU", "torch.nn.Sigmoid", "torch.nn.Tanh", "torch.nn.GELU", "torch.nn.SiLU", "torch.nn.ELU", "torch.nn.LeakyReLU", "torch.nn.Softplus",
     "torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Dropout", "torch.nn.Flatten", "torch.nn.Mish", "torch.nn.ReLU6", "torch.nn.Hardswish",
     "torch.nn.MaxPool1d", "torch.nn.MaxPool2d", "torch.nn.AvgPool1d", "torch.nn.AvgPool2d", "torch.nn.AdaptiveAvgPool1d", "torch.nn.AdaptiveAvgPool2d",
-    "torch.nn.Dropout1d", "torch.nn.Dropout2d", "torch.nn.LayerNorm", "torch.nn.BatchNorm1d", "torch.nn.BatchNorm2d", "torch.nn.Linear", "torch.nn.Embedding",
+    "torch.nn.Dropout1d", "torch.nn.Dropout2d",
 )
 def activation(call: Call):
     if call.node.args and call.is_tensor(call.node.args[0]):

@@ -90,6 +90,16 @@ class Trainer:
         self.optimizer.step()
 ```
 
+```python bad
+embedding, head = nn.Embedding(10, 4), nn.Linear(4, 2)
+optimizer = torch.optim.Adam([*embedding.parameters(), *head.parameters()])
+embedding = nn.Embedding(15, 4)  # TL510
+for x, y in loader:
+    optimizer.zero_grad()
+    F.cross_entropy(head(embedding(x)), y).backward()
+    optimizer.step()
+```
+
 Right are a change before, `add_param_group`, a new optimizer afterwards, a head that is trained alone, and a layer without parameters.
 
 ```python good
@@ -229,6 +239,10 @@ def check_parts(file: Node):
     """A part of the loss that no optimizer holds."""
     for orphan in file.orphans:
         name = file.module.segment(orphan.used)
+        targets = [t for n in file.inside(ast.Assign) for whole in n.targets for t in (whole, *getattr(whole, "elts", ()))]
+        bound = [t.lineno for t in targets if ast.unparse(t) == name]
+        if orphan.made.node.lineno > orphan.optimizer.node.lineno > min(bound, default=orphan.made.node.lineno):
+            continue  # built anew, which is said there
         yield file.finding(
             f"no optimizer holds the parameters of `{name}`, although the loss goes through it",
             help=f"give them to the optimizer, too, or freeze `{name}`",

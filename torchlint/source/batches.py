@@ -14,27 +14,34 @@ _KEEP = frozenset(
     ".to .cuda .cpu .float .double .relu .tanh .sigmoid .detach .contiguous torch.relu torch.tanh torch.sigmoid "
     "torch.nn.functional.relu torch.nn.functional.dropout torch.nn.functional.gelu torch.nn.functional.leaky_relu".split()
 )
-_LAYERS = frozenset(f"torch.nn.{n}()" for n in "Linear ReLU LeakyReLU GELU Tanh Sigmoid Dropout BatchNorm1d LayerNorm Identity".split())
+_LAYERS = frozenset(f"torch.nn.{n}()" for n in "Linear Conv2d MaxPool2d BatchNorm2d ReLU LeakyReLU GELU Tanh Sigmoid Dropout BatchNorm1d LayerNorm Identity".split())
+_SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
 MAX_DEPTH = 10
 
 
 def is_batch_of_scores(value: Value) -> bool:
-    """The result of a linear layer that gives several scores for each of several samples."""
+    """The result of a linear layer or convolution that gives several scores for each of several samples."""
     made = origins(value)
     return bool(made) and all(_gives_scores(origin) and is_batch(origin) for origin in made)
 
 
+def is_own(func: ast.expr) -> bool:
+    """`self.body`"""
+    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
+
+
 def gives_several(layer: Value) -> bool:
-    """Is it the constructor of a linear layer with more than one output?"""
+    """Is it the constructor of a linear layer or convolution with more than one output?"""
     node = layer.node
-    if not isinstance(node, ast.Call) or {c.name for c in callees(layer)} != {"torch.nn.Linear"}:
+    made = {c.name for c in callees(layer)} if isinstance(node, ast.Call) else set()
+    if not made or not made <= _SCORING:
         return False
-    outs = [k.value for k in node.keywords if k.arg == "out_features"] or node.args[1:2]
+    outs = [k.value for k in node.keywords if k.arg in ("out_features", "out_channels")] or node.args[1:2]
     return bool(outs) and not (isinstance(outs[0], ast.Constant) and outs[0].value == 1)
 
 
 def is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
-    """Is it plain that an origin has two dimensions, and that the first one counts samples?"""
+    """Is it plain that an origin has two or four dimensions, and that the first one counts samples?"""
     node = origin.node
     if depth == 0 or node is None:
         return False
@@ -51,7 +58,7 @@ def is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
     names = {c.name for c in known}
     if names & _MAKERS:
         sizes = node.args[0].elts if node.args and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
-        return len(sizes) == 2
+        return len(sizes) in (2, 4)  # samples of features, or images
     if names and names <= _KEEP | _LAYERS:
         is_method = isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in known)
         return _are_batches(origin, [node.func.value] if is_method else node.args[:1], depth)
@@ -63,7 +70,7 @@ def _gives_scores(origin: Value) -> bool:
         return False
     if origin.path == ("applied",):
         return gives_several(Value(origin.module, origin.node))
-    makers = [c.made for c in callees(origin) if c.made is not None and c.name == "torch.nn.Linear()"]
+    makers = [c.made for c in callees(origin) if c.made is not None and c.name.removesuffix("()") in _SCORING]
     return len(makers) == 1 and gives_several(makers[0])
 
 

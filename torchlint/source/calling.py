@@ -9,7 +9,7 @@ from . import (
     flow,  # a call is known by where its callee comes from, and that often by calls
 )
 from .branches import returned
-from .changed import is_changed, last_added
+from .changed import is_changed, last_added, only_appended
 from .classes import ClassInfo, class_info, method_class
 from .heads import new_head
 from .identity import external_name, instance_class
@@ -79,6 +79,11 @@ class CallTracer:
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
                 yield from self._layer(value, depth)
+            elif callee.name in ("torch.stack", "torch.cat") and callee.name in self.through:
+                if call.args and not (isinstance(call.args[0], (ast.List, ast.Tuple)) and len(call.args[0].elts) != 1):
+                    yield from self.trace(value.at(call.args[0], (EACH, *value.path)), depth)
+                else:
+                    yield value
             elif callee.name in self.through:
                 carried = callee.receiver if callee.kind == "method" and callee.name not in (".prepare", ".setup", ".unwrap_model") else None
                 if carried is None and call.args:
@@ -118,6 +123,11 @@ class CallTracer:
             yield from self._applied(layers[-1], value, depth)
         else:
             yield value
+
+    def _filled(self, value: Value, depth: int) -> Iterator[Value]:
+        """A list that is filled by a single `append`, where each of its elements is asked for; else what is in it is not known."""
+        only = only_appended(value) if value.path[0] == EACH and "torch.stack" in self.through else None
+        yield from self.trace(value.at(only, value.path[1:]), depth) if only is not None else [Value(value.module, None)]
 
     def _layer(self, value: Value, depth: int) -> Iterator[Value]:
         """`layers[1]`, `layers["head"]`, `for layer in layers` of what nn.Sequential(…), nn.ModuleList(…) or nn.ModuleDict(…) makes."""

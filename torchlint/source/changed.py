@@ -67,6 +67,16 @@ def _last_of(listed: ast.expr) -> ast.expr | None:
     return listed.elts[-1] if isinstance(listed, (ast.List, ast.Tuple)) and listed.elts and not isinstance(listed.elts[-1], ast.Starred) else None
 
 
+def only_appended(made: Value) -> ast.expr | None:
+    """What a list that is made empty here gets by the one `append` there is for it."""
+    if not isinstance(made.node, ast.List) or made.node.elts or len(names_of(made)) != 1:
+        return None
+    function = enclosing_function(made.node)
+    changes = [c for name in names_of(made) for c in changes_of(made.module.index, name) if enclosing_function(c) is function]
+    only = changes[0] if len(changes) == 1 else None
+    return only.args[0] if isinstance(only, ast.Call) and only.func.attr == "append" and len(only.args) == 1 else None
+
+
 def is_used_before(made: Value, change: ast.stmt) -> bool:
     """Is the container or module that is made here called, or handed on under its name, before a later change of it in the same function?"""
     index, function, first = made.module.index, enclosing_function(change), made.node.lineno

@@ -48,7 +48,7 @@ SAME_NUMBERS = frozenset(
     "torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone torch.t".split()
 )
 # And what changes them without changing what they stand for: probabilities that are scaled, clamped or cut are no logits.
-SCALED = SAME_NUMBERS | frozenset("[] scaling .clamp .clamp_ .clamp_min .clip torch.clamp torch.clip".split())
+SCALED = SAME_NUMBERS | frozenset("[] scaling torch.stack torch.cat .clamp .clamp_ .clamp_min .clip torch.clamp torch.clip".split())
 
 
 def origins(value: Value, through: frozenset[str] = frozenset()) -> list[Value]:
@@ -181,13 +181,15 @@ class _Tracer(CallTracer):
         elif isinstance(node, (ast.NamedExpr, ast.Await, ast.Starred)):
             yield from self.trace(value.at(node.value), depth)
         elif value.path and isinstance(node, CONTAINERS) and is_changed(value):
-            yield Value(value.module, None)
+            yield from self._filled(value, depth)
         elif isinstance(node, (ast.Tuple, ast.List, ast.Set)) and value.path:
             yield from self._element(value, node.elts, depth)
         elif isinstance(node, ast.Dict) and value.path:
             yield from self._entry(value, node, depth)
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and value.path:
             yield from self.trace(value.at(node.elt, value.path[1:]), depth)
+        elif isinstance(node, ast.DictComp) and value.path:
+            yield from self.trace(value.at(node.value, value.path[1:]), depth)
         elif isinstance(node, ast.Subscript):
             yield from self._subscript(value, node, depth)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List) and value.path:
@@ -220,6 +222,10 @@ class _Tracer(CallTracer):
 
     def _subscript(self, value: Value, node: ast.Subscript, depth: int) -> Iterator[Value]:
         step = constant_key(node.slice)
+        if step is None and "[]" in self.through:  # each of them, where all are computed alike
+            inside = self.trace(value.at(node.value), depth)
+            if inside and all(isinstance(v.node, (ast.ListComp, ast.DictComp)) for v in inside):
+                step = EACH
         if step is not None:
             inside = list(self.trace(value.at(node.value, (step, *value.path)), depth))
             if inside and all(not v.unknown and (v.path != (step, *value.path) or not isinstance(v.node, (ast.Call, ast.arg))) for v in inside):

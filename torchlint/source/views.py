@@ -371,7 +371,8 @@ class Call(Place):
         """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several scores?"""
         if not batches.gives_several(self.value.at(layer, ())):
             return False
-        used = [c for c in self.module.index.calls if c.args and isinstance(c.func, ast.Name) and any(o.node is self.node for o in objects(Value(self.module, c.func)))]
+        named = [c for c in self.module.index.calls if c.args and (isinstance(c.func, ast.Name) or batches.is_own(c.func))]
+        used = [c for c in named if any(o.node is self.node for o in objects(Value(self.module, c.func)))]
         return bool(used) and all(batches.is_batch(o) for c in used for o in origins(Value(self.module, c.args[0])))
 
     @property
