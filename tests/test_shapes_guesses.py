@@ -24,7 +24,7 @@ def module(arguments: str, layers: str, forward: str, parameters: str = "x") -> 
 
 def faults(tmp_path, program: str) -> list[str]:
     """The marked lines that are found: the texts behind `# !`, or the line itself."""
-    text = PRELUDE + program
+    text = PRELUDE + textwrap.dedent(program)
     lines = text.split("\n")
     found = dry_run(text, str(tmp_path / "program.py"), Project(tmp_path).view(tmp_path / "program.py")).faults
     return [lines[f.span.line - 1].partition("# !")[2].strip() or lines[f.span.line - 1].strip() for f in found]
@@ -55,6 +55,41 @@ CERTAIN = {
     "evaluation": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif self.training:\n    return x\nreturn self.b(x)  # !"),
     "a switch": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif again:\n    x = self.b(x)  # !\nreturn x", "x, again=False"),
     "beyond a value": module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "x = self.a(x)\nif x.mean() > 0:\n    return x\nreturn self.b(x)  # !"),
+    "a builder chose the sizes": """
+        import os
+        def register(function):
+            if os.environ.get("NAMES"):
+                print(function)
+            return function
+        class Block(nn.Module):
+            def __init__(self, a, b, c, rate):
+                super().__init__()
+                self.a, self.b = nn.Linear(a, b), nn.Linear(c, 2)
+                self.drop = nn.Dropout(rate) if rate > 0 else nn.Identity()
+            def forward(self, x):
+                return self.b(self.drop(self.a(x)))  # !
+        @register
+        def block():
+            return Block(8, 16, 12, torch.linspace(0, 0.1, 3).tolist()[1])
+        """,
+    "the builder's sizes are better than later guesses": """
+        class Block(nn.Module):
+            def __init__(self, a, b, c):
+                super().__init__()
+                self.a, self.b = nn.Linear(a, b), nn.Linear(c, 2)
+            def forward(self, x):
+                return self.b(self.a(x))  # !
+        def block():
+            return Block(8, 16, 12)
+        def other(n):
+            return Block(n, 16, 16)
+        class Net(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.block = Block(dim, dim, dim)
+            def forward(self, x):
+                raise NotImplementedError
+        """,
 }  # fmt: skip
 DOUBTFUL = {
     "one argument fits": module("kernel, width", "self.a = nn.Linear(width, kernel * 8)\nself.b = nn.Linear(128, 2)", "return self.b(self.a(x))"),
@@ -76,6 +111,27 @@ DOUBTFUL = {
         "c", "self.conv = nn.Conv2d(2 * c, c, 1)\nself.first = nn.Conv2d(8, c, 1)",
         "x = self.first(maps[0])\nif len(maps) > 2:\n    x = torch.cat([x, maps[2]], 1)\nreturn self.conv(x)", "maps: list[torch.Tensor]",
     ),
+    "a builder asked something": """
+        import os
+        class Block(nn.Module):
+            def __init__(self, a, b, c):
+                super().__init__()
+                self.a, self.b = nn.Linear(a, b), nn.Linear(c, 2)
+            def forward(self, x):
+                return self.b(self.a(x))
+        def block():
+            b, c = (16, 12) if os.environ.get("B") else (16, 16)
+            return Block(8, b, c)
+        """,
+    "a layer that the caller makes": """
+        from typing import Callable
+        class Block(nn.Module):
+            def __init__(self, width: int, make_conv: Callable[..., nn.Module]):
+                super().__init__()
+                self.first, self.second = nn.Conv3d(width, width, 1), make_conv(width, width, 3)
+            def forward(self, x):
+                return self.second(self.first(x))
+        """,
     "two inputs of other ranks": module(
         "", "self.fc = nn.Identity()",
         "picked = x.gather(2, seq.unsqueeze(2)).squeeze(2)\nreturn picked * torch.cat([seq.new_ones(seq.size(0), 1), seq[:, :-1]], 1)", "x, seq",
@@ -124,6 +180,20 @@ def test_the_layer_that_gives_a_size_is_named(tmp_path):
     text = PRELUDE + CERTAIN["a difference"]
     (fault,) = dry_run(text, str(tmp_path / "a.py"), Project(tmp_path).view(tmp_path / "a.py")).faults
     assert ("self.norm gives 64", 7) in [(n.message, n.span.line) for n in fault.notes]
+
+
+@pytest.mark.parametrize(
+    "program, notes",
+    [
+        (module("dim", "self.a = nn.Linear(dim, 8)", "return x + self.a(x).expand(2, 12, 8)[..., :7]"), []),
+        (module("dim", "self.a = nn.Linear(dim + 3, dim)", "return x + self.a(x)"), ["self.a gives 64 and takes 67"]),
+        (module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "return F.linear(self.a(x), self.b.weight)"), ["self.b is made here", "self.a gives 8"]),
+    ],
+)
+def test_the_layers_beside_an_operation_are_named(tmp_path, program, notes):
+    text = PRELUDE + program
+    found = [n.message for f in dry_run(text, str(tmp_path / "a.py"), Project(tmp_path).view(tmp_path / "a.py")).faults for n in f.notes]
+    assert sorted(found) == sorted(notes)
 
 
 def test_conditions_that_share_a_name_are_not_answered_alone():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
-import types
 from contextlib import nullcontext
-from typing import Any, Mapping, NamedTuple
+from typing import Any, Mapping
 
 import torch
 from torch import nn
@@ -17,18 +15,18 @@ from torchlint.shapes.advice import Advice
 from torchlint.shapes.branches import Way, are_independent
 from torchlint.shapes.callers import Callers
 from torchlint.shapes.constructors import by_name, related, solve_constructor
-from torchlint.shapes.explain import innermost_layer, unbound
+from torchlint.shapes.explain import innermost_layer, is_between_layers, unbound
 from torchlint.shapes.listening import Listener
 from torchlint.shapes.machine import Failure, Machine
 from torchlint.shapes.program import Frame
-from torchlint.shapes.sizes import Assumption, Parameter, Run, RunResult, Solution, TensorGuess, reach, solve_forward
+from torchlint.shapes.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
+from torchlint.shapes.sizes import Assumption, Run, RunResult, Solution, reach, solve_forward
 from torchlint.shapes.undone import undone
 from torchlint.shapes.values import Budget, Exhausted, Stop, Unknown, on_use, unknown_in
 from torchlint.shapes.graph import tensors_in
 from torchlint.shapes.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
 from torchlint.shapes.world import Value
 
-DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
 CONSTRUCTOR_STEPS = 150_000
 FORWARD_STEPS = 150_000
 FUNCTION_STEPS = 100_000
@@ -73,13 +71,14 @@ class Attempt:
         self.built: Solution | None = None
         self.ran: Solution | None = None
         self.settings: dict[str, GuessedSettings] = {}
+        self.trusted = False  # whether the instance is one that a builder made
         self.given: list[torch.Tensor] = []  # the inputs of the last run
         self.several = False  # whether they are `*inputs` or a list, of which there may be more
         self._forwards: list[tuple[Solution, nn.Module]] = []
 
     def run(self) -> Failure | None:
         """The failure of the forward that does not depend on a guess, if there is one."""
-        failure = self._retold(self.judge())
+        failure = self.judge()
         if failure is None and self.built is not None and self.ran is not None:
             self._relate()
         return failure
@@ -116,8 +115,20 @@ class Attempt:
         return made if isinstance(made, nn.Module) else None
 
     def judge(self) -> Failure | None:
-        """The failure of the constructor or the forward that does not depend on a guess, if there is one."""
+        """The failure of the constructor or the forward that does not depend on a guess, if there is one.
+
+        What a builder made is trusted where two layers of torch do not fit: for the rest, the script may have left out what builders look up.
+        """
+        failure = self._retold(self._judge(trusting=True))
+        if failure is not None and self.trusted and not is_between_layers(failure, self.machine):
+            failure = self._retold(self._judge(trusting=False))
+        return failure
+
+    def _judge(self, trusting: bool) -> Failure | None:
         instance, guessed = self.machine.instances.get(self.kind, (None, False))
+        self.trusted = trusting and guessed and self.kind in self.machine.built_instances
+        if self.trusted:
+            instance, guessed = self.machine.built_instances[self.kind], False
         if instance is not None:
             fails = self._fails(instance)
             if fails and not guessed:
@@ -214,7 +225,7 @@ class Attempt:
         parameters = parameters_of(closure, skip=0)
         self.machine.guessing = bool(parameters)
         try:
-            solve_constructor(lambda assumption: self._try(lambda: self.machine.call(maker, [], _arguments(parameters, assumption)), FUNCTION_STEPS), parameters)
+            solve_constructor(lambda assumption: self._try(lambda: self.machine.call(maker, [], arguments_of(parameters, assumption)), FUNCTION_STEPS), parameters)
         finally:
             self.machine.guessing = False
 
@@ -246,11 +257,11 @@ class Attempt:
 
         def run(assumption: Assumption) -> RunResult:
             def call():
-                arguments = _arguments(parameters, assumption)
+                arguments = arguments_of(parameters, assumption)
                 for name, value in arguments.items():
                     if type(value) is Unknown and not on_use:
                         arguments[name] = self._settings(initialiser, name, second, assumption, exactly is None)
-                return self.machine.call(self.kind, *_passed_on(initialiser, arguments, assumption))
+                return self.machine.call(self.kind, *passed_on(initialiser, arguments, assumption))
 
             self.machine.guessing = bool(parameters)
             try:
@@ -386,6 +397,7 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
     machine.stack.clear()
     machine.modules.clear()
     machine.asked.clear()
+    machine.decided_here = False
     machine.guessing = bool(required)
     try:
         machine.call(function, [], {name: Unknown(f"the argument {name}") for name in required})
@@ -399,100 +411,5 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
     return None
 
 
-def _passed_on(initialiser: functions.Closure | None, arguments: dict[str, Any], assumption: Assumption) -> tuple[list, dict[str, Any]]:
-    """The arguments of a constructor, with those that its `*args` or `**kwargs` hand on to another."""
-    more = [name for name in assumption if name not in arguments and "." not in name] if initialiser is not None else []
-    if not more or initialiser.code.named_rest:
-        return [], {**arguments, **{name: value_of(assumption[name]) for name in more}}
-    names = initialiser.code.positional[1:]
-    given = [arguments.pop(name) for name in names if name in arguments] if all(n in arguments for n in names) else []
-    return [*given, *(value_of(assumption[name]) for name in more)], arguments
-
-
 def _failure(result: RunResult) -> Failure | None:
     return result.detail if isinstance(result.detail, Failure) else None
-
-
-def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
-    """The parameters of a function, without `self`."""
-    code = closure.code
-    first_default = len(code.positional) - len(closure.defaults)
-    annotations = code.annotations
-    found = []
-    for position, name in enumerate(code.positional):
-        if position >= skip:
-            default = closure.defaults[position - first_default] if position >= first_default else ...
-            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, default))
-    for name in code.only_named:
-        found.append(Parameter(name, _text(annotations.get(name)), name in closure.named_defaults, closure.named_defaults.get(name, ...)))
-    return found
-
-
-def _text(annotation: ast.expr | None) -> str:
-    if annotation is None:
-        return ""
-    return annotation.value if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str) else ast.unparse(annotation)
-
-
-def _arguments(parameters: list[Parameter], assumption: Assumption) -> dict[str, Any]:
-    """Keyword arguments: what is assumed, and unknowns for what has no default."""
-    made = {}
-    for parameter in parameters:
-        if parameter.name in assumption:
-            made[parameter.name] = value_of(assumption[parameter.name])
-        elif not parameter.has_default:
-            made[parameter.name] = Unknown(f"the argument {parameter.name}", parameter.name)
-    return made
-
-
-class Signature(NamedTuple):
-    """What a forward takes, without `self`. `rest` names its `*inputs` if nothing else must be given: one of them is tried."""
-
-    positional: list[str]
-    parameters: list[Parameter]
-    rest: str | None
-
-    def arguments(self, assumption: Assumption) -> tuple[list, dict[str, Any]]:
-        """The arguments that an assumption stands for, by position as far as possible; `**kwargs` stay empty."""
-        named = _arguments(self.parameters, assumption)
-        positional = []
-        for name in self.positional:
-            if name not in named:
-                break
-            positional.append(named.pop(name))
-        if self.rest is not None:
-            given = named.pop(self.rest)
-            positional.extend(given if isinstance(given, tuple) else [given])
-        return positional, named
-
-
-def signature_of(kind: type) -> Signature | None:
-    """How the forward of a module class is called, be it the program's own or inherited from torch; None if it has none."""
-    closure = functions.closure_of(inspect.unwrap(kind.forward))
-    if closure is not None:
-        parameters, rest = parameters_of(closure, skip=1), closure.code.rest
-        positional = closure.code.positional[1:]
-    elif getattr(kind.forward, "__name__", "") == "_forward_unimplemented" or not isinstance(kind.forward, types.FunctionType):
-        return None
-    else:
-        found = list(inspect.signature(kind.forward).parameters.values())[1:]
-        rest = next((p.name for p in found if p.kind is p.VAR_POSITIONAL), None)
-        found = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        parameters = [Parameter(p.name, "", p.default is not p.empty) for p in found]
-        positional = [p.name for p in found if p.kind is not p.KEYWORD_ONLY]
-    if positional or any(not p.has_default for p in parameters):
-        rest = None
-    elif rest is not None:
-        parameters = [Parameter(rest, "", False), *parameters]
-    return Signature(positional, parameters, rest)
-
-
-def value_of(guess: Any) -> Any:
-    """The value an assumption stands for."""
-    if isinstance(guess, TensorGuess):
-        return torch.empty(guess.shape, dtype=DTYPES[guess.dtype])
-    if isinstance(guess, (list, tuple)):
-        return type(guess)([value_of(g) for g in guess])
-    if isinstance(guess, dict):
-        return {k: value_of(g) for k, g in guess.items()}
-    return guess

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 STEPS = 250_000
 CLASS_STEPS = 400_000  # for all runs of one module class
+BUILT_STEPS = 800_000  # the same where a builder chose its sizes: a verdict is worth more then
 _SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
 
 
@@ -168,7 +169,8 @@ class _Run:
             given = self.traces.inputs_for(kind) if self.traces is not None else {}
             if given or not machine.ended(kind):
                 attempt = Attempt(machine, kind, given or self.configured(kind))
-                total, machine.left = machine.left, min(machine.left, CLASS_STEPS)
+                steps = CLASS_STEPS if kind not in machine.built_instances else BUILT_STEPS
+                total, machine.left = machine.left, min(machine.left, steps)
                 before = machine.left
                 failure = attempt.run()
                 guessed = failure is not None and attempt.built is not None and attempt.built.assumed

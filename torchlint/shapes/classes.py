@@ -121,4 +121,6 @@ class Classes:
             self.made_at[id(made)] = (made, place)
             if not on_use:  # nobody is looking what consumes unknown arguments
                 self.instances[type(made)] = (made, self.guessing or self.decided)  # an answer to an unknown condition is a guess, too
+                if not self.guessing and not self.decided_here:
+                    self.built_instances[type(made)] = made
         return made

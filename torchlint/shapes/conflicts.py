@@ -55,8 +55,13 @@ def pair_of(result: RunResult) -> Pair | None:
     if isinstance(function, nn.Module):
         found = of_layer(function, args)
     else:
-        found = _of_function(getattr(function, "__name__", "").strip("_"), args, result.kwargs)
+        return of_call(function, args, result.kwargs, result.error)
     return found or _of_text(result.error)
+
+
+def of_call(function: Any, args: tuple, kwargs: Any, text: str) -> Pair | None:
+    """The two sizes that do not fit in a call of a function that torch refused with this text."""
+    return _of_function(getattr(function, "__name__", "").strip("_"), args, kwargs) or _of_text(text)
 
 
 def of_layer(layer: nn.Module, args: tuple) -> Pair | None:

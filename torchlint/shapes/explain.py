@@ -11,12 +11,13 @@ from torch import nn
 
 from torchlint.finding import Edit, Fix, Note
 from torchlint.shapes import program
-from torchlint.shapes.conflicts import of_layer
+from torchlint.shapes.conflicts import of_call, of_layer
 from torchlint.shapes.devices import DeviceError
 from torchlint.shapes.faults import Fault
 from torchlint.shapes.machine import Failure, Machine, is_plain
 from torchlint.shapes.program import Place
-from torchlint.shapes.parties import giver, sibling
+from torchlint.shapes.graph import tensors_in
+from torchlint.shapes.parties import giver, is_of_layer, owners, sibling, taker
 from torchlint.shapes.replay import confirm
 from torchlint.shapes.world import Value
 
@@ -27,6 +28,8 @@ SHAPE = (
 ).split()
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "pow": "**", "floordiv": "//", "mod": "%"}
 
+
+_SOURCES = 3  # layers that are named beside an operation
 
 # Errors that say something about this machine, not about the program.
 OURS = ("meta", "accelerator", "CUDA", "process group", "shared memory", "NCCL", "does not support dense gradients")
@@ -105,6 +108,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
                 notes[0] = Note("it fails in this call", path, span)
                 path, span = made[1]
             fix = _fix(machine, function, args, made[1], path)
+    else:
+        notes += _sources(machine, failure, function, args, kwargs, text)
     if message is None or failure.certain and not isinstance(error, DeviceError):
         message = text.splitlines()[0] if certain and not isinstance(error, DeviceError) else describe_call(function, args, kwargs, text)
     for code, caller in reversed(failure.stack):
@@ -125,6 +130,36 @@ def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tup
     if other is None or other is layer or place is None or place == made:
         return []
     return [Note(f"{name_of(machine, failure, other)} gives {pair[1]}", *place)]
+
+
+def _sources(machine: Machine, failure: Failure, function: Any, args: tuple, kwargs: dict[str, Any], text: str) -> list[Note]:
+    """Where the layers are made that give an operation the sizes that do not fit, or whose weights it uses."""
+    layers: dict[nn.Module, dict[str, None]] = {layer: {} for layer in owners(failure.modules, [*args, *kwargs.values()])}
+    for size in dict.fromkeys(of_call(function, args, kwargs, text) or ()):
+        for tensor in tensors_in((args, kwargs)) if isinstance(size, int) else ():
+            if size in tensor.shape and not isinstance(tensor, nn.Parameter):
+                made = giver(failure.modules, tensor, size)
+                if made is None and getattr(tensor, "torchlint_made_by", None) is None:
+                    taken = taker(failure.modules, size)
+                    if taken is not None:
+                        layers.setdefault(taken, {})[f"takes {size}"] = None
+                elif made is not None:
+                    layers.setdefault(made, {})[f"gives {size}"] = None
+    places = {layer: machine.made_at.get(id(layer), (None, None))[1] for layer in layers}
+    words = {layer: f"{name_of(machine, failure, layer)} {' and '.join(does) or 'is made here'}" for layer, does in layers.items()}
+    return [Note(words[layer], *place) for layer, place in places.items() if place is not None][:_SOURCES]
+
+
+def is_between_layers(failure: Failure, machine: Machine) -> bool:
+    """Whether both sizes that do not fit are those of layers of torch: what one gives, or takes."""
+    function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
+    if function is not failure.function:
+        args = (failure.function.__self__, *args)
+    layer, given, named = innermost_layer(failure.error)
+    if layer is not None and type(layer) not in machine.codes:
+        function, args, kwargs = layer, given, named
+    pair = of_layer(function, args) if isinstance(function, nn.Module) else of_call(function, args, kwargs, str(failure.error))
+    return pair is not None and all(is_of_layer(failure.modules, function, (args, kwargs), size) for size in pair)
 
 
 def _are_neighbours(failure: Failure, layer: nn.Module, args: tuple) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import torch
 from torch import nn
 
-from torchlint.shapes import containers, devices, functions
+from torchlint.shapes import containers, devices, functions, tensors
 from torchlint.shapes.arrays import Array, DTYPES
 from torchlint.shapes.expressions import PLAIN
 from torchlint.shapes.rounds import MORE, is_open
@@ -322,6 +322,9 @@ def _to(machine, method, *args, **kwargs):
 
 def _tolist(machine, method):
     tensor = method.__self__
+    values = tensors.value_of(tensor)
+    if values is not None:
+        return values
     if tensor.dim() != 1 or tensor.shape[0] > PIECES:
         return Unknown("the values of a tensor")
     return [Unknown("a value of a tensor")] * tensor.shape[0]

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from torchlint.finding import Span
-from torchlint.shapes.candidates import value_of
+from torchlint.shapes.signatures import value_of
 from torchlint.shapes.graph import Place, Recorder
 from torchlint.shapes.sizes import Assumption, Parameter, RunResult, TensorGuess, solve_forward
 from torchlint.shapes.table import Table

@@ -65,11 +65,13 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.finished: set[type] = set()
         self.ended_codes: set[Any] = set()  # of the finished classes
         self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
+        self.built_instances: dict[type, nn.Module] = {}  # the last one made of arguments that nobody guessed, by a builder that asked nothing
         self.guessing = False
         self.taken_apart: deque[Any] = deque(maxlen=64)  # tensors whose items the program took, as it does with lists of tensors
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
         self.decided = False  # whether anything was asked since the run began
+        self.decided_here = False  # the same since a function that nobody calls was called
         self.decisions = 0  # how often, by now
         self.expected = 0
         self.incomplete = False  # whether a module got something unknown as a part
@@ -279,7 +281,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         if answer is None:
             answer = default != turned and not branches.excluded(text, self.asked)
         self.asked.setdefault(text, answer)
-        self.decided = True
+        self.decided = self.decided_here = True
         return answer != turned
 
     # Errors

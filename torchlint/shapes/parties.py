@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
 import torch
 from torch import nn
@@ -12,7 +12,7 @@ from torchlint.shapes.graph import tensors_in
 STEPS = 30  # operations that are followed back
 
 
-def giver(modules: list[nn.Module], tensor: torch.Tensor, size: int) -> nn.Module | None:
+def giver(modules: Sequence[nn.Module], tensor: torch.Tensor, size: int) -> nn.Module | None:
     """The layer whose weights made a size of a tensor, followed back through operations that let it through; None if there is no such layer.
 
     Tensors know what made them while somebody listens (`listening`).
@@ -30,6 +30,37 @@ def giver(modules: list[nn.Module], tensor: torch.Tensor, size: int) -> nn.Modul
             return None
         tensor = before
     return None
+
+
+def owners(modules: Sequence[nn.Module], values: Any) -> Iterator[nn.Module]:
+    """The layers whose parameters are among some values: `F.linear(x, self.qkv.weight)`."""
+    given = {id(p) for p in _parameters((), {"": values})}
+    for layer in modules[0].modules() if modules and given else ():
+        if any(id(p) in given for p in layer.parameters(recurse=False)):
+            yield layer
+
+
+def taker(modules: Sequence[nn.Module], size: int) -> nn.Module | None:
+    """The first layer of the module that runs which takes a size: where an input gets its size from, if nobody knows it."""
+    found = (layer for layer in modules[-1].modules() if any(getattr(layer, name, None) == size for name in _TAKES)) if modules else iter(())
+    return next(found, None)
+
+
+def is_of_layer(modules: Sequence[nn.Module], function: Any, values: Any, size: Any) -> bool:
+    """Whether a size among the arguments of a call is one that a layer of torch gives or takes, its own or another's."""
+    if isinstance(function, nn.Module) and any(size in p.shape for p in function.parameters()):
+        return True
+    for tensor in tensors_in(values) if isinstance(size, int) else ():
+        if size in tensor.shape:
+            if isinstance(tensor, nn.Parameter):
+                found = next(owners(modules, [tensor]), None)
+            else:
+                found = giver(modules, tensor, size)
+                if found is None and getattr(tensor, "torchlint_made_by", None) is None:
+                    found = taker(modules, size)
+            if any(kind.__module__.startswith("torch.nn.") for kind in type(found).__mro__ if kind is not nn.Module):
+                return True
+    return False
 
 
 def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
@@ -51,7 +82,8 @@ def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
     return None
 
 
-# What layers call the size that they give, and those that leave the last size and the channels as they are.
+# What layers call the size that they take, that which they give, and those that leave the last size and the channels as they are.
+_TAKES = ("in_features", "in_channels", "input_size", "embed_dim")
 _GIVES = ("out_features", "out_channels", "embedding_dim")
 _KEEP = (
     nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.GELU, nn.SiLU, nn.ELU, nn.SELU, nn.PReLU, nn.Sigmoid, nn.Tanh, nn.Softplus, nn.Hardswish, nn.Mish, nn.Dropout,

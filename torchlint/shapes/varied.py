@@ -6,6 +6,7 @@ from typing import Any, Callable, Iterator
 
 from torch import nn
 
+from torchlint.shapes.advice import Through
 from torchlint.shapes.conflicts import pair_of
 from torchlint.shapes.constructors import by_name, is_heads
 from torchlint.shapes.sizes import Assumption, RunResult, Solution
@@ -71,9 +72,10 @@ def _others(name: str, value: Any) -> Iterator[list[Any]]:
         yield [value * 2, value // 2, value * 3, value + 1] if value > 3 else [value * 2, value * 3, value + 1]
     elif isinstance(value, float):
         yield [value / 2]
-    elif isinstance(value, type):  # a layer made by what is given: it may be one for signals or volumes
+    elif isinstance(value, type):  # a layer made by what is given: it may be one for signals or volumes, or any other
         ranks = next((ranks for ranks in _OF_RANKS if value in ranks), ())
         yield [kind for kind in ranks if kind is not value]
+        yield [Through] if issubclass(value, nn.Module) else []
     elif isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):
         yield [type(value)([v * 2 for v in value])]
         for position in range(min(len(value), 4)):
