@@ -236,6 +236,18 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         copied["fast"] = False
         nn.Conv2d(3, copied.get("width"), kernel_size=spread.get("size"))
         """,
+        # a schedule of the program's own, over an optimizer that nobody knows
+        """
+        from torch.optim.lr_scheduler import _LRScheduler
+        from elsewhere import optimizer_of
+
+        class WarmUp(_LRScheduler):
+            def __init__(self, optimizer, steps):
+                self.steps = steps
+                super().__init__(optimizer)
+
+        WarmUp(optimizer_of(nn.Linear(2, 2)), 3).step()
+        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

@@ -42,7 +42,7 @@ class _NamedTuple:
 
 NAMED_TUPLE = _NamedTuple
 SUPER_DUNDERS = frozenset("__init__ __new__ __getattr__ __setattr__ __call__ __len__ __getitem__ __iter__ __repr__ __eq__ __setitem__ __contains__ __post_init__ __init_subclass__ __enter__ __exit__".split())
-_WITH_BASES = ("torch.nn.modules.", "torch.optim.")  # modules whose private classes are built on, as `_BatchNorm` and `_LRScheduler`
+_WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`
 
 
 def _tables() -> dict[str, Any]:
