@@ -89,6 +89,9 @@ def check(cls: ModuleClass):
     init = cls.method("__init__")
     if init is None or cls.node.decorator_list or cls.node.keywords or not init.args.args:
         return
+    opening = init.body[ast.get_docstring(init) is not None :][:1]
+    if any(last_of(call) == "__init__" for statement in opening for call in calls(statement)):
+        return  # as nearly everybody does
     begun = min((call.lineno for call in calls(init) if begins(cls, call)), default=None)
     first = next((s for s in registrations(cls, init, init.args.args[0].arg) if begun is None or s.lineno < begun), None)
     if first is None:
@@ -102,6 +105,10 @@ def check(cls: ModuleClass):
         fix=fix,
         at=first,
     )
+
+
+def last_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def calls(function) -> list[ast.Call]:

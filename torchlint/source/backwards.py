@@ -266,8 +266,10 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     if forward is None or not forward.returns or forward.yields:
         return
     module = info.module
-    if not any(n.attr == "data" for n in module.index.inside(info.node, ast.Attribute)) and not any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for call in module.index.inside(info.node, ast.Call)
+    called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
+    bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
+    if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for body in bodies for call in module.index.inside(body, ast.Call)
     ):
         return
     uncut: set[int] = set()

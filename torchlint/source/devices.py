@@ -261,9 +261,11 @@ def is_moved_object(value: Value, depth: int) -> bool:
     """Was a module moved, in the expression that made it or by a later statement `model.to(device)`?"""
     if depth == 0:
         return False
+    made, statements = _moving_origin(value, depth), _moved_by_statement(value.module)
+    if not statements or made is not None and all(away for _, _, away in statements):
+        return made is not None
     keys = {o.key for o in objects(value) if o.node is not None}
-    moves = [(call, away) for call, moved, away in _moved_by_statement(value.module) if keys & moved]
-    return is_moved_at(value.node, moves, _moving_origin(value, depth))
+    return is_moved_at(value.node, [(call, away) for call, moved, away in statements if keys & moved], made)
 
 
 def _moving_origin(value: Value, depth: int) -> ast.AST | None:

@@ -104,7 +104,8 @@ def _calls_a_function(module: Module, node: ast.expr) -> bool:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or "requires_grad" not in module.index.text:
         return False
     scope = node.func.at.lookup(node.func.id)
-    return scope is not None and any(isinstance(b, ast.FunctionDef) for b in scope.bindings[node.func.id])
+    made = [b for b in scope.bindings[node.func.id] if isinstance(b, ast.FunctionDef)] if scope is not None else []
+    return any("requires_grad" in line for function in made for line in module.index.lines[function.lineno : function.end_lineno])
 
 
 def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLeaf | None:
