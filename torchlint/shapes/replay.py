@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any, Callable, Iterator, Mapping
 
@@ -13,8 +14,8 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchlint.shapes import devices, operators
 
 ELEMENTS = 4_000_000  # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
-LARGEST = 2_000_000_000  # elements of what is expanded
-WORK = 50_000_000_000  # multiplications of an attention that would run before it is refused
+LARGEST = 1_000_000_000  # elements of what is expanded
+WORK = 50_000_000_000  # multiplications that may run before it is refused, or if it is not
 _SIMPLE = (int, float, complex, str, bool, type(None), torch.dtype, torch.memory_format, torch.layout, slice, type(...), range)
 _CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK", "out of memory", "allocate memory")
 # Operations whose one dtype may be the wrong one, even if all of it is float.
@@ -28,6 +29,7 @@ _VIEWS = frozenset(
     "view reshape view_as reshape_as expand expand_as permute transpose unflatten flatten split chunk tensor_split narrow select unbind "
     "squeeze unsqueeze unfold movedim swapaxes broadcast_to getitem t".split()
 )
+_PRODUCTS = re.compile("matmul|mm|linear|conv|einsum|attention")
 _IN_PLACE = frozenset({"setitem", *(f.__name__ for f in operators.IN_PLACE.values())})  # what is written to cannot be one number expanded
 # What torch says of expanded numbers only.
 _EXPANDED = ("single memory location", "view size is not compatible", "view of a leaf")
@@ -73,13 +75,13 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
         return None
     name = getattr(function, "__name__", "")
     bytes_only = large and name in _VIEWS
-    if bytes_only and count > LARGEST // 4:
+    if bytes_only and count > LARGEST // 2:
         return None
     grad = torch.is_grad_enabled() and not large
     try:
         real_args, real_kwargs = _zeros(tuple(args), grad, bytes_only), _zeros(dict(kwargs), grad, bytes_only)
         if large and args and isinstance(args[0], torch.Tensor) and (name in _IN_PLACE or name.endswith("_")) and args[0].numel() > ELEMENTS:
-            real_args = (torch.zeros(_extent(args[0], LARGEST // 20), dtype=args[0].dtype).as_strided(args[0].shape, args[0].stride()), *real_args[1:])
+            real_args = (torch.zeros(_extent(args[0], LARGEST // 10), dtype=args[0].dtype).as_strided(args[0].shape, args[0].stride()), *real_args[1:])
         if isinstance(function, nn.Module):
             state = {n: _zeros(t, grad) for n, t in (*function.named_parameters(), *function.named_buffers())}
             functional_call(function, state, real_args, real_kwargs)
@@ -95,10 +97,21 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
 
 
 def _work(function: Callable, args: tuple) -> int:
-    """How many multiplications are done before what is refused is found; next to none, but where layers are made of layers."""
-    if not isinstance(function, (nn.MultiheadAttention, nn.Transformer)) and not list(getattr(function, "children", tuple)()):
+    """How many multiplications it may come to: of layers made of layers all before the one that refuses, else none if the sizes differ."""
+    tensors = [a for a in args if isinstance(a, torch.Tensor) and a.dim()]
+    if not tensors:
         return 0
-    return _elements(args) * sum(p.numel() for p in function.parameters()) // max((a.shape[-1] for a in args if isinstance(a, torch.Tensor) and a.dim()), default=1)
+    if isinstance(function, (nn.MultiheadAttention, nn.Transformer)) or list(getattr(function, "children", tuple)()):
+        return _elements(args) * sum(p.numel() for p in function.parameters()) // tensors[0].shape[-1]
+    name = (type(function) if isinstance(function, nn.Module) else function).__name__.lower()
+    first, weight = tensors[0], getattr(function, "weight", None) if isinstance(function, nn.Module) else tensors[1] if len(tensors) > 1 else None
+    if not _PRODUCTS.search(name) or not isinstance(weight, torch.Tensor) or weight.dim() < 2:
+        return 0
+    if "conv" in name:
+        channels = weight.shape[0 if "transpose" in name else 1]
+        return first.numel() * weight.numel() // max(channels, 1) if first.dim() > 1 and first.shape[1] == channels else 0
+    inner, outer = (weight.shape[-1], weight.shape[0]) if "linear" in name else (weight.shape[-2], weight.shape[-1])
+    return first.numel() * outer if first.shape[-1] == inner or "einsum" in name else 0
 
 
 def _elements(value: Any) -> int:
@@ -129,7 +142,7 @@ def _zeros(value: Any, grad: bool, bytes_only: bool = False) -> Any:
         if not value.is_meta:
             return value
         if bytes_only and not value.is_complex():
-            return torch.zeros(_extent(value, LARGEST // 4), dtype=torch.int8).as_strided(value.shape, value.stride())
+            return torch.zeros(_extent(value, LARGEST // 2), dtype=torch.int8).as_strided(value.shape, value.stride())
         made = torch.zeros((), dtype=value.dtype).expand(value.shape)
         if any(value.stride()) and value.numel() <= ELEMENTS:
             made = torch.zeros(_extent(value), dtype=value.dtype).as_strided(value.shape, value.stride())
