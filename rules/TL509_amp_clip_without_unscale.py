@@ -174,8 +174,11 @@ def check(place: Node):
             unscaled.append(act)
         elif act.role in ("opaque", "supply", "step"):
             scaled = None
-        elif act.role == "clip" and scaled is not None and (act.names_torch or act.on is None) and not any(u.may_unscale(act) for u in unscaled):
-            step = next((s for s in place.acts[i:] if s.role == "step" and s.may_unscale(act)), None)
+        elif act.role == "clip" and scaled is not None and (act.names_torch or act.on is None):
+            steps = [s for s in place.acts[i:] if s.role == "step"]
+            if unscaled and (any(u.holds_clipped(act) is not False for u in unscaled) or not any(s.holds_clipped(act) for s in steps)):
+                continue  # only where another optimizer is known to hold them
+            step = next((s for s in steps if s.holds_clipped(act) is not False), None)
             if any(_contradict(act, other) for other in (scaled, step) if other):
                 continue
             if act.node in told:  # a helper that is called twice

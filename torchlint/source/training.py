@@ -130,12 +130,12 @@ class Act:
         """Is it torch's own function, not a method of a library that knows better?"""
         return any(name.startswith("torch.") for name in self.event.names)
 
-    def may_unscale(self, clip: Act) -> bool:
-        """May an `unscale_` concern the parameters that are clipped: is its optimizer not one that certainly holds others?"""
+    def holds_clipped(self, clip: Act) -> bool | None:
+        """Does the optimizer of a step or an `unscale_` hold the parameters that are clipped? None where it cannot be told."""
         given = clip.on.node if clip.on is not None else None
         if not (isinstance(given, ast.Call) and last_word(given.func) == "parameters" and isinstance(given.func, ast.Attribute)) or self.on is None:
-            return True
-        return holds(self.on, clip.on.at(given.func.value, ())) is not False
+            return None
+        return holds(self.on, clip.on.at(given.func.value, ()))
 
     def clears_surely(self, step: Act) -> bool:
         """Does it clear just what a step uses?"""
