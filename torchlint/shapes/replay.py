@@ -14,7 +14,8 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchlint.shapes import devices, operators
 
 ELEMENTS = 4_000_000  # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
-LARGEST = 1_000_000_000  # elements of what is expanded
+LARGEST = 1_000_000_000  # elements of what is expanded, for operations that look at the sizes before they do anything
+LARGE = 30_000_000  # and for all others, which may make copies first
 WORK = 50_000_000_000  # multiplications that may run before it is refused, or if it is not
 _SIMPLE = (int, float, complex, str, bool, type(None), torch.dtype, torch.memory_format, torch.layout, slice, type(...), range)
 _CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK", "out of memory", "allocate memory")
@@ -30,6 +31,7 @@ _VIEWS = frozenset(
     "squeeze unsqueeze unfold movedim swapaxes broadcast_to getitem t".split()
 )
 _PRODUCTS = re.compile("matmul|mm|linear|conv|einsum|attention")
+_SIZES_FIRST = re.compile(_PRODUCTS.pattern + "|add|sub|mul|div|cat|stack|norm|loss|entropy|embedding|lstm|gru|rnn|transformer|sequential|where|setitem")
 _IN_PLACE = frozenset({"setitem", *(f.__name__ for f in operators.IN_PLACE.values())})  # what is written to cannot be one number expanded
 # What torch says of expanded numbers only.
 _EXPANDED = ("single memory location", "view size is not compatible", "view of a leaf")
@@ -71,9 +73,11 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
             return None
         count += sum(p.numel() for p in function.parameters())
     large = count > ELEMENTS
-    if large and (count > LARGEST or _work(function, args) > WORK):
-        return None
     name = getattr(function, "__name__", "")
+    kind = (type(function).__name__ if isinstance(function, nn.Module) else name).lower()
+    most = LARGEST if name in _VIEWS or _SIZES_FIRST.search(kind) else LARGE
+    if large and (count > most or _work(function, args) > WORK):
+        return None
     bytes_only = large and name in _VIEWS
     if bytes_only and count > LARGEST // 2:
         return None
