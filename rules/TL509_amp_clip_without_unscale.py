@@ -164,7 +164,7 @@ import ast
 from torchlint import Node, on_node
 
 
-@on_node("Module", "FunctionDef", needs=("clip_grad|clamp_", "scale("))
+@on_node("Module", "FunctionDef", needs=("clip_grad|clamp_", "scale(", "backward("))
 def check(place: Node):
     scaled, unscaled, told = None, [], set()
     for i, act in enumerate(place.acts):
