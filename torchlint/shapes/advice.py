@@ -225,10 +225,15 @@ class Advice:
 
 
 def _sets(node: ast.ClassDef, attribute: str) -> bool:
-    """Whether a class gives its instances an attribute."""
+    """Whether a class gives its instances an attribute; asked for the same classes again and again, and kept with them."""
+    if not hasattr(node, "sets"):
+        node.sets = frozenset(_set_in(node))
+    return attribute in node.sets
+
+
+def _set_in(node: ast.ClassDef) -> Iterator[str]:
     for part in ast.walk(node):
-        if isinstance(part, ast.FunctionDef) and part.name == attribute:
-            return True
-        if isinstance(part, ast.Attribute) and part.attr == attribute and isinstance(part.ctx, ast.Store) and demands.name_of(part):
-            return True
-    return False
+        if isinstance(part, ast.FunctionDef):
+            yield part.name
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and demands.name_of(part):
+            yield part.attr
