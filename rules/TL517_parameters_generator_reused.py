@@ -103,7 +103,6 @@ import ast
 from torchlint import Node, on_node
 
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
-LAZY = ("filter", "map", "chain", "chain.from_iterable", "zip")
 
 
 @on_node("Assign", needs="parameters")

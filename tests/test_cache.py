@@ -40,7 +40,7 @@ def test_what_did_not_change_comes_from_the_cache(old):
 def test_a_cached_file_is_not_even_read(old, monkeypatch):
     old({"a.py": BAD})
     cached()
-    monkeypatch.setattr("torchlint.cache._read", lambda path: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr("torchlint.cache.read", lambda path: pytest.fail(f"{path} was read"))
     assert cached() == (1, ["a.py:5:TL101"])
 
 

@@ -19,7 +19,7 @@ from msgspec import Raw, Struct
 import torchlint
 from torchlint.atomic import write_atomically
 from torchlint.config import Settings
-from torchlint.project import IGNORED_FOLDERS, Project, digest
+from torchlint.project import IGNORED_FOLDERS, Project, digest, read
 from torchlint.walk import Group, Stamp, stamp
 
 TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds the cache of torchlint.\n"
@@ -116,7 +116,7 @@ class Cache:
             part.folders, part.files = self._scan(group.root)
             for path in part.files:
                 if path not in part.places:
-                    part.places[path] = Place(digest(_read(path)), self._trusted(_stamp(path)))
+                    part.places[path] = Place(digest(read(path)), self._trusted(_stamp(path)))
 
     def save(self) -> None:
         """Writes the file in one step, so that a reader never sees half of it."""
@@ -146,7 +146,7 @@ class Cache:
             now = walked.get(path) or _stamp(path)
             if now is not None and now == place.stamp:
                 continue
-            what = digest(_read(path))
+            what = digest(read(path))
             if what != place.digest:
                 changed.add(path)
             part.places[path] = Place(what, self._trusted(now))
@@ -156,7 +156,7 @@ class Cache:
         for folder, names in part.missing.items():
             for name in _there(folder).intersection(names):
                 path = os.path.join(folder, name)
-                if _read(path) is not None:
+                if read(path) is not None:
                     changed.add(path)
                     names.remove(name)
         return changed
@@ -169,7 +169,7 @@ class Cache:
         self._dirty = True
         for path in part.files:
             if path not in part.places:
-                part.places[path] = Place(digest(_read(path)), self._trusted(_stamp(path)))
+                part.places[path] = Place(digest(read(path)), self._trusted(_stamp(path)))
         return set(part.files) - known
 
     def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
@@ -200,7 +200,7 @@ class Cache:
 
 def _drop(part: Part, changed: set[str]) -> None:
     """Removes the entries that were judged by something that changed."""
-    texts = {path: _read(path) or b"" for path in changed if path.endswith(".py")}
+    texts = {path: read(path) or b"" for path in changed if path.endswith(".py")}
     mentioned: dict[str, set[str]] = {}  # word: changed files that have it
     for path, entry in list(part.entries.items()):
         consulted = msgspec.msgpack.decode(entry.consulted, type=dict[str, str])
@@ -278,11 +278,3 @@ def _there(folder: str) -> set[str]:
         return set(os.listdir(folder))
     except OSError:
         return set()
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return None

@@ -72,7 +72,7 @@ class Project:
         if path in self.overlay:
             return self.overlay[path].encode()
         if path not in self._bytes:
-            self._bytes[path] = _read(path)
+            self._bytes[path] = read(path)
         return self._bytes[path]
 
     def text(self, path: str) -> str | None:
@@ -142,7 +142,7 @@ class Project:
         if self._importing is None:
             self._importing = {}
             for path in self.files():
-                for name in _imported_words(self._bytes.get(path) or _read(path)):
+                for name in _imported_words(self._bytes.get(path) or read(path)):
                     self._importing.setdefault(name, []).append(path)
         wanted = word.encode()
         found = [path for path in self._importing.get(wanted, ()) if path not in self.overlay]
@@ -153,7 +153,8 @@ class Project:
         return View(self, os.path.abspath(path))
 
 
-def _read(path: str) -> bytes | None:
+def read(path: str) -> bytes | None:
+    """A file's content, None where it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()

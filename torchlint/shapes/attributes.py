@@ -42,7 +42,6 @@ METHODS: dict[type, frozenset[str]] = {
     property: frozenset("setter getter deleter".split()),
     functools.partial: frozenset("func args keywords".split()),
 }
-READABLE_DUNDERS = frozenset("__name__ __class__ __doc__ __qualname__ __module__ __version__ __dict__ __file__ __len__ __call__ __getitem__ __annotations__ __members__".split())
 HIDDEN = frozenset(
     "data_ptr storage untyped_storage share_memory_ share_memory apply_ map_ storage_type cdata record_stream from_file "
     "compile mro".split()

@@ -76,7 +76,7 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
     name = getattr(function, "__name__", "")
     kind = (type(function).__name__ if isinstance(function, nn.Module) else name).lower()
     most = LARGEST if name in _VIEWS or _SIZES_FIRST.search(kind) else LARGE
-    if large and (count > most or _work(function, args) > WORK):
+    if large and (count > most or _work(function, kind, args) > WORK):
         return None
     bytes_only = large and name in _VIEWS
     if bytes_only and count > LARGEST // 2:
@@ -100,22 +100,21 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
     return None
 
 
-def _work(function: Callable, args: tuple) -> int:
+def _work(function: Callable, kind: str, args: tuple) -> int:
     """How many multiplications it may come to: of layers made of layers all before the one that refuses, else none if the sizes differ."""
     tensors = [a for a in args if isinstance(a, torch.Tensor) and a.dim()]
     if not tensors:
         return 0
     if isinstance(function, (nn.MultiheadAttention, nn.Transformer)) or list(getattr(function, "children", tuple)()):
         return _elements(args) * sum(p.numel() for p in function.parameters()) // tensors[0].shape[-1]
-    name = (type(function) if isinstance(function, nn.Module) else function).__name__.lower()
     first, weight = tensors[0], getattr(function, "weight", None) if isinstance(function, nn.Module) else tensors[1] if len(tensors) > 1 else None
-    if not _PRODUCTS.search(name) or not isinstance(weight, torch.Tensor) or weight.dim() < 2:
+    if not _PRODUCTS.search(kind) or not isinstance(weight, torch.Tensor) or weight.dim() < 2:
         return 0
-    if "conv" in name:
-        channels = weight.shape[0 if "transpose" in name else 1]
+    if "conv" in kind:
+        channels = weight.shape[0 if "transpose" in kind else 1]
         return first.numel() * weight.numel() // max(channels, 1) if first.dim() > 1 and first.shape[1] == channels else 0
-    inner, outer = (weight.shape[-1], weight.shape[0]) if "linear" in name else (weight.shape[-2], weight.shape[-1])
-    return first.numel() * outer if first.shape[-1] == inner or "einsum" in name else 0
+    inner, outer = (weight.shape[-1], weight.shape[0]) if "linear" in kind else (weight.shape[-2], weight.shape[-1])
+    return first.numel() * outer if first.shape[-1] == inner or "einsum" in kind else 0
 
 
 def _elements(value: Any) -> int:

@@ -317,10 +317,6 @@ def _device(machine, kind="cpu", *index):
     return machine.foreign(torch.device, (kind, *index), {})
 
 
-def _tensor_class(machine, *args, **options):
-    return _legacy(torch.get_default_dtype()).function(machine, *args, **options)
-
-
 def _special(**table) -> dict[str, Any]:
     return {"torch." + name.replace("__", "."): Special(name.rpartition("__")[2], function) for name, function in table.items()}
 

@@ -219,11 +219,9 @@ def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
     """Does another file call the function, which its own file does not, under `no_grad`?"""
     if function is None or not isinstance(function.up, ast.Module) or module.index.callers(function.name):
         return False
-    users = [module.world.module(path) for path in module.world.view.users(module.path, function.name)[:MANY]]
-    return any(under_no_grad(user, call) for user in users if user for call in user.index.callers(function.name))
+    return any(under_no_grad(user, call) for user in module.users(function.name) for call in user.index.callers(function.name))
 
 
-MANY = 8  # files that are asked how they call a function
 _GRADIENT_WORDS = frozenset("backward grad requires_grad_ requires_grad autograd jacobian hessian vjp jvp enable_grad manual_backward attack step".split())
 
 

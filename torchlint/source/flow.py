@@ -380,7 +380,8 @@ class _Tracer(CallTracer):
             yield from self._instance_calls(module, function)
             return
         name = owner.node.name if owner and function.name == "__init__" else function.name
-        for user in (module, *module.users(owner.node.name if owner else function.name)):
+        named = owner.node.name if owner else function.name
+        for user in (module, *(module.users(named) if module.trains(named) else ())):
             for call in user.index.callers(name):
                 value = Value(user, call)
                 if any(_reaches(c, function, owner) for c in callees(value)):

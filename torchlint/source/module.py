@@ -163,34 +163,35 @@ class Module:
         return memo[key]
 
     def users(self, name: str) -> list[Module]:
-        """The other files that mention a function or class at the top of this file, if it is training code: `main.py` says
-        which model and which loss `engine.py` is given."""
-        paths = self._users_by_name().get(name, ())
-        return [other for path in paths if (other := self.world.module(path))]
+        """The other files that mention a function or class at the top of this file, none where too many do."""
+        return [other for path in self._user_paths(name) if (other := self.world.module(path))]
+
+    def trains(self, name: str) -> bool:
+        """Is it training code of this file? `main.py` says which model and which loss `engine.py` is given."""
+        return name in self._training_code()
 
     def _users(self) -> dict[str, None]:
-        return {path: None for paths in self._users_by_name().values() for path in paths}
+        return {path: None for name in self._training_code() for path in self._user_paths(name)}
 
-    def _users_by_name(self) -> dict[str, list[str]]:
-        memo, key = self.world.memo, ("users", self.path)
+    def _user_paths(self, name: str) -> list[str]:
+        memo, key = self.world.memo, ("users", self.path, name)
         if key not in memo:
-            memo[key] = {}
-            for name in self._training_code():
-                paths = self.world.view.users(self.path, name)
-                memo[key][name] = paths if len(paths) <= MAX_USERS else []
+            paths = self.world.view.users(self.path, name)
+            memo[key] = paths if len(paths) <= MAX_USERS else []
         return memo[key]
 
-    def _training_code(self) -> list[str]:
+    def _training_code(self) -> dict[str, None]:
         """What stands at the top of the file and runs `backward()`, or loops in the same file."""
-        if not self.index.says("backward("):
-            return []
-        backwards = self.index.callers("backward")
-        return [
-            node.name
-            for node in self.tree.body
-            if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
-            or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
-        ]
+        memo, key = self.world.memo, ("training code", self.path)
+        if key not in memo:
+            backwards = self.index.callers("backward")
+            memo[key] = {
+                node.name: None
+                for node in (self.tree.body if self.index.says("backward(") else ())
+                if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
+                or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
+            }
+        return memo[key]
 
     def imports(self) -> list[Module]:
         """The project files that this file imports."""
