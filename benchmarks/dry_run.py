@@ -14,7 +14,7 @@ import time
 import torch
 
 from torchlint.project import Project
-from torchlint.shapes.check import dry_run
+from torchlint.shapes.search.check import dry_run
 
 RESIDUAL = """
 import torch

@@ -25,8 +25,9 @@ from typing import Any
 from torch import nn
 
 from torchlint.project import Project
-from torchlint.shapes import candidates, check, machine
-from torchlint.shapes.sizes import Solution
+from torchlint.shapes.search import candidates, check
+from torchlint.shapes.machine import machine
+from torchlint.shapes.search.attempts import Solution
 
 LAYERS = frozenset({"Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm"})
 

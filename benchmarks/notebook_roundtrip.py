@@ -15,8 +15,8 @@ from time import perf_counter
 from torchlint import linter
 from torchlint.config import Settings
 from torchlint.finding import Edit, Span
-from torchlint.source.notebook import Notebook
-from torchlint.source.notebook_json import NotebookError, read
+from torchlint.source.text.notebook import Notebook
+from torchlint.source.text.notebook_json import NotebookError, read
 
 SETTINGS = Settings(dry_run=False)
 

@@ -6,10 +6,10 @@ import ast
 from pathlib import Path
 
 from torchlint.project import Project
-from torchlint.source.flow import callees, origins
-from torchlint.source.index import Index
-from torchlint.source.module import Module, World
-from torchlint.source.values import Value
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.text.index import Index
+from torchlint.source.flow.module import Module, World
+from torchlint.source.flow.values import Value
 
 
 def module_of(text: str, files: dict[str, str] | None = None, name: str = "main.py") -> Module:

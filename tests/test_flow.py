@@ -6,8 +6,8 @@ import pytest
 
 from asking import asked, callees_of, module_of, origins_of
 from effort import calls_of
-from torchlint.source.flow import SAME_NUMBERS, origins
-from torchlint.source.kinds import kinds
+from torchlint.source.flow.flow import SAME_NUMBERS, origins
+from torchlint.source.flow.kinds import kinds
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 SEQUENTIAL = "m = nn.Sequential(nn.Linear(1, 2), nn.Softmax(1))\n"

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from torchlint.source.index import CannotParse, Index, enclosing_class, enclosing_function, parse
+from torchlint.source.text.index import CannotParse, Index, enclosing_class, enclosing_function, parse
 
 
 def scope_of(text: str) -> str:

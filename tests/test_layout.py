@@ -28,6 +28,16 @@ ALLOWED = {
     "result": {"finding", "project", "rule", "source"},
 }
 LOWER = set(ALLOWED)
+# The storeys of the two worlds, lowest first: a file imports what lies in its own storey or below.
+STOREYS = {
+    "source": ("text", "flow", "training", "answers", "asking"),
+    "shapes": ("core", "tensors", "language", "libraries", "machine", "record", "search"),
+}
+# Files that need each other: what calls and values come from, and Python's expressions and statements.
+CIRCLES = [
+    {"source.flow.branches", "source.flow.calling", "source.flow.classes", "source.flow.flow", "source.flow.identity"},
+    {f"shapes.language.{file}" for file in ("expressions", "functions", "patterns", "statements", "targets")},
+]
 LONGEST = 500  # lines; 300 is what we aim at
 
 
@@ -35,8 +45,8 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
-    """Every module a file imports, with its full name, and whether the import runs when the file is imported."""
+def imports(path: Path, for_types: bool = True) -> Iterator[tuple[str, bool]]:
+    """Every module (and name in one) a file imports, and whether the import runs when the file is imported."""
     top = ast.parse(path.read_text())
     package = ".".join(path.relative_to(ROOT).parent.parts)
     deferred = {
@@ -45,7 +55,10 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or _is_type_checking(node)
         for inner in ast.walk(node)
     }
+    typed = {id(inner) for node in ast.walk(top) if _is_type_checking(node) for inner in ast.walk(node)}
     for node in ast.walk(top):
+        if id(node) in typed and not for_types:
+            continue
         at_once = id(node) not in deferred
         if isinstance(node, ast.Import):
             yield from ((alias.name, at_once) for alias in node.names)
@@ -53,8 +66,7 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
             base = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, (base, node.module)))
             yield module, at_once
-            if module == "torchlint" or not node.module:
-                yield from ((f"{module}.{alias.name}", at_once) for alias in node.names)
+            yield from ((f"{module}.{alias.name}", at_once) for alias in node.names)
 
 
 def _is_type_checking(node: ast.AST) -> bool:
@@ -62,7 +74,7 @@ def _is_type_checking(node: ast.AST) -> bool:
 
 
 def part(path: Path) -> str:
-    """`source` for torchlint/source/flow.py, `linter` for torchlint/linter.py."""
+    """`source` for torchlint/source/flow/flow.py, `linter` for torchlint/linter.py."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
@@ -77,6 +89,48 @@ def parts_imported(path: Path) -> set[str]:
 def test_parts_import_only_what_lies_below_them(path: Path) -> None:
     if part(path) in ALLOWED:
         assert parts_imported(path) <= ALLOWED[part(path)]
+
+
+def needs() -> dict[str, set[str]]:
+    """Each module of torchlint with those it needs to run."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES if path.name != "__init__.py"}
+    return {module: {other for other, _ in imports(path, for_types=False) if other in modules and other != module} for module, path in modules.items()}
+
+
+def circles(needed: dict[str, set[str]]) -> list[set[str]]:
+    """The groups of modules that need each other, through others or at once."""
+    reached = {}
+    for start in needed:
+        seen, todo = set(), [start]
+        while todo:
+            new = needed[todo.pop()] - seen
+            seen |= new
+            todo += new
+        reached[start] = seen
+    groups = {frozenset({a, *(b for b in reached[a] if a in reached[b])}) for a in needed if a in reached[a]}
+    return [set(group) for group in groups]
+
+
+@pytest.mark.parametrize("world", STOREYS)
+def test_a_storey_imports_only_what_lies_below(world: str) -> None:
+    order = STOREYS[world]
+    homes = {path: path.relative_to(PACKAGE / world).parts[0] for path in MODULES if part(path) == world and path.parent != PACKAGE / world}
+    assert set(homes.values()) == set(order), "a new folder is a new storey: say what it rests on"
+    flat = {path.name for path in MODULES if path.parent == PACKAGE / world}
+    assert flat == {"__init__.py"}, "every file has its storey"
+    up = [
+        f"{name(path)} imports {module}"
+        for path, home in homes.items()
+        for module, _ in imports(path)
+        for above in order[order.index(home) + 1 :]
+        if f"{module}.".startswith(f"torchlint.{world}.{above}.")
+    ]
+    assert up == []
+
+
+def test_files_need_each_other_only_where_that_is_the_nature_of_the_thing() -> None:
+    found = circles(needs())
+    assert sorted(map(sorted, found)) == sorted(sorted(f"torchlint.{module}" for module in circle) for circle in CIRCLES)
 
 
 def test_nothing_but_a_front_end_imports_a_front_end() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asking import callees_of
-from torchlint.source.names import canonical
+from torchlint.source.flow.names import canonical
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 SOFTMAX, CROSS_ENTROPY = "torch.nn.functional.softmax", "torch.nn.functional.cross_entropy"

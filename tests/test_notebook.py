@@ -8,7 +8,7 @@ import pytest
 from torchlint.config import Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.linter import lint
-from torchlint.source.notebook import Notebook, NotebookError
+from torchlint.source.text.notebook import Notebook, NotebookError
 
 
 def document(*cells, dump=lambda d: json.dumps(d, indent=1, ensure_ascii=False) + "\n", metadata=None, **facts):

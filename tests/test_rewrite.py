@@ -8,8 +8,8 @@ import pytest
 
 from asking import asked, module_of
 from torchlint.edits import apply
-from torchlint.source import rewrite
-from torchlint.source.index import statement_of
+from torchlint.source.asking import rewrite
+from torchlint.source.text.index import statement_of
 
 
 def edited(text: str, make) -> str | None:

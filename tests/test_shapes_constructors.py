@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.project import Project
-from torchlint.shapes.check import dry_run
+from torchlint.shapes.search.check import dry_run
 
 USE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
@@ -154,8 +154,8 @@ def test_the_caller_knows_better_than_a_guess(tmp_path):
 
 def test_lists_that_lack_an_item_do_not_grow_for_ever():
     """A check of the program's own may never be content with the length of a list."""
-    from torchlint.shapes.constructors import LONGEST, solve_constructor
-    from torchlint.shapes.sizes import Parameter, RunResult
+    from torchlint.shapes.search.constructors import LONGEST, solve_constructor
+    from torchlint.shapes.search.attempts import Parameter, RunResult
 
     longest = []
 

@@ -4,10 +4,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torchlint.shapes import einops  # noqa: E402
-from torchlint.shapes.einops import EinopsError, EinMix, Rearrange, Reduce, pack, rearrange, reduce, repeat, unpack  # noqa: E402
-from torchlint.shapes.graph import Recorder  # noqa: E402
-from torchlint.shapes.tensors import dry_tensors  # noqa: E402
+from torchlint.shapes.libraries import einops
+from torchlint.shapes.libraries.einops import EinopsError, EinMix, Rearrange, Reduce, pack, rearrange, reduce, repeat, unpack  # noqa: E402
+from torchlint.shapes.record.graph import Recorder  # noqa: E402
+from torchlint.shapes.tensors.dispatch import dry_tensors  # noqa: E402
 
 X = torch.arange(2 * 4 * 6 * 3.0).reshape(2, 4, 6, 3)
 

@@ -9,8 +9,8 @@ from torch import fx, nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from torchlint.finding import Span  # noqa: E402
-from torchlint.shapes.graph import Recorder, repropagate  # noqa: E402
-from torchlint.shapes.tensors import dry_tensors  # noqa: E402
+from torchlint.shapes.record.graph import Recorder, repropagate  # noqa: E402
+from torchlint.shapes.tensors.dispatch import dry_tensors  # noqa: E402
 
 PLACE = ("net.py", Span(3, 1, 3, 9))
 

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.project import Project  # noqa: E402
-from torchlint.shapes.branches import are_independent, excluded, turnable  # noqa: E402
-from torchlint.shapes.check import dry_run  # noqa: E402
+from torchlint.shapes.machine.decisions import are_independent, excluded, turnable  # noqa: E402
+from torchlint.shapes.search.check import dry_run  # noqa: E402
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.project import Project
-from torchlint.shapes.check import dry_run
+from torchlint.shapes.search.check import dry_run
 
 USE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 

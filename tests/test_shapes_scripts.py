@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.project import Project  # noqa: E402
-from torchlint.shapes.check import dry_run  # noqa: E402
+from torchlint.shapes.search.check import dry_run  # noqa: E402
 
 PRELUDE = "import random\nimport numpy as np\nimport torch\nfrom torch import nn\nfrom torch.distributions import Categorical, Normal\n"
 

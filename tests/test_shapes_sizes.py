@@ -7,15 +7,16 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from torchlint.finding import Span  # noqa: E402
-from torchlint.shapes.conflicts import pair_of  # noqa: E402
-from torchlint.shapes.constructors import solve_constructor  # noqa: E402
-from torchlint.shapes.graph import Recorder  # noqa: E402
-from torchlint.shapes.harvest import starts  # noqa: E402
-from torchlint.shapes.sizes import Parameter, RunResult, TensorGuess, solve_forward  # noqa: E402
-from torchlint.shapes.tensors import dry_tensors  # noqa: E402
-from torchlint.shapes.values import Use, on_use  # noqa: E402
-from torchlint.shapes import verdict  # noqa: E402
-from torchlint.shapes.verdict import same_fault  # noqa: E402
+from torchlint.shapes.search.conflicts import pair_of  # noqa: E402
+from torchlint.shapes.search.constructors import solve_constructor  # noqa: E402
+from torchlint.shapes.record.graph import Recorder  # noqa: E402
+from torchlint.shapes.search.harvest import starts  # noqa: E402
+from torchlint.shapes.search.attempts import Parameter, RunResult, TensorGuess
+from torchlint.shapes.search.sizes import solve_forward  # noqa: E402
+from torchlint.shapes.tensors.dispatch import dry_tensors  # noqa: E402
+from torchlint.shapes.core.values import Use, on_use  # noqa: E402
+from torchlint.shapes.search import verdict
+from torchlint.shapes.search.verdict import same_fault  # noqa: E402
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
 

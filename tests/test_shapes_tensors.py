@@ -6,11 +6,11 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-from torchlint.shapes import autocast, devices  # noqa: E402
-from torchlint.shapes.devices import DeviceError  # noqa: E402
-from torchlint.shapes.replay import confirm  # noqa: E402
-from torchlint.shapes.tensors import device_of, dry_tensors, value_of  # noqa: E402
-from torchlint.shapes.values import UnknownUsed  # noqa: E402
+from torchlint.shapes.tensors import autocast, device_tags as devices
+from torchlint.shapes.tensors.device_tags import DeviceError  # noqa: E402
+from torchlint.shapes.tensors.replay import confirm  # noqa: E402
+from torchlint.shapes.tensors.dispatch import device_of, dry_tensors, value_of  # noqa: E402
+from torchlint.shapes.core.values import UnknownUsed  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

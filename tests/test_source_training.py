@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from torchlint.project import Project
-from torchlint.source.events import events, may_call
-from torchlint.source.index import Index
-from torchlint.source.modes import asks_mode
-from torchlint.source.module import Module, World
-from torchlint.source.optimizers import are_distinct, holds
-from torchlint.source.training import acts
-from torchlint.source.updates import updates
-from torchlint.source.uses import may_follow, uses
-from torchlint.source.values import Value
+from torchlint.source.training.events import events, may_call
+from torchlint.source.text.index import Index
+from torchlint.source.training.modes import asks_mode
+from torchlint.source.flow.module import Module, World
+from torchlint.source.training.optimizers import are_distinct, holds
+from torchlint.source.training.acts import acts
+from torchlint.source.training.updates import updates
+from torchlint.source.flow.uses import may_follow, uses
+from torchlint.source.flow.values import Value
 
 PRELUDE = "import torch\nfrom torch import nn, optim\nimport torch.nn.functional as F\n"
 

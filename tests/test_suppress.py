@@ -4,7 +4,7 @@ import pytest
 
 from torchlint.finding import Finding, Span
 from torchlint.edits import apply
-from torchlint.source.suppress import Suppressions
+from torchlint.source.text.suppress import Suppressions
 
 ACTIVE = {"TL002": "unused_suppression", "TL101": "softmax_before_cross_entropy", "TL201": "inplace_on_grad_tensor"}
 

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .finding import Edit, Finding, Fix, Note, Span
-    from .linter import lint
-    from .run import check
-    from .source.flow import SCALED
-    from .source.structures import Change, Loop, ModuleClass
-    from .source.views import Call, Node, Origin
-    from .triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op
+    from torchlint.finding import Edit, Finding, Fix, Note, Span
+    from torchlint.linter import lint
+    from torchlint.run import check
+    from torchlint.source.flow.flow import SCALED
+    from torchlint.source.asking.structures import Change, Loop, ModuleClass
+    from torchlint.source.asking.views import Call, Node, Origin
+    from torchlint.triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op
 
 _HOMES = {
-    "lint": "linter", "check": "run", "SCALED": "source.flow",
+    "lint": "linter", "check": "run", "SCALED": "source.flow.flow",
     "Span": "finding", "Edit": "finding", "Fix": "finding", "Note": "finding", "Finding": "finding",
-    "Call": "source.views", "Change": "source.structures", "Loop": "source.structures", "ModuleClass": "source.structures", "Node": "source.views", "Origin": "source.views",
+    "Call": "source.asking.views", "Change": "source.asking.structures", "Loop": "source.asking.structures", "ModuleClass": "source.asking.structures", "Node": "source.asking.views", "Origin": "source.asking.views",
     **{f"on_{kind}": "triggers" for kind in ("call", "node", "module", "inplace", "loop", "op", "graph", "error")},
 }
 

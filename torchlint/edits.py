@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Iterable
 
-from .finding import Edit
+from torchlint.finding import Edit
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 

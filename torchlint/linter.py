@@ -10,12 +10,12 @@ from typing import Any, Mapping
 import msgspec
 from msgspec import Struct
 
-from .config import Settings
-from .edits import apply
-from .finding import NO_DRY_RUN, Edit, Finding, Span
-from .project import TORCH, WORDS, NotText, Project, decode
-from .rule import Rule, Trigger, load_rules
-from .source.suppress import Suppressions
+from torchlint.config import Settings
+from torchlint.edits import apply
+from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
+from torchlint.project import TORCH, WORDS, NotText, Project, decode
+from torchlint.rule import Rule, Trigger, load_rules
+from torchlint.source.text.suppress import Suppressions
 
 # One mistake seen by both worlds is one finding: the text world's, which says more.
 _SAID_BY = {
@@ -67,8 +67,8 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
         return Outcome(lines=lines)
-    from .source.index import CannotParse
-    from .source.module import parsed
+    from torchlint.source.text.index import CannotParse
+    from torchlint.source.flow.module import parsed
 
     enabled = settings.enabled(rules)
     active = {code: rules[code].name for code in enabled if not settings.is_ignored_in(path, code, rules[code].name)}
@@ -97,12 +97,12 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
 
 
 def _text_world(text: str, path: str, tree, view, rules: list[Rule], strict: bool) -> tuple[list[Finding], bool, int]:
-    from .source.judge import arm, judge, may_arm
+    from torchlint.source.asking.runner import arm, judge, may_arm
 
     armed = may_arm(rules, text)
     if not armed:
         return [], False, 0
-    from .source.module import Module, World, shared_index
+    from torchlint.source.flow.module import Module, World, shared_index
 
     world = World(view)
     module = Module(shared_index(view.project, path, text, tree), world)
@@ -129,12 +129,12 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
     if find_spec("torch") is None:
         codes = ", ".join(rule.code for rule in rules)
         return _Dry(notices=(f"{NO_DRY_RUN} ({codes}): torch is not installed here (for pre-commit there is the hook torchlint-system)",))
-    from .shapes.check import dry_run
+    from torchlint.shapes.search.check import dry_run
 
     armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
     listener = None
     if any(trigger.kind == "op" for _, trigger in armed):
-        from .shapes.listening import Listener
+        from torchlint.shapes.record.listening import Listener
 
         listener = Listener([(t.names, partial(_said, r, t, path, strict)) for r, t in armed if t.kind == "op"])
     graphs = any(trigger.kind == "graph" for _, trigger in armed)
@@ -146,7 +146,7 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
             found += _said(rule, trigger, path, strict, subject)
     shown: tuple = ()
     if hints:
-        from .shapes.hints import hints as shapes_of
+        from torchlint.shapes.search.hints import hints as shapes_of
 
         shown = shapes_of(text, path, view, tree, settings.inputs)
     return _Dry(found, {**result.statistics, "reasons": result.reasons}, result.notices, shown)
@@ -187,7 +187,7 @@ def _not_python(path: str, line: int, column: int, reason: str, cell: int | None
 
 
 def _lint_notebook(text: str, path: str, settings: Settings, project: Project, rules, hints: bool, strict: bool) -> Outcome:
-    from .source.notebook import Notebook, NotebookError
+    from torchlint.source.text.notebook import Notebook, NotebookError
 
     try:
         notebook = Notebook.parse(text)
@@ -224,7 +224,7 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
 
 def _apply(text: str, edits: set[Edit], path: str) -> str:
     if path.endswith(".ipynb"):
-        from .source.notebook import Notebook
+        from torchlint.source.text.notebook import Notebook
 
         return Notebook.parse(text).apply(edits)
     return apply(text, edits)
@@ -240,7 +240,7 @@ def _overlap(a: Edit, b: Edit) -> bool:
 
 
 def _reads(text: str, path: str) -> bool:
-    from .source.index import CannotParse, parse
+    from torchlint.source.text.index import CannotParse, parse
 
     if path.endswith(".ipynb"):
         return True  # its cells were checked when they became a module, and single cells are no whole program

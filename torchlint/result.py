@@ -70,8 +70,8 @@ class Result(Struct, dict=True):
         """The lines that spans count, without their ends: of a file, or of one code cell of a notebook."""
         if cell is None:
             return split_lines(self.text(path))
-        from torchlint.source.notebook import Notebook
-        from torchlint.source.notebook_json import NotebookError
+        from torchlint.source.text.notebook import Notebook
+        from torchlint.source.text.notebook_json import NotebookError
 
         try:
             return split_lines(Notebook.parse(self.text(path)).sources[cell - 1] or "")

@@ -35,7 +35,7 @@ def shapes(
         raise Failure("name one file, `torchlint shapes model.py` or `model.py:Net`, or `--import package.module:Net`")
     if find_spec("torch") is None:
         raise Failure("the dry run needs torch, which is not installed here: `pip install 'torchlint[torch]'`")
-    from torchlint.shapes.inputs import parse
+    from torchlint.shapes.search.inputs import parse
 
     given = {}
     for text in inputs:
@@ -75,8 +75,8 @@ def _render(stories: list, output_format: str, terminal: bool) -> str:
 def _of_file(target: str, given: dict) -> list:
     """The forwards of the classes in a file, or of one of them."""
     from torchlint.config_file import Configurations
-    from torchlint.shapes.check import dry_run
-    from torchlint.shapes.traces import Traces
+    from torchlint.shapes.search.check import dry_run
+    from torchlint.shapes.record.traces import Traces
     from torchlint.traces.story import Story
 
     name, _, only = (target, "", "") if os.path.exists(target) else target.rpartition(":")
@@ -130,14 +130,14 @@ def _of_import(name: str, given: dict) -> list:
 
     import msgspec
 
-    from torchlint.shapes.table import Table
+    from torchlint.shapes.core.table import Table
     from torchlint.traces.story import Story
 
     module, colon, attribute = name.partition(":")
     if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
         raise Failure(f"--import {name}: write it as package.module:Net")
     request = msgspec.json.encode({"module": module, "name": attribute, "inputs": given, "path": os.getcwd()})
-    child = subprocess.run([sys.executable, "-m", "torchlint.shapes.imported"], input=request, capture_output=True)
+    child = subprocess.run([sys.executable, "-m", "torchlint.shapes.search.imported"], input=request, capture_output=True)
     answer = child.stdout.rpartition(b"\x00")[2]
     if child.returncode or not answer:
         lines = child.stderr.decode(errors="replace").strip().splitlines()

@@ -15,7 +15,7 @@ from torchlint.config import Settings
 from torchlint.edits import apply
 from torchlint.patch import rewrite
 from torchlint.result import Result, Statistics, shown
-from torchlint.source.suppress import Suppressions
+from torchlint.source.text.suppress import Suppressions
 
 _UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a comment itself
 _REASONS = 10

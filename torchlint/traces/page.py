@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Iterator
 
-from torchlint.shapes.table import Call, Step, Table
+from torchlint.shapes.core.table import Call, Step, Table
 from torchlint.traces import picture, words
 from torchlint.traces.story import Story
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import NamedTuple
 
-from torchlint.shapes.table import Step, Table
+from torchlint.shapes.core.table import Step, Table
 from torchlint.traces import words
 
 _ROW, _LANE, _BOX, _HEIGHT, _MARGIN = 58, 244, 224, 36, 12

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchlint.shapes.faults import Fault
-from torchlint.shapes.table import Table
+from torchlint.shapes.core.faults import Fault
+from torchlint.shapes.core.table import Table
 
 
 @dataclass(frozen=True)

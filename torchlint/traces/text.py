@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from torchlint.shapes.table import Table
+from torchlint.shapes.core.table import Table
 from torchlint.traces import words
 from torchlint.traces.story import Story
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from torchlint.shapes.table import Step, Value
+from torchlint.shapes.core.table import Step, Value
 
 
 # What a label can do without.

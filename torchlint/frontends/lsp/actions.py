@@ -10,8 +10,8 @@ from lsprotocol import types
 from torchlint.frontends.lsp.documents import Document, Unit
 from torchlint.frontends.lsp.session import Session
 from torchlint.frontends.lsp.text import Text
-from torchlint.source.notebook import Notebook
-from torchlint.source.suppress import Suppressions
+from torchlint.source.text.notebook import Notebook
+from torchlint.source.text.suppress import Suppressions
 
 FIX = "quickfix"
 UNSAFE = "quickfix.unsafe"

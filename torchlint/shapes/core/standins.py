@@ -1,0 +1,43 @@
+"""What stands for things that are not the program's own: a library, an imported file, and our own objects in the place of a library's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Library:
+    """A module of Python, torch or another library, by its dotted name. Nothing of the real module is reachable through it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<module '{self.name}'>"
+
+
+class ImportedFile:
+    """A file of the project that was imported: its globals so far."""
+
+    __slots__ = ("name", "path", "globals", "complete")
+
+    def __init__(self, name: str, path: str, names: dict[str, Any]):
+        self.name = name
+        self.path = path
+        self.globals = names
+        self.complete = False
+
+
+class StandIn:
+    """Base of our own stand-ins for objects of libraries; all public attributes of one may be seen."""
+
+
+class _NamedTuple:
+    """What `typing.NamedTuple` is here: a mark for class statements."""
+
+
+NAMED_TUPLE = _NamedTuple
+
+# What `super()` may be asked for although it has two underscores.
+SUPER_DUNDERS = frozenset("__init__ __new__ __getattr__ __setattr__ __call__ __len__ __getitem__ __iter__ __repr__ __eq__ __setitem__ __contains__ __post_init__ __init_subclass__ __enter__ __exit__".split())

@@ -1,0 +1,495 @@
+"""Expressions become closures: `expression(node, scope)` is compiled once and then called with a frame for its value."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
+from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language.program import Frame, Question, Scope
+from torchlint.shapes.language.rounds import loosen
+from torchlint.shapes.language.windows import known_lengths, windows
+
+Evaluate = Callable[[Frame], Any]
+
+MISSING = object()
+PLAIN = frozenset({int, float, bool, type(None)})
+
+
+def expression(node: ast.expr, scope: Scope) -> Evaluate:
+    """The closure that evaluates an expression."""
+    evaluate = _COMPILERS[type(node)](node, scope)
+    return evaluate if scope.program.watch is None else scope.program.watch.expression(node, evaluate, scope)
+
+
+def _constant(node: ast.Constant, scope: Scope) -> Evaluate:
+    value = node.value
+    return lambda frame: value
+
+
+def _name(node: ast.Name, scope: Scope) -> Evaluate:
+    return _load(node.id, scope)
+
+
+def _load(name: str, scope: Scope) -> Evaluate:
+    hops = scope.find(name)
+    if hops is None:
+        if name == "__class__":
+            return lambda frame: frame.machine.lexical_class(frame)[0]
+
+        def load_global(frame):
+            try:
+                return frame.globals[name]
+            except KeyError:
+                return frame.machine.builtin(name)
+
+        return load_global
+    if scope.kind == "class" and hops == 0:
+        outer = _load(name, scope.parent)
+
+        def load_in_class(frame):
+            value = frame.vars.get(name, MISSING)
+            return outer(frame.parent) if value is MISSING else value
+
+        return load_in_class
+    if hops == 0:
+
+        def load(frame):
+            try:
+                return frame.vars[name]
+            except KeyError:
+                return Unknown(f"{name} is not set here")
+
+        return load
+
+    def load_free(frame):
+        for _ in range(hops):
+            frame = frame.parent
+        try:
+            return frame.vars[name]
+        except KeyError:
+            return Unknown(f"{name} is not set yet")
+
+    return load_free
+
+
+def _attribute(node: ast.Attribute, scope: Scope) -> Evaluate:
+    owner, name, place = expression(node.value, scope), node.attr, scope.place(node)
+
+    def get(frame):
+        frame.machine.place = place
+        return frame.machine.get(owner(frame), name)
+
+    return get
+
+
+def _subscript(node: ast.Subscript, scope: Scope) -> Evaluate:
+    owner, index, place = expression(node.value, scope), expression(node.slice, scope), scope.place(node)
+
+    def item(frame):
+        value, key = owner(frame), index(frame)
+        frame.machine.place = place
+        return frame.machine.item(value, key)
+
+    found = windows(node.slice, lambda part: expression(part, scope))
+
+    def window(frame):
+        value, key = owner(frame), index(frame)
+        frame.machine.place = place
+        return frame.machine.item(value, known_lengths(value, key, found, frame))
+
+    return window if found else item
+
+
+def _slice(node: ast.Slice, scope: Scope) -> Evaluate:
+    parts = [expression(p, scope) if p else None for p in (node.lower, node.upper, node.step)]
+
+    def make(frame):
+        return slice(*(p(frame) if p else None for p in parts))
+
+    return make
+
+
+def _binary(node: ast.BinOp, scope: Scope) -> Evaluate:
+    left, right, place = expression(node.left, scope), expression(node.right, scope), scope.place(node)
+    apply = OPERATORS[type(node.op)]
+    growing = apply in GROWING
+
+    def compute(frame):
+        a, b = left(frame), right(frame)
+        if not growing and type(a) in PLAIN and type(b) in PLAIN:
+            return apply(a, b)
+        frame.machine.place = place
+        return frame.machine.operate(apply, a, b)
+
+    return compute
+
+
+def _unary(node: ast.UnaryOp, scope: Scope) -> Evaluate:
+    operand, place = expression(node.operand, scope), scope.place(node)
+    if isinstance(node.op, ast.Not):
+        key = Question(node.operand)
+
+        def negate(frame):
+            value = operand(frame)
+            return value if type(value) is Unknown else not frame.machine.truth(value, place, key)
+
+        return negate
+    apply = UNARY[type(node.op)]
+
+    def compute(frame):
+        value = operand(frame)
+        if type(value) in PLAIN:
+            return apply(value)
+        frame.machine.place = place
+        return frame.machine.foreign(apply, (value,), {})
+
+    return compute
+
+
+def _boolean(node: ast.BoolOp, scope: Scope) -> Evaluate:
+    parts = [(expression(v, scope), scope.place(v), Question(v)) for v in node.values]
+    wanted = isinstance(node.op, ast.Or)
+
+    def compute(frame):
+        unknown = None
+        for part, place, key in parts:
+            value = part(frame)
+            if type(value) is Unknown:
+                unknown = value if unknown is None else unknown  # a later operand may still decide: `unknown and False`
+            elif frame.machine.truth(value, place, key) is wanted:
+                return value
+        return value if unknown is None else unknown
+
+    def compute_value(frame):
+        """`x or default`: an unknown x is taken as it is."""
+        for part, place, key in parts[:-1]:
+            value = part(frame)
+            if type(value) is Unknown or frame.machine.truth(value, place, key):
+                return value
+        return parts[-1][0](frame)
+
+    return compute_value if wanted else compute
+
+
+def _compare(node: ast.Compare, scope: Scope) -> Evaluate:
+    left = expression(node.left, scope)
+    rest = [(type(op), expression(c, scope)) for op, c in zip(node.ops, node.comparators)]
+    place = scope.place(node)
+    if len(rest) == 1 and rest[0][0] in COMPARE:
+        apply, right = COMPARE[rest[0][0]], rest[0][1]
+
+        def compare_two(frame):
+            a, b = left(frame), right(frame)
+            if type(a) in PLAIN and type(b) in PLAIN:
+                return apply(a, b)
+            frame.machine.place = place
+            return frame.machine.compare(apply, a, b)
+
+        return compare_two
+
+    def compare(frame):
+        machine, a, result = frame.machine, left(frame), True
+        for kind, right in rest:
+            b = right(frame)
+            machine.place = place
+            match kind:
+                case ast.Is:
+                    result = machine.same(a, b)
+                case ast.IsNot:
+                    result = machine.same(a, b)
+                    result = result if type(result) is Unknown else not result
+                case ast.In:
+                    result = machine.contains(b, a)
+                case ast.NotIn:
+                    result = machine.contains(b, a)
+                    result = result if type(result) is Unknown else not result
+                case _:
+                    result = machine.compare(COMPARE[kind], a, b)
+            if len(rest) > 1 and (type(result) is Unknown or not machine.truth(result, place)):
+                return result
+            a = b
+        return result
+
+    return compare
+
+
+def _choice(node: ast.IfExp, scope: Scope) -> Evaluate:
+    test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
+    yes, no = expression(node.body, scope), expression(node.orelse, scope)
+    return lambda frame: yes(frame) if frame.machine.truth(test(frame), place, key) else no(frame)
+
+
+def _items(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
+    """The values of a display or of positional arguments; an unknown star argument ends the list with MISSING."""
+    parts = [(expression(n.value if isinstance(n, ast.Starred) else n, scope), isinstance(n, ast.Starred)) for n in nodes]
+    if not any(starred for _, starred in parts):
+        plain = [part for part, _ in parts]
+        return lambda frame: [part(frame) for part in plain]
+
+    def collect(frame):
+        values = []
+        for part, starred in parts:
+            value = part(frame)
+            if not starred:
+                values.append(value)
+            elif type(value) is Unknown:
+                values.append(MISSING)
+            else:
+                values.extend(frame.machine.iterate(value))
+        return values
+
+    return collect
+
+
+def _sequence(kind: type):
+    def compile_sequence(node, scope: Scope) -> Evaluate:
+        collect = _items(node.elts, scope)
+
+        def make(frame):
+            values = collect(frame)
+            if any(v is MISSING for v in values):
+                return Unknown("it is made of an unknown number of items")
+            return frame.machine.build(kind, values)
+
+        def make_plain(frame):
+            return kind(collect(frame))
+
+        starred = any(isinstance(n, ast.Starred) for n in node.elts)
+        return collect if kind is list and not starred else make_plain if kind is tuple and not starred else make
+
+    return compile_sequence
+
+
+def _dict(node: ast.Dict, scope: Scope) -> Evaluate:
+    parts = [(k and expression(k, scope), expression(v, scope)) for k, v in zip(node.keys, node.values)]
+
+    def make(frame):
+        made = {}
+        for key, value in parts:
+            if key is not None:
+                frame.machine.put(made, key(frame), value(frame))
+            else:
+                frame.machine.update(made, value(frame))
+        return made
+
+    return make
+
+
+def _joined(node: ast.JoinedStr, scope: Scope) -> Evaluate:
+    parts = [expression(v, scope) for v in node.values]
+
+    def make(frame):
+        texts = [part(frame) for part in parts]
+        for text in texts:
+            if type(text) is Unknown:
+                return text
+        frame.machine.budget.length(sum(map(len, texts)))
+        return "".join(texts)
+
+    return make
+
+
+def _formatted(node: ast.FormattedValue, scope: Scope) -> Evaluate:
+    value, conversion = expression(node.value, scope), chr(node.conversion) if node.conversion > 0 else ""
+    spec = expression(node.format_spec, scope) if node.format_spec else None
+
+    def make(frame):
+        return frame.machine.format(value(frame), spec(frame) if spec else "", conversion)
+
+    return make
+
+
+def _lambda(node: ast.Lambda, scope: Scope) -> Evaluate:
+    from torchlint.shapes.language.functions import compile_function
+
+    return compile_function(node, scope)
+
+
+def _comprehension(node, scope: Scope) -> Evaluate:
+    from torchlint.shapes.language.targets import store
+
+    targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    inner = Scope("function", (), scope, scope.program, bound=targets)
+    loops = []
+    for position, generator in enumerate(node.generators):
+        loops.append(
+            (
+                expression(generator.iter, inner if position else scope),
+                store(generator.target, inner),
+                [(expression(test, inner), inner.place(test), Question(test)) for test in generator.ifs],
+                scope.place(generator.iter),
+            )
+        )
+    if isinstance(node, ast.DictComp):
+        parts = (expression(node.key, inner), expression(node.value, inner))
+    else:
+        parts = (expression(node.elt, inner),)
+    first = loops[0][0]
+    kind = type(node)
+
+    def run(frame):
+        machine = frame.machine
+        source = first(frame)
+        if type(source) is Unknown:
+            return Unknown(source.reason)
+        inside = Frame({}, frame, frame.globals, machine, frame.code)
+        made: Any = {} if kind is ast.DictComp else []
+        budget = machine.budget
+        limit = (3 * budget.steps + budget.used) // 4
+
+        def loop(depth, items):
+            _, target, tests, place = loops[depth]
+            machine.place = place
+            for value in machine.iterate(items, looping=type(items) is not Unknown):
+                if budget.used > limit:
+                    raise UnknownUsed("it is made of very many items")
+                target(inside, value)
+                for test, where, key in tests:
+                    if not machine.truth(test(inside), where, key):
+                        break
+                else:
+                    if depth + 1 < len(loops):
+                        deeper = loops[depth + 1][0](inside)
+                        if type(deeper) is Unknown:
+                            raise UnknownUsed(deeper.reason)
+                        loop(depth + 1, deeper)
+                    elif kind is ast.DictComp:
+                        machine.put(made, parts[0](inside), parts[1](inside))
+                    else:
+                        made.append(parts[0](inside))
+
+        changes = machine.changes
+        changes.early = False
+        try:
+            loop(0, source)
+        except UnknownUsed as unknown:
+            return Unknown(str(unknown))
+        if changes.early:
+            changes.cut, changes.early = True, False
+            loosen(made)
+        if kind is ast.SetComp:
+            return machine.build(set, made)
+        return iter(made) if kind is ast.GeneratorExp else made
+
+    return run
+
+
+def _walrus(node: ast.NamedExpr, scope: Scope) -> Evaluate:
+    from torchlint.shapes.language.targets import store
+
+    value, target = expression(node.value, scope), store(node.target, scope)
+
+    def assign(frame):
+        result = value(frame)
+        target(frame, result)
+        return result
+
+    return assign
+
+
+def _yield(node: ast.Yield, scope: Scope) -> Evaluate:
+    value = expression(node.value, scope) if node.value else None
+
+    def produce(frame):
+        frame.machine.yielded(frame, value(frame) if value else None)
+        return None
+
+    return produce
+
+
+def _yield_from(node: ast.YieldFrom, scope: Scope) -> Evaluate:
+    value = expression(node.value, scope)
+
+    def produce(frame):
+        source = value(frame)
+        if type(source) is Unknown:
+            frame.machine.yielded(frame, Unknown(source.reason))
+        else:
+            for item in frame.machine.iterate(source):
+                frame.machine.yielded(frame, item)
+
+    return produce
+
+
+def _call(node: ast.Call, scope: Scope) -> Evaluate:
+    call = _any_call(node, scope)
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("backward", "manual_backward"):
+        return call
+
+    def train(frame):
+        frame.machine.updates += 1  # even if the loss is unknown
+        return call(frame)
+
+    return train
+
+
+def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
+    place = scope.place(node)
+    function, positional = expression(node.func, scope), _items(node.args, scope)
+    if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
+        return lambda frame: frame.machine.super_of(frame)
+    if isinstance(node.func, ast.Name) and node.func.id in ("locals", "globals") and not node.args and scope.find(node.func.id) is None:
+        return (lambda frame: dict(frame.vars)) if node.func.id == "locals" else (lambda frame: dict(frame.globals))
+    starred = any(isinstance(a, ast.Starred) for a in node.args)
+    if not starred and not node.keywords:
+
+        def call_plainly(frame):
+            f, args = function(frame), positional(frame)
+            machine = frame.machine
+            machine.place = place
+            return machine.call(f, args, {})
+
+        return call_plainly
+    keywords = [(k.arg, expression(k.value, scope)) for k in node.keywords]
+
+    def call(frame):
+        f, args = function(frame), positional(frame)
+        machine, named = frame.machine, {}
+        for name, value in keywords:
+            if name is not None:
+                named[name] = value(frame)
+            else:
+                machine.update(named, value(frame), star=True)
+        if starred and any(a is MISSING for a in args):
+            named["*"] = Unknown("the number of arguments is unknown")
+            args = args[: next(i for i, a in enumerate(args) if a is MISSING)]
+        machine.place = place
+        return machine.call(f, args, named)
+
+    return call
+
+
+def _await(node: ast.Await, scope: Scope) -> Evaluate:
+    return expression(node.value, scope)
+
+
+_COMPILERS: dict[type, Callable] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _choice,
+    ast.Tuple: _sequence(tuple),
+    ast.List: _sequence(list),
+    ast.Set: _sequence(set),
+    ast.Dict: _dict,
+    ast.JoinedStr: _joined,
+    ast.FormattedValue: _formatted,
+    ast.Lambda: _lambda,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _comprehension,
+    ast.NamedExpr: _walrus,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
+    ast.Call: _call,
+    ast.Await: _await,
+}

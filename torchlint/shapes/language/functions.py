@@ -1,0 +1,291 @@
+"""The program's own functions and classes: real Python functions and types whose bodies are interpreted."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any, Callable
+
+from torchlint.shapes.core.values import Exhausted, Stop, unknown_in
+from torchlint.shapes.language import statements
+from torchlint.shapes.language.expressions import expression
+from torchlint.shapes.language.program import Frame, Scope, has_yield
+
+ENOUGH_YIELDS = 64
+RECURSION = 12  # calls of a function within itself, if it is given something unknown: who knows where it would end
+
+
+class _EnoughYields(Stop):
+    """A generator gave as many items as a dry run looks at."""
+
+
+class ArgumentError(TypeError):
+    """A call that does not fit the parameters of a function of the program; `code` is that function's."""
+
+    def __init__(self, message: str, code: Code):
+        super().__init__(message)
+        self.code = code
+
+
+class Code:
+    """What a `def` or lambda compiles to; its body is compiled when it is first called."""
+
+    def __init__(self, node, scope: Scope):
+        self.node = node
+        self.name = getattr(node, "name", "<lambda>")
+        arguments = node.args
+        self.positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+        self.only_named = [a.arg for a in arguments.kwonlyargs]
+        self.rest = arguments.vararg.arg if arguments.vararg else None
+        self.named_rest = arguments.kwarg.arg if arguments.kwarg else None
+        self.doc = None if isinstance(node, ast.Lambda) else ast.get_docstring(node, clean=False)
+        self.path = scope.program.path
+        self.place = scope.place(node)
+        self.doc = None if isinstance(node, ast.Lambda) else ast.get_docstring(node)
+        self.parent = scope
+        self._names = {*self.positional, *self.only_named}
+        self._run: Callable[[Frame], Any] | None = None
+        self._generator = False
+
+    @property
+    def run(self) -> Callable[[Frame], Any]:
+        if self._run is None:
+            parameters = {*self._names, self.rest, self.named_rest} - {None}
+            if isinstance(self.node, ast.Lambda):
+                scope = Scope("function", [self.node.body], self.parent, self.parent.program, parameters, self.name)
+                value = expression(self.node.body, scope)
+
+                def run(frame):
+                    frame.returned = value(frame)
+
+                self._run = run
+                self._generator = False
+            else:
+                scope = Scope("function", self.node.body, self.parent, self.parent.program, parameters, self.name)
+                self._generator = has_yield(self.node.body)
+                self._run = statements.block(self.node.body, scope)
+                watch = self.parent.program.watch
+                if watch is not None:
+                    self._run = watch.body(self.node, self._run, self.positional, self.parent.program)
+        return self._run
+
+    @property
+    def annotations(self) -> dict[str, ast.expr]:
+        a = self.node.args
+        return {p.arg: p.annotation for p in (*a.posonlyargs, *a.args, *a.kwonlyargs) if p.annotation}
+
+
+class Closure:
+    """A function of the program: its code, the frame it was defined in, its defaults."""
+
+    __slots__ = ("code", "frame", "defaults", "named_defaults")
+
+    def __init__(self, code: Code, frame: Frame, defaults: tuple, named_defaults: dict[str, Any]):
+        self.code = code
+        self.frame = frame
+        self.defaults = defaults
+        self.named_defaults = named_defaults
+
+    def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Arguments by name, or Python's TypeError. A `*` among the keywords fills what is missing with its unknown."""
+        code = self.code
+        names = code.positional
+        count = len(args)
+        if count == len(names) and not kwargs and not code.only_named:
+            bound = dict(zip(names, args))
+            if code.rest:
+                bound[code.rest] = ()
+            if code.named_rest:
+                bound[code.named_rest] = {}
+            return bound
+        unknown = kwargs.pop("*", None)
+        bound = dict(zip(names, args))
+        if code.rest:
+            bound[code.rest] = tuple(args[len(names) :])
+            if unknown is not None and count >= len(names):
+                bound[code.rest] = unknown
+        elif count > len(names):
+            raise ArgumentError(
+                f"{code.name}() takes {len(names)} positional argument{'s' * (len(names) != 1)} but {count} were given", code
+            )
+        extra = {}
+        for name, value in kwargs.items():
+            if name in code._names:
+                if name in bound:
+                    raise ArgumentError(f"{code.name}() got multiple values for argument '{name}'", code)
+                bound[name] = value
+            elif code.named_rest:
+                extra[name] = value
+            else:
+                raise ArgumentError(f"{code.name}() got an unexpected keyword argument '{name}'", code)
+        if code.named_rest:
+            bound[code.named_rest] = extra
+        first_default = len(names) - len(self.defaults)
+        missing = []
+        for position, name in enumerate(names):
+            if name not in bound:
+                if position >= first_default:
+                    bound[name] = self.defaults[position - first_default]
+                elif unknown is not None:
+                    bound[name] = unknown
+                else:
+                    missing.append(name)
+        for name in code.only_named:
+            if name not in bound:
+                if name in self.named_defaults:
+                    bound[name] = self.named_defaults[name]
+                elif unknown is not None:
+                    bound[name] = unknown
+                else:
+                    missing.append(name)
+        if missing:
+            raise ArgumentError(
+                f"{code.name}() missing {len(missing)} required positional argument{'s' * (len(missing) != 1)}: "
+                + " and ".join(f"'{m}'" for m in missing),
+                code,
+            )
+        return bound
+
+    def _recurs(self, args: tuple) -> bool:
+        """Whether the function calls itself again and again, which may depend on values that nobody knows."""
+        machine = self.frame.machine
+        if unknown_in(args) is None and (machine.budget.depth < 3 * RECURSION or not any(map(machine.is_tensor, args))):
+            return False
+        return sum(code is self.code for code, _ in machine.stack) >= RECURSION
+
+    def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Run the body."""
+        code, machine = self.code, self.frame.machine
+        run = code.run
+        frame = Frame(self.bind(args, kwargs), self.frame, self.frame.globals, machine, code)
+        budget = machine.budget
+        budget.spend(2)
+        if budget.depth >= RECURSION and self._recurs(args):
+            return machine.changes.recursion(args)
+        if budget.depth >= budget.DEPTH:
+            raise Exhausted("its functions call each other too deeply")
+        budget.depth += 1
+        caller = machine.place
+        machine.stack.append((code, caller))
+        machine.entered.add(code.node)
+        try:
+            if code._generator:
+                frame.yields = []
+                try:
+                    run(frame)
+                except _EnoughYields:
+                    return machine.changes.short(frame.yields)
+                return iter(frame.yields)
+            run(frame)
+            return frame.returned
+        except Exception as error:
+            if machine.last_error is not error:
+                machine.last_error, machine.last_place = error, machine.place
+            raise
+        finally:
+            budget.depth -= 1
+            machine.stack.pop()
+            machine.place = caller
+
+
+def yielded(frame: Frame, value: Any) -> None:
+    """Keep what a generator yields; generators run to their end at once."""
+    while frame.yields is None:
+        frame = frame.parent
+    frame.yields.append(value)
+    if len(frame.yields) >= ENOUGH_YIELDS:
+        raise _EnoughYields
+
+
+def _function_of(closure: Closure):
+    def function(*args, **kwargs):
+        return closure.call(args, kwargs)
+
+    return function
+
+
+_TEMPLATE = _function_of(None).__code__
+
+
+def closure_of(value: Any) -> Closure | None:
+    """The closure in a function of the program (or in a method of one); None for every other value."""
+    if type(value) is types.MethodType:
+        value = value.__func__
+    if type(value) is types.FunctionType and value.__code__ is _TEMPLATE:
+        return value.__closure__[0].cell_contents
+    return None
+
+
+def required(node: ast.FunctionDef) -> list[str]:
+    """The parameters that a call of a function must give."""
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    named = [a.arg for a, default in zip(node.args.kwonlyargs, node.args.kw_defaults) if default is None]
+    return [*names[: len(names) - len(node.args.defaults)], *named]
+
+
+def compile_function(node, scope: Scope) -> Callable[[Frame], Any]:
+    """The closure that makes a function when its `def` is reached."""
+    code = Code(node, scope)
+    arguments = node.args
+    defaults = [expression(d, scope) for d in arguments.defaults]
+    named = [(a.arg, expression(d, scope)) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d]
+
+    def make(frame):
+        frame.machine.budget.spend(5)
+        closure = Closure(code, frame, tuple(d(frame) for d in defaults), {n: d(frame) for n, d in named})
+        function = _function_of(closure)
+        function.__name__ = code.name
+        function.__qualname__ = code.name if frame.code is None else f"{frame.code.name}.{code.name}"
+        function.__module__ = frame.globals.get("__name__")
+        function.__doc__ = code.doc
+        function.__doc__ = code.doc
+        return function
+
+    return make
+
+
+class ClassCode:
+    """A class statement; its name stands in qualified names of what is defined in its body."""
+
+    __slots__ = ("name", "node", "path", "place", "body")
+
+    def __init__(self, node: ast.ClassDef, scope: Scope):
+        self.name = node.name
+        self.node = node
+        self.path = scope.program.path
+        self.place = scope.place(node)
+        inner = Scope("class", node.body, scope, scope.program, name=node.name)
+        self.body = statements.block(node.body, inner)
+
+
+def compile_class(node: ast.ClassDef, scope: Scope) -> Callable[[Frame], Any]:
+    """The closure that makes a type when its `class` statement is reached."""
+    code: ClassCode | None = None
+    bases = [expression(b.value if isinstance(b, ast.Starred) else b, scope) for b in node.bases]
+    keywords = [(k.arg, expression(k.value, scope)) for k in node.keywords if k.arg and k.arg != "metaclass"]
+
+    def make(frame):
+        nonlocal code
+        if code is None:
+            code = ClassCode(node, scope)
+        inside = Frame({}, frame, frame.globals, frame.machine, code)
+        code.body(inside)
+        made = frame.machine.make_class(
+            code, [b(frame) for b in bases], inside.vars, {n: v(frame) for n, v in keywords}
+        )
+        inside.cls = made
+        return made
+
+    return make
+
+
+def lexical_class(frame: Frame) -> tuple[type, Any]:
+    """The class whose body a frame stands in, and the first argument of the method: what `super()` needs."""
+    method = frame
+    while frame is not None:
+        if frame.cls is not None:
+            code = method.code
+            first = code.positional[0] if isinstance(code, Code) and code.positional else None
+            return frame.cls, method.vars.get(first)
+        method, frame = frame, frame.parent
+    raise RuntimeError("super(): no arguments")

@@ -1,0 +1,210 @@
+"""Loops that end before they would: when their rounds have said enough, and what nobody knows after them.
+
+Two rounds of training say all there is to say about shapes, and any loop that has taken most of the steps there were is cut.
+What a cut loop leaves behind must not be believed: numbers that changed from round to round, tensors that changed their shape,
+containers that grew. These become unknown, or hold an unknown that stands for all the items that are missing.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict, deque
+from typing import Any, Callable, Iterable, Iterator
+
+import torch
+
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.program import Frame
+from torchlint.shapes.tensors.arrays import Array
+
+MORE = "there would be more items, of rounds that were not run"
+CHANGING = frozenset(
+    "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
+)
+ENOUGH = 3
+NUMBERS = (int, float, bool, type(None))
+CONTAINERS = (list, dict, set, deque)
+
+Name = tuple[Callable[[Frame], Any], Callable[[Frame, Any], None]]  # how a name is read and set
+
+
+class Changes:
+    """What the loops that run just now have changed, for the part of the machine that changes things."""
+
+    def __init__(self):
+        self.loops = 0  # how many run within each other
+        self.containers: list[Any] = []
+        self.items: list[tuple[list, Any]] = []  # set by position
+        self.fields: list[tuple[Any, str, Any]] = []  # attributes and globals: of what, by name, with each value
+        self.early = False  # whether the source that was read last ended before it would
+        self.cut = False  # whether any loop was: from then on containers may hold less than they would
+
+    def call(self, function: Any) -> None:
+        """A method of a container may change it."""
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, CONTAINERS) and getattr(function, "__name__", "") in CHANGING:
+            self.containers.append(owner)
+
+    def put(self, owner: Any, key: Any) -> None:
+        """`owner[key] = value`: a dict may grow, of a list an item may be another one after more rounds."""
+        if isinstance(owner, dict):
+            if key not in owner:
+                self.containers.append(owner)
+        elif isinstance(owner, list):
+            self.items.append((owner, key))
+
+    def operate(self, apply: Callable, owner: Any) -> None:
+        """`items += more`"""
+        if apply is operator.iadd and isinstance(owner, CONTAINERS):
+            self.containers.append(owner)
+
+    def loosen(self, container: Any) -> None:
+        """A container holds more than is known: it is filled under unknown names, or by a function that is not called."""
+        self.cut = True
+        if not is_open(container):
+            loosen(container)
+
+    def recursion(self, args: tuple) -> Unknown:
+        """A function is not called once more; what it was given to fill may get more."""
+        for container in args:
+            if isinstance(container, CONTAINERS):
+                self.loosen(container)
+        return Unknown("a function calls itself, and nobody knows how often")
+
+    def short(self, items: Iterable) -> Iterator:
+        """Items of a source that would have more."""
+        yield from items
+        self.early = True
+
+
+class Rounds:
+    """The rounds of one loop while it runs."""
+
+    __slots__ = ("frame", "names", "filled", "changes", "budget", "began", "limit", "early", "updates", "decisions", "count", "before", "first", "containers", "items", "fields")
+
+    def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]]):
+        machine = frame.machine
+        self.frame = frame
+        self.names = names
+        self.filled = filled  # how containers are read that a round may change, behind a condition too
+        self.changes = machine.changes
+        self.budget = machine.budget
+        left = self.budget.steps - self.budget.used
+        self.began = self.budget.used
+        self.limit = self.budget.used + left * 3 // 4
+        self.early = self.budget.used + left // (4 if not machine.modules else 1)
+        self.updates = machine.updates
+        self.decisions = machine.decisions
+        self.count = 0
+        self.before = self._values()
+        self.first: list[Any] | None = None
+        self.containers = len(self.changes.containers)
+        self.items = len(self.changes.items)
+        self.fields = len(self.changes.fields)
+
+    def __enter__(self) -> Rounds:
+        self.changes.loops += 1
+        self.changes.early = False
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.changes.loops -= 1
+        self.changes.early = False
+        if not self.changes.loops:
+            self.changes.containers.clear()
+            self.changes.items.clear()
+            self.changes.fields.clear()
+
+    def trained(self) -> bool:
+        """Count a round; whether two rounds have trained something before it."""
+        self.count += 1
+        self.changes.early = False
+        if self.count == 2:
+            self.first = self._values()
+        return self.count > 2 and self.frame.machine.updates > self.updates
+
+    def expensive(self) -> bool:
+        """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds are alike, a quarter."""
+        used = self.budget.used
+        return used > self.limit or used > self.early and self.count >= ENOUGH
+
+    def affordable(self) -> bool:
+        """Whether there are steps for one more round, and as many for what follows."""
+        left = self.budget.steps - self.budget.used
+        return 2 * (self.budget.used - self.began) // max(self.count - 1, 1) < left
+
+    def _values(self) -> list[Any]:
+        return [read(self.frame) for read, _ in self.names]
+
+    def broken(self) -> None:
+        """`break`: on a condition that nobody knows, it may come in a later round."""
+        if self.frame.machine.decisions > self.decisions:
+            self.leave_open(like_the_last=True)
+
+    def leave_open(self, like_the_last: bool) -> None:
+        """The loop ends before it would. `like_the_last` if the other rounds do what the last one did, else anything may follow."""
+        earlier = self.before if self.first is None else self.first
+        same = alike if like_the_last else operator.is_
+        self.changes.cut = True
+        for (read, keep), value in zip(self.names, earlier):
+            if not same(value, read(self.frame)):
+                keep(self.frame, Unknown("it changes from round to round"))
+        first: dict[tuple[int, str], Any] = {}
+        for owner, name, value in self.changes.fields[self.fields :]:
+            if not same(first.setdefault((id(owner), name), value), value):
+                _forget(owner, name)
+        for owner in {id(o): o for o, _ in self.changes.items[self.items :]}.values():
+            owner[:] = [Unknown("it changes from round to round") if type(item) in NUMBERS else item for item in owner]
+        for container in {id(c): c for c in self.changes.containers[self.containers :]}.values():
+            loosen(container)
+        for container in [read(self.frame) for read in self.filled]:
+            if isinstance(container, CONTAINERS) and not is_open(container):
+                loosen(container)
+
+
+def _forget(owner: Any, name: str) -> None:
+    held = owner if isinstance(owner, dict) else getattr(owner, "__dict__", None)
+    if held is not None and name in held:
+        held[name] = Unknown("it changes from round to round")
+
+
+def alike(one: Any, other: Any, depth: int = 3) -> bool:
+    """Whether two rounds left the same, as far as shapes go."""
+    if one is other:
+        return True
+    if isinstance(one, Array) and isinstance(other, Array):
+        one, other = one.tensor, other.tensor
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.layout is other.layout and one.dtype is other.dtype and one.shape == other.shape
+    if type(one) is not type(other):
+        return True
+    if type(one) in NUMBERS or isinstance(one, (str, bytes, range)):
+        return one == other
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and depth > 0 and all(alike(a, b, depth - 1) for a, b in zip(one[:64], other))
+    if isinstance(one, dict):
+        return len(one) == len(other) and depth > 0 and all(alike(one[k], other.get(k), depth - 1) for k in list(one)[:64])
+    return True
+
+
+def loosen(container: Any) -> None:
+    """Let a container hold an unknown for the items that it would have gained, or lost."""
+    more = Unknown(MORE)
+    if isinstance(container, dict):
+        (OrderedDict if isinstance(container, OrderedDict) else dict).__setitem__(container, more, more)
+    elif isinstance(container, set):
+        set.add(container, more)
+    elif isinstance(container, list):
+        list.append(container, more)
+    else:
+        deque.append(container, more)
+
+
+def is_open(container: Any) -> bool:
+    """Whether a container may hold less than it would."""
+    return any(type(item) is Unknown and item.reason is MORE for item in container) if isinstance(container, (*CONTAINERS, tuple)) else False
+
+
+def may_be_longer(data: Any) -> bool:
+    """Whether nested lists may miss items of a loop that was cut."""
+    return isinstance(data, (list, tuple)) and (is_open(data) or any(may_be_longer(part) for part in data))

@@ -1,0 +1,462 @@
+"""Statements become closures: `block(nodes, scope)` runs them in a frame and says whether a jump ended them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+from torchlint.shapes.core.operators import GROWING, IN_PLACE
+from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
+from torchlint.shapes.language.expressions import PLAIN, expression
+from torchlint.shapes.language.program import Frame, Question, Scope
+from torchlint.shapes.language.rounds import CHANGING, Name, Rounds
+from torchlint.shapes.language.targets import store, store_name
+
+Run = Callable[[Frame], Any]
+
+BREAK, CONTINUE, RETURN = "break", "continue", "return"
+
+
+def statement(node: ast.stmt, scope: Scope) -> Run:
+    """The closure that runs one statement; it answers None, or BREAK, CONTINUE or RETURN."""
+    return _COMPILERS[type(node)](node, scope)
+
+
+def block(nodes: list[ast.stmt], scope: Scope) -> Run:
+    """The closure that runs several statements."""
+    runs = [statement(n, scope) for n in nodes if not isinstance(n, (ast.Pass, ast.Global, ast.Nonlocal))]
+    if len(runs) == 1:
+        return runs[0]
+
+    def run(frame):
+        for step in runs:
+            jump = step(frame)
+            if jump is not None:
+                return jump
+
+    return run
+
+
+def _expression(node: ast.Expr, scope: Scope) -> Run:
+    if isinstance(node.value, ast.Constant):
+        return lambda frame: None
+    evaluate = expression(node.value, scope)
+
+    def run(frame):
+        evaluate(frame)
+
+    return run
+
+
+def _assign(node: ast.Assign, scope: Scope) -> Run:
+    value, targets = expression(node.value, scope), [store(t, scope) for t in node.targets]
+    if len(targets) == 1:
+        target = targets[0]
+
+        def assign(frame):
+            target(frame, value(frame))
+
+        return assign
+
+    def assign_all(frame):
+        result = value(frame)
+        for target in targets:
+            target(frame, result)
+
+    return assign_all
+
+
+def _annotated(node: ast.AnnAssign, scope: Scope) -> Run:
+    value, target = expression(node.value, scope) if node.value else None, store(node.target, scope)
+    field = node.target.id if scope.kind == "class" and isinstance(node.target, ast.Name) else None
+    annotation = node.annotation
+
+    def assign(frame):
+        if field:
+            frame.vars.setdefault("__annotations__", {})[field] = annotation
+        if value:
+            target(frame, value(frame))
+
+    return assign
+
+
+def _augmented(node: ast.AugAssign, scope: Scope) -> Run:
+    target, place = store(node.target, scope), scope.place(node)
+    value, apply = expression(node.value, scope), IN_PLACE[type(node.op)]
+    read = type(node.target)(**{**{f: getattr(node.target, f) for f in node.target._fields}, "ctx": ast.Load()})
+    current = expression(ast.copy_location(read, node.target), scope)
+
+    def assign(frame):
+        a, b = current(frame), value(frame)
+        if type(a) in PLAIN and type(b) in PLAIN and apply not in GROWING:
+            target(frame, apply(a, b))
+            return
+        frame.machine.place = place
+        target(frame, frame.machine.operate(apply, a, b))
+
+    return assign
+
+
+def _delete(node: ast.Delete, scope: Scope) -> Run:
+    parts = []
+    for target in node.targets:
+        match target:
+            case ast.Name(id=name):
+                parts.append((expression(ast.copy_location(ast.Constant(None), target), scope), "name", name))
+            case ast.Attribute(value=value, attr=name):
+                parts.append((expression(value, scope), "attribute", name))
+            case ast.Subscript(value=value, slice=index):
+                parts.append((expression(value, scope), "item", expression(index, scope)))
+
+    def delete(frame):
+        for owner, kind, which in parts:
+            if kind == "name":
+                frame.vars.pop(which, None)
+            elif kind == "attribute":
+                frame.machine.delete_attribute(owner(frame), which)
+            else:
+                frame.machine.delete_item(owner(frame), which(frame))
+
+    return delete
+
+
+def _return(node: ast.Return, scope: Scope) -> Run:
+    value = expression(node.value, scope) if node.value else None
+
+    def leave(frame):
+        frame.returned = value(frame) if value else None
+        return RETURN
+
+    return leave
+
+
+def _raises(nodes: list[ast.stmt]) -> bool:
+    return bool(nodes) and isinstance(nodes[-1], ast.Raise)
+
+
+def _if(node: ast.If, scope: Scope) -> Run:
+    test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
+    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    # On an unknown, the side that raises is not the one a program is about.
+    default = not _raises(node.body)
+
+    def branch(frame):
+        value = test(frame)
+        if value is True or (value is not False and frame.machine.truth(value, place, key, default)):
+            return body(frame)
+        return orelse(frame)
+
+    return branch
+
+
+def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
+    """How the names are read and set that the statements of a loop bind."""
+    inside = Scope("function", nodes, scope, scope.program)
+    names = sorted(inside.bound | inside.globals | inside.nonlocals)
+    return [(expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names]
+
+
+def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
+    """How the names are read whose containers the statements of a loop may change, whether or not they come to it."""
+    names: dict[str, ast.Name] = {}
+    for part in nodes:
+        for one in ast.walk(part):
+            match one:
+                case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr=method)) if method in CHANGING:
+                    names.setdefault(owner.id, owner)
+                case ast.Subscript(value=ast.Name() as owner, ctx=ast.Store()):
+                    names.setdefault(owner.id, owner)
+    return [expression(owner, scope) for owner in names.values()]
+
+
+def _while(node: ast.While, scope: Scope) -> Run:
+    test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
+    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    names, filled = _bound_names([node.test, *node.body], scope), _filled(node.body, scope)
+
+    def loop(frame):
+        machine, guessed = frame.machine, 0
+        with Rounds(frame, names, filled) as rounds:
+            while True:
+                value = test(frame)
+                if type(value) is Unknown or machine.is_tensor(value):
+                    guessed += 1
+                    if guessed > 2:  # twice around says all: the second round meets what the first one left
+                        rounds.leave_open(like_the_last=True)
+                        break
+                elif not machine.truth(value, place, key):
+                    break
+                if rounds.trained():
+                    rounds.leave_open(like_the_last=True)
+                    return None
+                if rounds.expensive():
+                    rounds.leave_open(like_the_last=False)
+                    jump = body(frame) if rounds.affordable() else None
+                    rounds.leave_open(like_the_last=False)
+                    return jump if jump is RETURN else None
+                machine.budget.spend()
+                jump = body(frame)
+                if jump is BREAK:
+                    rounds.broken()
+                    return None
+                if jump is RETURN:
+                    return jump
+        return orelse(frame)
+
+    return loop
+
+
+def _for(node: ast.For, scope: Scope) -> Run:
+    source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
+    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
+
+    def loop(frame):
+        machine = frame.machine
+        items = source(frame)
+        machine.place = place
+        with Rounds(frame, names, filled) as rounds:
+            for item in machine.iterate(items, looping=True):
+                if rounds.trained():
+                    rounds.leave_open(like_the_last=True)
+                    return None
+                if rounds.expensive():
+                    rounds.leave_open(like_the_last=False)
+                    target(frame, Unknown("an item of a later round"))
+                    jump = body(frame) if rounds.affordable() else None
+                    rounds.leave_open(like_the_last=False)
+                    return jump if jump is RETURN else None
+                target(frame, item)
+                jump = body(frame)
+                if jump is BREAK:
+                    rounds.broken()
+                    return None
+                if jump is RETURN:
+                    return jump
+                machine.changes.early = False
+            if machine.changes.early:
+                rounds.leave_open(like_the_last=True)
+        return orelse(frame)
+
+    return loop
+
+
+def _with(node: ast.With, scope: Scope) -> Run:
+    items = [
+        (expression(i.context_expr, scope), store(i.optional_vars, scope) if i.optional_vars else None, scope.place(i.context_expr))
+        for i in node.items
+    ]
+    body = block(node.body, scope)
+
+    def enter(frame, depth):
+        if depth == len(items):
+            return body(frame)
+        context, target, place = items[depth]
+        manager = context(frame)
+        frame.machine.place = place
+        value = frame.machine.enter(manager)
+        if target:
+            target(frame, value)
+        try:
+            jump = enter(frame, depth + 1)
+        except Exception as error:
+            if frame.machine.leave(manager, error):
+                return None
+            raise
+        except Stop:
+            frame.machine.leave(manager, None)
+            raise
+        frame.machine.leave(manager, None)
+        return jump
+
+    return lambda frame: enter(frame, 0)
+
+
+def _try(node: ast.Try, scope: Scope) -> Run:
+    names = {n.id if isinstance(n, ast.Name) else "" for h in node.handlers for n in ast.walk(h.type or ast.Name("Exception"))}
+    guards = bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+    scope.guarded += guards
+    body = block(node.body, scope)
+    scope.guarded -= guards
+    handlers = [
+        (
+            expression(h.type, scope) if h.type else None,
+            store_name(h.name, scope) if h.name else None,
+            block(h.body, scope),
+            _is_plain_handler(h.body),
+        )
+        for h in node.handlers
+    ]
+    orelse, final = block(node.orelse, scope), block(node.finalbody, scope)
+
+    def handle(frame, error):
+        machine = frame.machine
+        for kind, name, run, plain in handlers:
+            if not machine.catches(kind(frame) if kind else BaseException, error):
+                continue
+            if plain:
+                machine.report(error)
+            if name:
+                name(frame, error)
+            before, frame.handling = frame.handling, error
+            try:
+                return run(frame)
+            finally:
+                frame.handling = before
+        raise error
+
+    def attempt(frame):
+        try:
+            jump = body(frame)
+        except UnknownUsed:
+            raise
+        except Exception as error:
+            return handle(frame, error)
+        return orelse(frame) if jump is None else jump
+
+    if not node.finalbody:
+        return attempt
+
+    def attempt_finally(frame):
+        jump = None
+        try:
+            jump = attempt(frame)
+        except Exception:
+            returned = final(frame)
+            if returned is not None:
+                return returned
+            raise
+        returned = final(frame)
+        return jump if returned is None else returned
+
+    return attempt_finally
+
+
+def _is_plain_handler(nodes: list[ast.stmt]) -> bool:
+    """A handler that only passes, prints, logs or raises hides an error; one that computes has an answer to it."""
+    for node in nodes:
+        match node:
+            case ast.Pass() | ast.Raise() | ast.Continue() | ast.Break():
+                pass
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))):
+                if attr not in ("debug", "info", "warning", "error", "exception", "critical", "log", "print_exc", "warn", "exit", "write"):
+                    return False
+            case _:
+                return False
+    return True
+
+
+def _raise(node: ast.Raise, scope: Scope) -> Run:
+    value, place = expression(node.exc, scope) if node.exc else None, scope.place(node)
+
+    def throw(frame):
+        frame.machine.place = place
+        frame.machine.throw(frame, value(frame) if value else None)
+
+    return throw
+
+
+def _assert(node: ast.Assert, scope: Scope) -> Run:
+    test, place, key = expression(node.test, scope), scope.place(node), Question(node.test)
+
+    def check(frame):
+        value = test(frame)
+        if type(value) is not Unknown and not frame.machine.truth(value, place, key, True):
+            frame.machine.place = place
+            frame.machine.throw(frame, AssertionError(key.text))
+
+    return check
+
+
+def _import(node: ast.Import, scope: Scope) -> Run:
+    guarded = bool(scope.guarded)
+    parts = [(a.name, store_name(a.asname or a.name.split(".")[0], scope), a.asname) for a in node.names]
+    path = scope.program.path
+
+    def run(frame):
+        for name, target, renamed in parts:
+            target(frame, frame.machine.import_module(name, 0, path, guarded, whole=bool(renamed)))
+
+    return run
+
+
+def _import_from(node: ast.ImportFrom, scope: Scope) -> Run:
+    guarded, path = bool(scope.guarded), scope.program.path
+    if node.module == "__future__":
+        return lambda frame: None
+    parts = [(a.name, None if a.name == "*" else store_name(a.asname or a.name, scope)) for a in node.names]
+    says_of_itself = all(a.name.startswith("__") and a.name.endswith("__") for a in node.names)  # `__version__`
+
+    def run(frame):
+        if says_of_itself and frame.machine.is_unread(node.module or "", node.level, path):
+            for name, target in parts:  # not worth running a whole package
+                target(frame, Unknown(f"{name} of {node.module}"))
+            return
+        module = frame.machine.import_module(node.module or "", node.level, path, guarded, whole=True)
+        for name, target in parts:
+            if target is None:
+                frame.machine.import_star(module, frame.globals)
+            else:
+                target(frame, frame.machine.import_name(module, name, guarded))
+
+    return run
+
+
+def _definition(node, scope: Scope) -> Run:
+    from torchlint.shapes.language.functions import compile_class, compile_function
+
+    make = compile_class(node, scope) if isinstance(node, ast.ClassDef) else compile_function(node, scope)
+    decorators = [(expression(d, scope), scope.place(d)) for d in node.decorator_list]
+    target = store_name(node.name, scope)
+
+    def define(frame):
+        found = [(d(frame), place) for d, place in decorators]
+        value = make(frame)
+        for decorator, place in reversed(found):
+            frame.machine.place = place
+            value = frame.machine.decorate(decorator, value)
+        target(frame, value)
+
+    return define
+
+
+def _match(node: ast.Match, scope: Scope) -> Run:
+    from torchlint.shapes.language.patterns import compile_match
+
+    return compile_match(node, scope)
+
+
+_COMPILERS: dict[type, Callable] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augmented,
+    ast.Delete: _delete,
+    ast.Return: _return,
+    ast.If: _if,
+    ast.While: _while,
+    ast.For: _for,
+    ast.AsyncFor: _for,
+    ast.With: _with,
+    ast.AsyncWith: _with,
+    ast.Try: _try,
+    ast.Raise: _raise,
+    ast.Assert: _assert,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.FunctionDef: _definition,
+    ast.AsyncFunctionDef: _definition,
+    ast.ClassDef: _definition,
+    ast.Match: _match,
+    ast.Break: lambda node, scope: lambda frame: BREAK,
+    ast.Continue: lambda node, scope: lambda frame: CONTINUE,
+    ast.Pass: lambda node, scope: lambda frame: None,
+    ast.Global: lambda node, scope: lambda frame: None,
+    ast.Nonlocal: lambda node, scope: lambda frame: None,
+}
+if hasattr(ast, "TryStar"):
+    _COMPILERS[ast.TryStar] = _try

@@ -1,0 +1,75 @@
+"""What stands on the left of an assignment: names, attributes, items, and several of them at once."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+from torchlint.shapes.language.expressions import expression
+from torchlint.shapes.language.program import Frame, Scope
+
+
+def store(node: ast.expr, scope: Scope) -> Callable[[Frame, Any], None]:
+    """The closure that assigns to a target."""
+    match node:
+        case ast.Name(id=name):
+            keep = store_name(name, scope)
+            return keep if scope.program.watch is None else scope.program.watch.bound(node, keep, scope)
+        case ast.Attribute(value=value, attr=name):
+            owner, place = expression(value, scope), scope.place(node)
+
+            def set_attribute(frame, value):
+                target = owner(frame)
+                frame.machine.place = place
+                frame.machine.set(target, name, value)
+
+            return set_attribute
+        case ast.Subscript(value=value, slice=index):
+            owner, key, place = expression(value, scope), expression(index, scope), scope.place(node)
+
+            def set_item(frame, value):
+                target, at = owner(frame), key(frame)
+                frame.machine.place = place
+                frame.machine.put(target, at, value)
+
+            return set_item
+        case ast.Starred(value=value):
+            return store(value, scope)
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            targets = [store(e, scope) for e in elts]
+            star = next((i for i, e in enumerate(elts) if isinstance(e, ast.Starred)), None)
+            place = scope.place(node)
+
+            def unpack(frame, value):
+                frame.machine.place = place
+                for target, item in zip(targets, frame.machine.unpack(value, len(targets), star)):
+                    target(frame, item)
+
+            return unpack
+    raise SyntaxError(f"cannot assign to {type(node).__name__}")
+
+
+def store_name(name: str, scope: Scope) -> Callable[[Frame, Any], None]:
+    """The closure that assigns to a name."""
+    hops = 0 if scope.kind == "module" else scope.find(name)
+    if hops == 0:
+
+        def set_local(frame, value):
+            frame.vars[name] = value
+
+        return set_local
+    if hops is None:
+
+        def set_global(frame, value):
+            frame.globals[name] = value
+            if frame.machine.changes.loops:
+                frame.machine.changes.fields.append((frame.globals, name, value))
+
+        return set_global
+
+    def set_free(frame, value):
+        for _ in range(hops):
+            frame = frame.parent
+        frame.vars[name] = value
+
+    return set_free

@@ -1,0 +1,167 @@
+"""Command lines and configuration: argparse gives its defaults, namespaces give their attributes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown
+
+
+class Namespace(StandIn):
+    """Named values, as argparse and SimpleNamespace make them."""
+
+    def __init__(self, values: dict[str, Any]):
+        self.__dict__.update({k: v for k, v in values.items() if not k.startswith("__")})
+
+    @property
+    def values_by_name(self) -> dict[str, Any]:
+        return self.__dict__
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.__dict__
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+class Parser(StandIn):
+    """An ArgumentParser: what it would give for an empty command line. A required argument is unknown."""
+
+    def __init__(self):
+        self.defaults: dict[str, Any] = {}
+
+    def add_argument(self, *flags, **options) -> Unknown:
+        flags = [f for f in flags if type(f) is str]
+        if not flags:
+            return Unknown("an argument of unknown name")
+        long = next((f for f in flags if f.startswith("--")), flags[0])
+        name = options.get("dest") or long.lstrip("-").replace("-", "_")
+        action = options.get("action")
+        if action == "help" or action == "version":
+            return Unknown("an argument's action")
+        value = options.get("default")
+        if "default" not in options:
+            if action == "store_true":
+                value = False
+            elif action == "store_false":
+                value = True
+            elif "const" in options and action == "store_const":
+                value = None
+            elif not long.startswith("-") or options.get("required") is True:
+                choices = options.get("choices")
+                value = choices[0] if isinstance(choices, (list, tuple)) and choices else Unknown(f"the argument {name}")
+        if isinstance(value, str) and options.get("type") in (int, float) and len(value) < 30:
+            try:
+                value = options["type"](value)
+            except ValueError:
+                pass
+        self.defaults[name] = value
+        return Unknown("an argument's action")
+
+    def add_argument_group(self, *_, **options) -> Parser:
+        return self
+
+    add_mutually_exclusive_group = add_argument_group
+
+    def add_subparsers(self, *_, **options) -> Unknown:
+        return Unknown("a command of several")
+
+    def set_defaults(self, **values) -> None:
+        self.defaults.update(values)
+
+    def get_default(self, name: str) -> Any:
+        return self.defaults.get(name)
+
+    def parse_args(self, given=None, *_, **options) -> Namespace:
+        values = dict(self.defaults)
+        if isinstance(given, list) and all(type(g) is str for g in given):
+            for flag, text in zip(given, given[1:]):
+                name = flag.lstrip("-").replace("-", "_")
+                if flag.startswith("-") and name in values and not text.startswith("--"):
+                    values[name] = _literal(text, values[name])
+        return Namespace(values)
+
+    def parse_known_args(self, *given, **options) -> tuple[Namespace, list]:
+        return self.parse_args(*given), []
+
+    def print_help(self, *_) -> None:
+        pass
+
+    print_usage = print_help
+
+    def error(self, *_):
+        raise SystemError("the program refuses its arguments")
+
+
+def _literal(text: str, default: Any) -> Any:
+    """A text of the command line as a value of the default's type."""
+    if isinstance(default, str) or len(text) > 30:
+        return text
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+class Command(StandIn):
+    """A click command: called without arguments, it runs its function with the defaults of its options."""
+
+    def __init__(self, function: Any, options: dict[str, Any]):
+        self.callback = function
+        self.options = options
+
+    def __call__(self, *args, **kwargs):
+        from torchlint.shapes.core.values import machines
+
+        return machines[-1].call(self.callback, [], dict(self.options))
+
+    main = __call__
+
+
+def _option(machine, *flags, **options):
+    """The decorator of one option: it remembers the option on the function."""
+    flag = next((f for f in flags if type(f) is str and f.startswith("--")), flags[0] if flags else "")
+    name = next((f for f in flags if type(f) is str and f.isidentifier()), None)
+    if name is None and type(flag) is str:
+        name = flag.lstrip("-").partition("/")[0].replace("-", "_")
+    default = options.get("default", False if options.get("is_flag") is True else Unknown(f"the option {name}") if options.get("required") else None)
+
+    def decorate(machine, function):
+        if isinstance(function, Command):
+            function.options[name] = default
+        elif hasattr(function, "__dict__") and isinstance(name, str):
+            function.__dict__.setdefault("click_options", {})[name] = default
+        return function
+
+    return Special("option", decorate)
+
+
+def _command(machine, *names, **options):
+    def decorate(machine, function):
+        return Command(function, dict(getattr(function, "__dict__", {}).get("click_options", {})))
+
+    return decorate(machine, names[0]) if names and callable(names[0]) and not isinstance(names[0], str) else Special("command", decorate)
+
+
+def _argument(machine, name="", *rest, **options):
+    default = options.get("default", Unknown(f"the argument {name}"))
+    return _option(machine, name, **{**options, "default": default})
+
+
+CLICK: dict[str, Any] = {
+    "click.command": Special("command", _command),
+    "click.option": Special("option", _option),
+    "click.argument": Special("argument", _argument),
+    "click.echo": Special("echo", lambda machine, *args, **kwargs: None),
+}
+ARGPARSE: dict[str, Any] = {
+    "argparse.ArgumentParser": Special("ArgumentParser", lambda machine, *args, **kwargs: Parser()),
+    "argparse.Namespace": Special("Namespace", lambda machine, **values: Namespace(values)),
+    "argparse.ArgumentDefaultsHelpFormatter": object,
+    "argparse.RawTextHelpFormatter": object,
+    "argparse.BooleanOptionalAction": "boolean",
+}

@@ -1,0 +1,292 @@
+"""Python's built-in functions as the dry run answers them."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.values import ProgramExit, Special, Unknown, report_use
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.tensors.arrays import Array
+
+NUMBERS = (int, float)
+
+
+def _len(machine, value):
+    kind = type(value)
+    if kind is Unknown:
+        report_use(value, "len")
+        return Unknown(value.reason)
+    method = getattr(kind, "__len__", None)
+    if functions.closure_of(method) is not None:
+        return method(value)
+    if machine.changes.cut and is_open(value):
+        return Unknown(MORE)
+    return machine.foreign(len, (value,), {}) if isinstance(value, (torch.Tensor, Array)) else len(value)
+
+
+def _isinstance(machine, value, kinds):
+    if isinstance(kinds, (tuple, types.UnionType)):
+        kinds = getattr(kinds, "__args__", kinds)
+        answers = [_isinstance(machine, value, kind) for kind in kinds]
+        if any(a is True for a in answers):
+            return True
+        return next((a for a in answers if type(a) is Unknown), False)
+    if type(kinds) is Unknown:  # a class of another library: torch's tensors and Python's values are not made of it
+        known = type(value) in PLAIN or type(value) is torch.Tensor or isinstance(value, (str, list, tuple, dict))
+        return False if known else Unknown("an unknown class")
+    if type(value) is Unknown:
+        return Unknown("an unknown value")
+    if isinstance(kinds, Special):
+        kinds = kinds.__dict__.get("kind", ())
+    if kinds is callable or not isinstance(kinds, type):
+        return False
+    if isinstance(value, Array) or kinds is Array:
+        return kinds is Array and isinstance(value, Array)
+    if isinstance(value, torch.nn.Parameter) and kinds is torch.Tensor:
+        return True
+    return isinstance(value, kinds)
+
+
+def _issubclass(machine, value, kinds):
+    if type(value) is Unknown or not isinstance(value, type):
+        return Unknown("an unknown class")
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    known = tuple(k for k in kinds if isinstance(k, type))
+    return issubclass(value, known)
+
+
+def _getattr(machine, owner, name, *default):
+    if type(name) is not str:
+        return Unknown("an attribute of unknown name")
+    try:
+        return machine.get(owner, name)
+    except AttributeError:
+        if default:
+            return default[0]
+        raise
+
+
+def _hasattr(machine, owner, name):
+    if type(owner) is Unknown or type(name) is not str:
+        return Unknown("whether an unknown has an attribute")
+    return machine.has(owner, name)
+
+
+def _setattr(machine, owner, name, value):
+    if type(name) is str:
+        machine.set(owner, name, value)
+
+
+def _delattr(machine, owner, name):
+    if type(name) is str:
+        machine.delete_attribute(owner, name)
+
+
+def _extreme(best):
+    def find(machine, *values, key=None, default=None):
+        if len(values) == 1:
+            if type(values[0]) is Unknown or isinstance(values[0], (torch.Tensor, Array)):
+                if isinstance(values[0], torch.Tensor):
+                    return machine.foreign(getattr(torch, best.__name__), values, {})
+                return Unknown("the largest or smallest of unknown values")
+            values = list(machine.iterate(values[0]))
+            if not values:
+                return default if default is not None else Unknown("the largest or smallest of what was left out")
+        if any(type(v) is Unknown or machine.is_tensor(v) for v in values):
+            return Unknown("the largest or smallest of unknown values")
+        if key is None:
+            return best(values)
+        keys = [machine.call(key, [v], {}) for v in values]
+        if any(type(k) is Unknown for k in keys):
+            return Unknown("the largest or smallest of unknown values")
+        return values[keys.index(best(keys))]
+
+    return find
+
+
+def _sum(machine, items, start=0):
+    if type(items) is Unknown:
+        return Unknown(items.reason)
+    total = start
+    for item in machine.iterate(items):
+        total = machine.operate(_add, total, item)
+    return total
+
+
+def _add(a, b):
+    return a + b
+
+
+_add.__name__ = "add"
+
+
+def _sorted(machine, items, key=None, reverse=False):
+    values = list(machine.iterate(items))
+    keys = [machine.call(key, [v], {}) if key else v for v in values]
+    if any(type(k) is Unknown or isinstance(k, (torch.Tensor, Array)) for k in keys):
+        return Unknown("it is sorted by unknown keys")
+    machine.budget.weigh(keys)
+    order = sorted(range(len(values)), key=lambda i: keys[i], reverse=bool(reverse))
+    return [values[i] for i in order]
+
+
+def _any(machine, items):
+    unknown = None
+    for item in machine.iterate(items):
+        if type(item) is Unknown:
+            unknown = item
+        elif machine.truth(item):
+            return True
+    return unknown or False
+
+
+def _all(machine, items):
+    unknown = None
+    for item in machine.iterate(items):
+        if type(item) is Unknown:
+            unknown = item
+        elif not machine.truth(item):
+            return False
+    return unknown or True
+
+
+def _next(machine, items, *default):
+    if type(items) is Unknown:
+        report_use(items, "next")
+        return Unknown(items.reason)
+    method = getattr(type(items), "__next__", None)
+    if functions.closure_of(method) is not None:
+        return method(items)
+    if method is None:
+        items = iter(machine.iterate(items))
+    try:
+        return next(items, *default)
+    except StopIteration:
+        return Unknown("the next item, after the last that was looked at")
+
+
+def _iter(machine, items, *sentinel):
+    if sentinel or type(items) is Unknown:
+        return Unknown("an iterator")
+    method = getattr(type(items), "__iter__", None)
+    if functions.closure_of(method) is not None:
+        return method(items)
+    return items if hasattr(type(items), "__next__") else machine.iterate(items)
+
+
+def _round(machine, value, digits=None):
+    if isinstance(value, NUMBERS) and (digits is None or type(digits) is int and abs(digits) < 30):
+        return round(value, digits)
+    return machine.foreign(torch.round, (value,), {}) if isinstance(value, torch.Tensor) else Unknown("a rounded value")
+
+
+def _abs(machine, value):
+    return machine.foreign(abs, (value,), {})
+
+
+def _pow(machine, a, b, *modulus):
+    import operator
+
+    return Unknown("a power") if modulus else machine.operate(operator.pow, a, b)
+
+
+def _divmod(machine, a, b):
+    return divmod(a, b) if isinstance(a, NUMBERS) and isinstance(b, NUMBERS) else Unknown("a quotient")
+
+
+def _callable(machine, value):
+    return Unknown("an unknown value") if type(value) is Unknown else callable(value)
+
+
+def _vars(machine, *owner):
+    if owner and machine.is_own(owner[0]) and not isinstance(owner[0], type):
+        return owner[0].__dict__
+    if owner and hasattr(owner[0], "values_by_name"):
+        return owner[0].values_by_name
+    return Unknown("names of an object")
+
+
+def _unlooked(name):
+    return lambda machine, *args, **kwargs: Unknown(f"{name}() is not run")
+
+
+def _nothing(machine, *args, **kwargs):
+    return None
+
+
+def _exit(machine, *args):
+    raise ProgramExit("the program ends itself")
+
+
+def _id(machine, value):
+    return Unknown("an identity")
+
+
+def _chr(machine, value):
+    return chr(value) if type(value) is int and 0 <= value < 0x110000 else Unknown("a character")
+
+
+def _ord(machine, value):
+    return ord(value) if type(value) is str and len(value) == 1 else Unknown("a character's number")
+
+
+TYPES = (int, float, bool, str, list, tuple, dict, set, frozenset, range, type, object, property, staticmethod, classmethod, super, slice, enumerate, zip, map, filter, reversed, bytes, bytearray, complex)
+EXCEPTIONS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
+NAMES: dict[str, Any] = {
+    **EXCEPTIONS,
+    **{kind.__name__: kind for kind in TYPES},
+    **{
+        name: Special(name, function)
+        for name, function in {
+            "len": _len,
+            "isinstance": _isinstance,
+            "issubclass": _issubclass,
+            "getattr": _getattr,
+            "hasattr": _hasattr,
+            "setattr": _setattr,
+            "delattr": _delattr,
+            "max": _extreme(max),
+            "min": _extreme(min),
+            "sum": _sum,
+            "sorted": _sorted,
+            "any": _any,
+            "all": _all,
+            "next": _next,
+            "iter": _iter,
+            "round": _round,
+            "abs": _abs,
+            "pow": _pow,
+            "divmod": _divmod,
+            "callable": _callable,
+            "vars": _vars,
+            "print": _nothing,
+            "id": _id,
+            "chr": _chr,
+            "ord": _ord,
+            "exit": _exit,
+            "quit": _exit,
+            **{
+                name: _unlooked(name)
+                for name in (
+                    "open input eval exec compile __import__ globals locals dir hash repr format ascii bin hex oct memoryview help breakpoint".split()
+                )
+            },
+        }.items()
+    },
+    "NotImplemented": NotImplemented,
+    "Ellipsis": ...,
+    "__debug__": True,
+}
+NAMES["repr"] = Special("repr", lambda machine, value: machine.text(value))
+NAMES["format"] = Special("format", lambda machine, value, spec="": machine.format(value, spec))
+
+
+def find(name: str) -> Any:
+    """The built-in called `name`."""
+    return NAMES[name] if name in NAMES else Unknown(f"the name {name} is not defined")

@@ -1,0 +1,110 @@
+"""Methods of lists, dicts, sets and deques: what they are given may be unknown, and then they hold more than is known."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any, Callable
+
+from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language.rounds import is_open
+
+
+def dictionary(machine, kind, source=None, **extra):
+    """`dict(…)`"""
+    made = {}
+    if type(source) is Unknown:
+        machine.changes.loosen(made)
+    elif source is not None:
+        if isinstance(source, dict) or hasattr(source, "keys"):
+            machine.update(made, source)
+        else:
+            for pair in machine.iterate(source):
+                key, value = machine.unpack(pair, 2, None)
+                machine.put(made, key, value)
+    made.update(extra)
+    return made
+
+
+def _extend(machine, method, items):
+    if type(items) is Unknown:
+        return machine.changes.loosen(method.__self__)
+    new = list(machine.iterate(items))
+    machine.budget.length(len(method.__self__) + len(new))
+    method(new)
+
+
+def _append(machine, method, item):
+    machine.budget.spend()
+    method(item)
+
+
+def _insert(machine, method, position, item):
+    method(0 if type(position) is Unknown else position, item)
+
+
+def _pop(machine, method, *args):
+    if args and type(args[0]) is Unknown:
+        return Unknown("an item at an unknown position")
+    return method(*args)
+
+
+def _sort(machine, method, key=None, reverse=False):
+    items = method.__self__
+    machine.budget.length(len(items))
+    try:
+        items.sort(key=(lambda v: machine.call(key, [v], {})) if key else None, reverse=bool(reverse))
+    except UnknownUsed:
+        pass
+
+
+def _get(machine, method, key, default=None):
+    if type(key) is Unknown or _may_hold(machine, method.__self__, key):
+        return Unknown("the value of an unknown key")
+    return method(key, default)
+
+
+def _take(machine, method, key, *default):
+    if type(key) is Unknown or _may_hold(machine, method.__self__, key):
+        return Unknown("the value of an unknown key")
+    return method(key, *default)
+
+
+def _may_hold(machine, owner, key) -> bool:
+    """Whether a dict of which some keys are unknown is asked for one that is not among the others."""
+    return machine.changes.cut and key not in owner and is_open(owner)
+
+
+def _setdefault(machine, method, key, default=None):
+    if type(key) is not Unknown and not _may_hold(machine, method.__self__, key):
+        return method(key, default)
+    machine.changes.loosen(method.__self__)
+    return Unknown("the value of an unknown key")
+
+
+def _update(machine, method, source=(), **extra):
+    if type(source) is Unknown or "*" in extra:
+        machine.changes.loosen(method.__self__)
+        extra.pop("*", None)
+    if type(source) is not Unknown:
+        made = dictionary(machine, dict, source)
+        machine.budget.length(len(made))
+        method(made)
+    if extra:
+        method(extra)
+
+
+def _set_update(machine, method, *sources):
+    return method(*[list(machine.iterate(s)) for s in sources])
+
+
+def _add(machine, method, item):
+    if type(item) is not Unknown:
+        method(item)
+
+
+METHODS: list[tuple[Any, dict[str, Callable]]] = [
+    (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert}),
+    (collections.deque, {"append": _append, "extend": _extend}),
+    (dict, {"get": _get, "pop": _take, "setdefault": _setdefault, "update": _update}),
+    (set, {"update": _set_update, "add": _add}),
+]

@@ -1,0 +1,442 @@
+"""Calls of Python's own types and methods that must be looked at first, because they grow or need unknowns handled."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import string
+import types
+from typing import Any, Callable
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Unknown, UnknownUsed, unknown_in
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.libraries import containers
+from torchlint.shapes.tensors import device_tags, dispatch
+from torchlint.shapes.tensors.arrays import Array
+
+CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
+DICTS = (dict, collections.OrderedDict)
+LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
+UNFINISHED = "_torchlint_unfinished"  # an attribute of layers whose own `__init__` got something unknown
+LAYERS = 100  # in one recurrent network or transformer
+PIECES = 4096  # tensors that one split may give
+
+
+class Placeholder(nn.Module):
+    """A layer we know nothing of; it answers with unknowns."""
+
+    def forward(self, *args, **kwargs):
+        return Unknown("a layer that is not known")
+
+
+def layers(machine, value: Any) -> Any:
+    """What a container of layers is made of, with placeholders for what is unknown, or of a class that may be a layer."""
+    if type(value) is Unknown or not isinstance(value, nn.Module) and machine.is_open(type(value)):
+        machine.incomplete = True
+        return Placeholder()
+    if isinstance(value, (list, tuple)):
+        return [layers(machine, v) for v in value]
+    if isinstance(value, dict):
+        return type(value)((k, layers(machine, v)) for k, v in value.items()) if type(value) in DICTS else value
+    return value
+
+
+# Constructors of Python's own types
+
+
+def _integer(machine, kind, value=0, base=None):
+    if isinstance(value, (torch.Tensor, Array)):
+        return Unknown("the value of a tensor")
+    if type(value) is str and (len(value) > 400 or base is not None):
+        return int(value, base) if base and len(value) < 400 else Unknown("a long number")
+    return int(value)
+
+
+def _float(machine, kind, value=0.0):
+    return Unknown("the value of a tensor") if isinstance(value, (torch.Tensor, Array)) else float(value)
+
+
+def _boolean(machine, kind, value=False):
+    if type(value) is Unknown or machine.is_tensor(value):
+        return Unknown("a truth value")
+    return machine.truth(value)
+
+
+def _text(machine, kind, value="", *encoding):
+    return machine.text(value)
+
+
+def _sequence(machine, kind, items=()):
+    if type(items) is Unknown:
+        return Unknown(items.reason)
+    if type(items) is range or hasattr(type(items), "__len__") and not isinstance(items, (nn.Module, Array)):
+        size = len(items) if functions.closure_of(getattr(type(items), "__len__", None)) is None else 0
+        machine.budget.length(size)
+    machine.changes.early = False
+    made = list(machine.iterate(items))
+    if machine.changes.early:
+        machine.changes.cut, machine.changes.early = True, False
+        made.append(Unknown(MORE))
+    return machine.build(kind, made)
+
+
+def _range(machine, kind, *bounds):
+    for bound in bounds:
+        if type(bound) is Unknown or machine.is_tensor(bound):
+            return Unknown("a range of unknown length")
+    return range(*bounds)
+
+
+def _type(machine, kind, value, bases=None, names=None):
+    if bases is not None or type(value) is Unknown:
+        return Unknown("a class made at run time")
+    made = type(value)
+    return made
+
+
+def _object(machine, kind):
+    return StandIn()
+
+
+def _property(machine, kind, *functions_):
+    return property(*functions_)
+
+
+def _method(machine, kind, function):
+    return kind(function)
+
+
+def _super(machine, kind, owner=None, first=None):
+    if owner is None or type(first) is Unknown or not isinstance(owner, type) or first is None:
+        return Unknown("super() of an unknown class")
+    return super(owner, first)
+
+
+def _slice(machine, kind, *parts):
+    return slice(*parts)
+
+
+def _enumerate(machine, kind, items, start=0):
+    if type(items) is Unknown:
+        return Unknown(items.reason)
+    return enumerate(machine.iterate(items), start)
+
+
+def _zip(machine, kind, *sources, strict=False):
+    for source in sources:
+        if type(source) is Unknown:
+            return Unknown(source.reason)
+    return zip(*[machine.iterate(s) for s in sources])
+
+
+def _map(machine, kind, function, *sources):
+    return iter([machine.call(function, list(args), {}) for args in _zip(machine, zip, *map(_known, sources))])
+
+
+def _known(value):
+    if type(value) is Unknown:
+        raise UnknownUsed(value.reason)
+    return value
+
+
+def _filter(machine, kind, function, items):
+    keep = (lambda v: v) if function is None else (lambda v: machine.call(function, [v], {}))
+    return iter([v for v in machine.iterate(items) if machine.truth(keep(v))])
+
+
+def _reversed(machine, kind, items):
+    if functions.closure_of(getattr(type(items), "__reversed__", None)) is not None:
+        return type(items).__reversed__(items)
+    return reversed(list(machine.iterate(items)))
+
+
+def _deque(machine, kind, items=(), maxlen=None):
+    return collections.deque(machine.iterate(items), maxlen)
+
+
+def _counter(machine, kind, items=(), **extra):
+    return Unknown("counted values") if items else collections.Counter()
+
+
+def _ordered(machine, kind, source=None, **extra):
+    return collections.OrderedDict(containers.dictionary(machine, dict, source, **extra))
+
+
+def _defaultdict(machine, kind, factory=None, source=None, **extra):
+    make = None if factory is None else lambda: machine.call(factory, [], {})
+    return collections.defaultdict(make, containers.dictionary(machine, dict, source, **extra))
+
+
+def _bytes(machine, kind, *_):
+    return Unknown("bytes")
+
+
+CONSTRUCT: dict[type, Callable] = {
+    int: _integer,
+    float: _float,
+    bool: _boolean,
+    str: _text,
+    list: _sequence,
+    tuple: _sequence,
+    set: _sequence,
+    frozenset: _sequence,
+    dict: containers.dictionary,
+    range: _range,
+    type: _type,
+    object: _object,
+    property: _property,
+    staticmethod: _method,
+    classmethod: _method,
+    super: _super,
+    slice: _slice,
+    enumerate: _enumerate,
+    zip: _zip,
+    map: _map,
+    filter: _filter,
+    reversed: _reversed,
+    bytes: _bytes,
+    bytearray: _bytes,
+    types.MethodType: lambda machine, kind, function, owner: functools.partial(function, owner),
+    complex: lambda machine, kind, *parts: complex(*parts),
+    collections.deque: _deque,
+    collections.Counter: _counter,
+    collections.OrderedDict: _ordered,
+    collections.defaultdict: _defaultdict,
+}
+
+
+# Methods
+
+
+def _str_format(machine, method, *args, **kwargs):
+    """`"{:.2f} {name}".format(…)`; fields that read attributes or items are not followed."""
+    template = method.__self__
+    for _, name, width, _ in string.Formatter().parse(template):
+        if "." in (name or "") or "[" in (name or ""):
+            return Unknown("a text with parts that are not looked at")
+        if "{" in (width or "") or any(len(n) > 3 for n in _digits(width or "")):
+            return Unknown("a text of great or unknown width")
+    for value in (*args, *kwargs.values()):
+        if type(value) not in PLAIN and type(value) is not str:
+            return Unknown("a text with unknown parts")
+        machine.budget.length(len(value) if type(value) is str else 1)
+    machine.budget.length(len(template) + sum(len(machine.text(v)) for v in (*args, *kwargs.values())) * template.count("{"))
+    return template.format(*args, **kwargs)
+
+
+def _digits(text: str) -> list[str]:
+    return "".join(c if c.isdigit() else " " for c in text).split()
+
+
+def _str_join(machine, method, items):
+    parts = list(machine.iterate(items))
+    if any(type(p) is not str for p in parts):
+        return Unknown("a text with unknown parts")
+    machine.budget.length(sum(map(len, parts)) + len(method.__self__) * len(parts))
+    return method(parts)
+
+
+def _str_grow(machine, method, width, *rest):
+    machine.budget.length(width if isinstance(width, int) else 0)
+    return method(width, *rest)
+
+
+def _str_replace(machine, method, old, new, *count):
+    text = method.__self__
+    machine.budget.length(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
+    return method(old, new, *count)
+
+
+def _module_transparent(machine, method, *args, **kwargs):
+    return method.__self__
+
+
+def _optimizer_init(machine, method, params=(), defaults=None, **kwargs):
+    """`super().__init__(…)` of an optimizer of the program's own: with unknown parameters it has one that we do not know."""
+    unknown = unknown_in((params, defaults, *kwargs.values()))
+    if unknown is None:
+        params = list(machine.iterate(params)) if hasattr(type(params), "__next__") else params
+        return machine.foreign(method, (params, defaults), kwargs)
+    torch.optim.Optimizer.__init__(method.__self__, [torch.zeros(1, requires_grad=True)], defaults if isinstance(defaults, dict) else {})
+
+
+def _load_state(machine, method, state=None, *args, **kwargs):
+    unknown = type(state) is Unknown or state is None or is_open(state)
+    return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
+
+
+def _module_store(machine, method, name, value=None, *args, **kwargs):
+    """`register_buffer`, `add_module`…: what is unknown becomes a plain attribute or a layer we do not know."""
+    owner = method.__self__
+    if type(name) is Unknown:
+        return None
+    if type(value) is Unknown or any(type(a) is Unknown for a in args):
+        setattr(owner, name, Placeholder() if method.__name__.endswith("module") else value)
+        machine.incomplete = True
+        return None
+    return machine.foreign(method, (name, value, *args), kwargs)
+
+
+def _module_init(machine, method, *args, **kwargs):
+    """`super().__init__(…)` of a layer: one with unknown arguments is still a module, a container holds what is known."""
+    owner = method.__self__
+    if "*" in kwargs or unknown_in((*args, *kwargs.values())) is not None:
+        if isinstance(owner, tuple(CONTAINERS)) and "*" not in kwargs:
+            return machine.foreign(method, tuple(layers(machine, a) for a in args), kwargs)
+        nn.Module.__init__(owner)
+        owner.__dict__[UNFINISHED] = True
+        return None
+    return machine.foreign(method, args, kwargs)
+
+
+def _list_append(machine, method, *args):
+    return method(*[layers(machine, a) for a in args])
+
+
+def _apply(machine, method, function):
+    for child in method.__self__.modules():
+        machine.call(function, [child], {})
+    return method.__self__
+
+
+def _backward(machine, method, *args, **kwargs):
+    machine.updates += 1
+    return machine.foreign(method, args, kwargs)
+
+
+def _step(machine, method, closure=None, *args, **kwargs):
+    machine.updates += 1
+    return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
+
+
+def _to(machine, method, *args, **kwargs):
+    """`module.to(0)` means the first GPU."""
+    if args and type(args[0]) is int:
+        args = (torch.device("cuda", args[0]), *args[1:])
+    return machine.foreign(method, args, kwargs) if unknown_in((*args, *kwargs.values())) is None else method.__self__
+
+
+def _tolist(machine, method):
+    tensor = method.__self__
+    values = dispatch.value_of(tensor)
+    if values is not None:
+        return values
+    if tensor.dim() != 1 or tensor.shape[0] > PIECES:
+        return Unknown("the values of a tensor")
+    return [Unknown("a value of a tensor")] * tensor.shape[0]
+
+
+def _numpy(machine, method, *args, **kwargs):
+    machine.foreign(device_tags.check_numpy, (method.__self__,), {})
+    return Array(method.__self__.detach())
+
+
+def _pieces(machine, method, *args, **kwargs):
+    check_pieces(machine, method.__self__, *args, **kwargs)
+    return machine.foreign(method, args, kwargs)
+
+
+def check_pieces(machine, tensor, size=1, dim=0, *rest, **kwargs):
+    """Refuse to split a tensor into more pieces than a dry run holds."""
+    if isinstance(tensor, torch.Tensor) and tensor.dim():
+        longest = max(tensor.shape)
+        pieces = longest if type(size) is not int or size < 2 else min(longest, max(size, longest // size))  # of so many, or so long
+        if pieces > PIECES:
+            machine.budget.spend(10 * pieces)
+
+
+def _nothing(machine, method, *args, **kwargs):
+    return None
+
+
+def _not_looked_at(machine, method, *args, **kwargs):
+    return Unknown(f"{method.__name__} is not run")
+
+
+def _tensor_type(machine, method, kind=None, **kwargs):
+    if kind is None:
+        return Unknown("the type of a tensor")
+    if isinstance(kind, str):
+        kind = {"Float": torch.float32, "Double": torch.float64, "Half": torch.float16, "Long": torch.int64, "Int": torch.int32, "Byte": torch.uint8, "Bool": torch.bool}.get(
+            kind.rpartition(".")[2].removesuffix("Tensor")
+        )
+    return machine.foreign(method, (kind,), kwargs) if isinstance(kind, torch.dtype) else Unknown("a tensor of unknown type")
+
+
+TENSOR_METHODS = {
+    "backward": _backward,
+    "tolist": _tolist,
+    "numpy": _numpy,
+    "__array__": _numpy,
+    "split": _pieces,
+    "split_with_sizes": _pieces,
+    "chunk": _pieces,
+    "unbind": _pieces,
+    "tensor_split": _pieces,
+    "type": _tensor_type,
+    "apply_": _not_looked_at,
+    "map_": _not_looked_at,
+}
+MODULE_METHODS = {
+    "compile": _nothing,
+    "to": _to,
+    "share_memory": _module_transparent,
+    "load_state_dict": _load_state,
+    "register_buffer": _module_store,
+    "register_parameter": _module_store,
+    "add_module": _module_store,
+    "register_module": _module_store,
+    "append": _list_append,
+    "extend": _list_append,
+    "apply": _apply,
+    "__init__": _module_init,
+}
+METHODS: list[tuple[Any, dict[str, Callable]]] = [
+    (torch.Tensor, TENSOR_METHODS),
+    (nn.Module, MODULE_METHODS),
+    (
+        str,
+        {
+            "format": _str_format,
+            "join": _str_join,
+            "ljust": _str_grow,
+            "rjust": _str_grow,
+            "center": _str_grow,
+            "zfill": _str_grow,
+            "replace": _str_replace,
+            "expandtabs": _not_looked_at,
+        },
+    ),
+    *containers.METHODS,
+    (torch.optim.Optimizer, {"load_state_dict": _nothing, "step": _step, "__init__": _optimizer_init}),
+]
+# Guards that cannot do anything with an unknown among their arguments.
+STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque, _pieces})
+# A method of these costs a step or two, not as many as one of torch.
+PYTHON_TYPES = frozenset({str, bytes, list, tuple, dict, set, frozenset, int, float, collections.deque, collections.OrderedDict, collections.defaultdict})
+CONTEXTS = (
+    torch.no_grad,
+    torch.enable_grad,
+    torch.set_grad_enabled,
+    torch.inference_mode,
+    torch.autograd.detect_anomaly,
+    torch.autograd.set_detect_anomaly,
+    StandIn,
+)
+
+
+def find(function: Any) -> Callable | None:
+    """The guard of a bound method, if it has one."""
+    owner = getattr(function, "__self__", None)
+    if owner is None or isinstance(owner, (types.ModuleType, type)):
+        return None
+    for base, table in METHODS:
+        if isinstance(owner, base):
+            return table.get(getattr(function, "__name__", ""))
+    return None

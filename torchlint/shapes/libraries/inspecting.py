@@ -1,0 +1,89 @@
+"""`inspect` as the dry run answers it: the parameters of the program's functions and of torch's."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.language import functions
+
+
+class _Empty:
+    """What stands for a default or an annotation that is not there."""
+
+
+class Parameter(StandIn):
+    """`inspect.Parameter`"""
+
+    empty = _Empty
+    POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD, VAR_POSITIONAL, KEYWORD_ONLY, VAR_KEYWORD = map(int, inspect._ParameterKind)
+
+    def __init__(self, name: str, kind: int, default: Any = _Empty):
+        self.name = name
+        self.kind = kind
+        self.default = default
+        self.annotation = Unknown("an annotation") if kind != self.VAR_KEYWORD else _Empty
+
+
+class Signature(StandIn):
+    """`inspect.Signature`"""
+
+    empty = _Empty
+
+    def __init__(self, parameters: list[Parameter]):
+        self.parameters = {p.name: p for p in parameters}
+        self.return_annotation = Unknown("an annotation")
+
+
+def _of_closure(closure: functions.Closure, skip: int) -> Signature:
+    code = closure.code
+    first_default = len(code.positional) - len(closure.defaults)
+    found = []
+    for position, name in enumerate(code.positional):
+        default = closure.defaults[position - first_default] if position >= first_default else _Empty
+        found.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default))
+    if code.rest:
+        found.append(Parameter(code.rest, Parameter.VAR_POSITIONAL))
+    found += [Parameter(name, Parameter.KEYWORD_ONLY, closure.named_defaults.get(name, _Empty)) for name in code.only_named]
+    if code.named_rest:
+        found.append(Parameter(code.named_rest, Parameter.VAR_KEYWORD))
+    return Signature(found[skip:])
+
+
+def _signature(machine, function=None, *args, **kwargs):
+    """The parameters of a function, a method or a class; a wrapper has those of what it wraps."""
+    skip = 0
+    if isinstance(function, type):
+        function, skip = function.__init__, 1
+    elif hasattr(function, "__func__"):
+        function, skip = function.__func__, 1
+    try:
+        function = inspect.unwrap(function)
+    except (ValueError, AttributeError):
+        return Unknown("a signature")
+    closure = functions.closure_of(function)
+    if closure is not None:
+        return _of_closure(closure, skip)
+    if not str(getattr(function, "__module__", "")).startswith("torch."):
+        return Unknown("a signature")
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return Unknown("a signature")
+    plain = (int, float, str, bool, type(None))
+    return Signature([
+        Parameter(p.name, int(p.kind), _Empty if p.default is p.empty else p.default if isinstance(p.default, plain) else Unknown("a default"))
+        for p in found[skip:]
+    ])  # fmt: skip
+
+
+INSPECT: dict[str, Any] = {
+    "inspect.Parameter": Parameter,
+    "inspect.Signature": Signature,
+    "inspect.signature": Special("signature", _signature),
+    "inspect._empty": _Empty,
+    "inspect.isclass": Special("isclass", lambda machine, value: Unknown("a class") if type(value) is Unknown else isinstance(value, type)),
+    "inspect.isfunction": Special("isfunction", lambda machine, value: functions.closure_of(value) is not None),
+}

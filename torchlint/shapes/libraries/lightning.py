@@ -1,0 +1,91 @@
+"""Lightning: a module with attributes of its own, and a trainer that takes one training step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, machines
+
+
+class OpenModule(nn.Module):
+    """Base for modules of libraries that add attributes we do not know."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return Unknown(f"{name} comes from a library")
+
+    def forward(self, *args, **kwargs):
+        return Unknown("the forward of a library's module")
+
+
+class LightningModule(OpenModule):
+    """What a LightningModule inherits, as far as it matters."""
+
+    def save_hyperparameters(self, *args, **kwargs):
+        pass
+
+    log = log_dict = print = save_hyperparameters
+
+
+class DataModule(StandIn):
+    """A LightningDataModule: its hooks are the program's."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+
+class Trainer(StandIn):
+    """Runs one step of each kind on the first batch."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def fit(self, model=None, train_dataloaders=None, val_dataloaders=None, datamodule=None, **options):
+        loaders = self._loaders(model, datamodule, train_dataloaders, "train_dataloader")
+        self._step(model, "training_step", loaders)
+        self._step(model, "validation_step", self._loaders(model, datamodule, val_dataloaders, "val_dataloader"))
+
+    def validate(self, model=None, dataloaders=None, datamodule=None, **options):
+        self._step(model, "validation_step", self._loaders(model, datamodule, dataloaders, "val_dataloader"))
+
+    def test(self, model=None, dataloaders=None, datamodule=None, **options):
+        self._step(model, "test_step", self._loaders(model, datamodule, dataloaders, "test_dataloader"))
+
+    def _loaders(self, model, datamodule, given, name):
+        machine = machines[-1]
+        if isinstance(given, DataModule):
+            given, datamodule = None, given
+        if given is not None:
+            return given
+        for owner in (datamodule, model):
+            if owner is None or type(owner) is Unknown:
+                continue
+            for hook in ("prepare_data", "setup"):
+                if owner is datamodule and hasattr(type(owner), hook):
+                    machine.call(machine.get(owner, hook), ["fit"] if hook == "setup" else [], {})
+            if hasattr(type(owner), name):
+                return machine.call(machine.get(owner, name), [], {})
+        return None
+
+    def _step(self, model, name, loaders):
+        machine = machines[-1]
+        if loaders is None or not isinstance(model, nn.Module) or not hasattr(type(model), name):
+            return
+        if isinstance(loaders, (list, tuple)):
+            loaders = loaders[0] if loaders else None
+        for batch in machine.iterate(loaders):
+            machine.call(machine.get(model, name), [batch, 0], {})
+            return
+
+
+_HOMES = ("pytorch_lightning", "lightning", "lightning.pytorch")
+LIGHTNING: dict[str, Any] = {
+    **{f"{home}.LightningModule": LightningModule for home in _HOMES},
+    **{f"{home}.LightningDataModule": DataModule for home in _HOMES},
+    **{f"{home}.Trainer": Special("Trainer", lambda machine, *args, **kwargs: Trainer()) for home in _HOMES},
+}

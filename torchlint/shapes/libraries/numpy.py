@@ -1,0 +1,374 @@
+"""NumPy on arrays without data: shapes and dtypes follow its rules, values are unknown but for plain numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.standins import Library
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, unknown_in
+from torchlint.shapes.language.rounds import may_be_longer
+from torchlint.shapes.tensors import device_tags
+from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
+
+KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
+
+
+def has_module(name: str) -> bool:
+    """Whether NumPy has this module."""
+    return name in KNOWN
+
+
+def find(name: str) -> tuple[Any] | None:
+    """The value with a dotted name."""
+    return (FOUND[name],) if name in FOUND else None
+
+
+def names(module: str) -> list[str]:
+    """The public names of a module, for `import *`."""
+    start = module + "."
+    return [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]
+
+
+def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
+    """`np.array`: of nested lists, arrays, tensors and numbers."""
+    if type(data) is Unknown or type(dtype) is Unknown:
+        return Unknown("an array of unknowns")
+    kind = dtype_of(dtype) if dtype is not None else None
+    if isinstance(data, Array):
+        return data.astype(kind) if kind else data.copy()
+    if isinstance(data, torch.Tensor):
+        machine.foreign(device_tags.check_numpy, (data,), {})
+        return Array(data.detach().to(kind) if kind else data.detach())
+    if isinstance(data, (int, float)):
+        return fresh((), kind or (torch.bool if isinstance(data, bool) else torch.int64 if isinstance(data, int) else torch.float64))
+    if not isinstance(data, (list, tuple, range)) or not data:
+        return Unknown("an array of values that are no numbers") if data != [] else fresh((0,), kind or torch.float64)
+    machine.budget.weigh(data)
+    machine.budget.length(len(data))
+    if machine.changes.cut and may_be_longer(data):
+        return Unknown("an array of unknown length")
+    shape, level = [], data
+    while isinstance(level, (list, tuple, range)) and level:
+        shape.append(len(level))
+        level = level[0]
+    if isinstance(level, (Array, torch.Tensor)):
+        return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
+    if type(level) is Unknown:
+        return Unknown("an array of unknowns")  # each may be a number or a sequence
+    if not isinstance(level, (int, float)):
+        return fresh(shape, kind) if kind else Unknown("an array of unknowns")
+    ends = data
+    for _ in shape[1:]:
+        ends = [value for part in ends for value in part]
+        machine.budget.length(len(ends))
+    whole = all(isinstance(e, int) for e in ends)
+    return fresh(shape, kind or (torch.int64 if whole else torch.float64))
+
+
+def _filled(machine, shape, *fill, dtype=None, **options):
+    if type(shape) is Unknown or type(dtype) is Unknown:
+        return Unknown("an array of unknown shape")
+    if fill and dtype is None and dtype_of(fill[-1]):
+        dtype = fill[-1]
+    return fresh(_size(shape), (dtype_of(dtype) if dtype is not None else None) or torch.float64)
+
+
+def _full(machine, shape, value=0.0, dtype=None, **options):
+    kind = dtype_of(dtype) if dtype is not None else torch.int64 if type(value) is int else torch.float64
+    return fresh(_size(shape), kind or torch.float64)
+
+
+def _size(shape):
+    if isinstance(shape, Array):
+        raise UnknownUsed("an array of unknown shape")
+    return shape
+
+
+def _like(machine, other, *fill, dtype=None, **options):
+    if not isinstance(other, Array):
+        other = array(machine, other)
+    if type(other) is Unknown:
+        return other
+    return fresh(other.shape, dtype_of(dtype) or other.tensor.dtype)
+
+
+def _arange(machine, *bounds, dtype=None, **options):
+    if unknown_in(bounds) is not None or any(not isinstance(b, (int, float)) for b in bounds):
+        return Unknown("a range of unknown length")
+    start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds[:3]
+    kind = dtype_of(dtype) or (torch.int64 if all(isinstance(b, int) for b in bounds) else torch.float64)
+    return fresh((max(0, math.ceil((stop - start) / step)),), kind)
+
+
+def _linspace(machine, start, stop, num=50, dtype=None, **options):
+    return fresh((num,), dtype_of(dtype) or torch.float64) if type(num) is int else Unknown("an array of unknown length")
+
+
+def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0):
+    """A generator of random numbers: `size=`, or the sizes themselves as arguments."""
+
+    def make(machine, *args, size=None, dtype_=None, **options):
+        if sizes:
+            size = args or None
+        elif size is None and len(args) > skip:
+            size = args[skip]
+        if type(size) is Unknown or unknown_in(size if isinstance(size, tuple) else ()) is not None:
+            return Unknown("random numbers of unknown shape")
+        kind = dtype_of(options["dtype"]) if options.get("dtype") is not None else dtype
+        return Unknown("a random number") if size is None else fresh(size, kind or dtype)
+
+    return make
+
+
+def _permutation(machine, value):
+    if isinstance(value, int):
+        return fresh((value,), torch.int64)
+    return value.copy() if isinstance(value, Array) else Unknown("a permutation")
+
+
+def _choice(machine, source, size=None, *args, **options):
+    if size is None:
+        return Unknown("a random choice")
+    kind = source.tensor.dtype if isinstance(source, Array) else torch.int64 if isinstance(source, int) else None
+    if isinstance(source, (list, tuple)) and source and all(isinstance(s, (int, float)) for s in source):
+        kind = torch.int64 if all(isinstance(s, int) for s in source) else torch.float64
+    return fresh(size, kind) if kind else Unknown("a random choice")
+
+
+def _elementwise(scalar=None):
+    """A function of one array that keeps its shape and makes floats of integers."""
+
+    def apply(machine, value, *args, **options):
+        if isinstance(value, (int, float)) and scalar is not None:
+            return scalar(value)
+        if isinstance(value, (list, tuple)):
+            value = array(machine, value)
+        if isinstance(value, torch.Tensor):
+            return Unknown("an array made of a tensor")
+        if not isinstance(value, Array):
+            return Unknown("a number computed from an unknown")
+        return Array(value.tensor.to(value.tensor.dtype if value.tensor.dtype.is_floating_point else torch.float64))
+
+    return apply
+
+
+def _keeping(machine, value, *args, **options):
+    return value if isinstance(value, (Array, int, float)) else array(machine, value)
+
+
+def _binary(name):
+    import operator
+
+    function = getattr(operator, name)
+
+    def apply(machine, a, b, **options):
+        if isinstance(a, (list, tuple)):
+            a = array(machine, a)
+        if isinstance(b, (list, tuple)):
+            b = array(machine, b)
+        return machine.operate(function, a, b)
+
+    return apply
+
+
+def _compared(machine, a, b, **options):
+    if isinstance(a, Array) and isinstance(b, (Array, int, float)):
+        return a + b if not isinstance(b, float) else a
+    return b if isinstance(b, Array) else Unknown("a number")
+
+
+def _method(name):
+    def apply(machine, value, *args, **options):
+        if isinstance(value, (list, tuple)):
+            if name == "prod" and not args and not options:
+                return _product(machine, value)
+            if name in ("sum", "mean", "max", "min") and not args and not options and all(isinstance(v, (int, float)) for v in value) and value:
+                return {"sum": sum, "mean": lambda v: sum(v) / len(v), "max": max, "min": min}[name](value)
+            value = array(machine, value)
+        if isinstance(value, (int, float)):
+            return value if name in ("prod", "sum", "mean", "max", "min", "squeeze") else Unknown("a number")
+        if not isinstance(value, Array):
+            return Unknown("an array of unknowns")
+        return getattr(value, name)(*args, **options)
+
+    return apply
+
+
+def _product(machine, values):
+    total = 1
+    for value in values:
+        if not isinstance(value, (int, float)):
+            return Unknown("a product of unknowns")
+        total *= value
+        if abs(total) > 1e300:
+            return Unknown("a number that is too large")
+    return total
+
+
+def _join(function, axis_default=0):
+    def apply(machine, arrays, axis=axis_default, **options):
+        parts = [p if isinstance(p, Array) else array(machine, p) for p in machine.iterate(arrays)]
+        if any(type(p) is Unknown for p in parts) or not parts:
+            return Unknown("joined arrays")
+        dtype = parts[0].tensor.dtype
+        for part in parts[1:]:
+            dtype = promote(dtype, part.tensor.dtype)
+        tensors = [p.tensor.to(dtype) for p in parts]
+        return Array(function(tensors) if axis is None else function(tensors, axis))
+
+    return apply
+
+
+def _expand(machine, value, axis):
+    value = value if isinstance(value, Array) else array(machine, value)
+    return value if type(value) is Unknown else Array(value.tensor.unsqueeze(axis)) if isinstance(axis, int) else Unknown("an array")
+
+
+def _reshaped(machine, value, shape, *args, **options):
+    value = value if isinstance(value, Array) else array(machine, value)
+    return value if type(value) is Unknown else value.reshape(shape)
+
+
+def _asarray(machine, data=None, dtype=None, **options):
+    return array(machine, data, dtype)
+
+
+def _eye(machine, rows, columns=None, dtype=None, **options):
+    return fresh((rows, columns if columns is not None else rows), dtype_of(dtype) or torch.float64)
+
+
+def _where(machine, test, *values):
+    if len(values) != 2:
+        return Unknown("positions where something holds")
+    arrays = [v for v in (test, *values) if isinstance(v, Array)]
+    shape = torch.broadcast_shapes(*[a.shape for a in arrays]) if arrays else ()
+    kinds = [v.tensor.dtype if isinstance(v, Array) else torch.int64 if isinstance(v, int) else torch.float64 for v in values]
+    return fresh(shape, promote(*kinds)) if arrays else Unknown("an array")
+
+
+def _pad(machine, value, width, *args, **options):
+    if not isinstance(value, Array):
+        return Unknown("a padded array")
+    pairs = [width] * value.ndim if isinstance(width, int) else list(width)
+    pairs = [(p, p) if isinstance(p, int) else tuple(p) for p in pairs]
+    if len(pairs) != value.ndim:
+        pairs = pairs * value.ndim if len(pairs) == 1 else [tuple(pairs)] * value.ndim
+    return fresh([s + a + b for s, (a, b) in zip(value.shape, pairs)], value.tensor.dtype)
+
+
+def _meshgrid(machine, *arrays, indexing="xy", **options):
+    sizes = [len(a) for a in arrays]
+    if len(sizes) > 1 and indexing == "xy":
+        sizes[0], sizes[1] = sizes[1], sizes[0]
+    return [fresh(sizes, a.tensor.dtype if isinstance(a, Array) else torch.int64) for a in arrays]
+
+
+def _tile(machine, value, times):
+    value = value if isinstance(value, Array) else array(machine, value)
+    return value if type(value) is Unknown else Array(torch.tile(value.tensor, (times,) if isinstance(times, int) else tuple(times)))
+
+
+def _nothing(machine, *args, **kwargs):
+    return None
+
+
+def _unknown(machine, *args, **kwargs):
+    return Unknown("values of an array")
+
+
+def _generator(machine, *args):
+    return Library("numpy.random")
+
+
+FLOAT = torch.float64
+FOUND: dict[str, Any] = {
+    **{f"numpy.{name}": NumpyType(name) for name in DTYPES},
+    "numpy.ndarray": Array,
+    "numpy.pi": math.pi,
+    "numpy.e": math.e,
+    "numpy.inf": math.inf,
+    "numpy.nan": math.nan,
+    "numpy.newaxis": None,
+    **{
+        f"numpy.{name}": Special(name, function)
+        for name, function in {
+            "array": array,
+            "asarray": _asarray,
+            "ascontiguousarray": _asarray,
+            "zeros": _filled,
+            "ones": _filled,
+            "empty": _filled,
+            "full": _full,
+            "zeros_like": _like,
+            "ones_like": _like,
+            "empty_like": _like,
+            "full_like": _like,
+            "arange": _arange,
+            "linspace": _linspace,
+            "eye": _eye,
+            "identity": _eye,
+            "expand_dims": _expand,
+            "reshape": _reshaped,
+            "where": _where,
+            "pad": _pad,
+            "meshgrid": _meshgrid,
+            "tile": _tile,
+            "concatenate": _join(torch.cat),
+            "stack": _join(torch.stack),
+            "vstack": _join(lambda t, axis=0: torch.vstack(t)),
+            "hstack": _join(lambda t, axis=0: torch.hstack(t)),
+            "maximum": _compared,
+            "minimum": _compared,
+            "copy": _keeping,
+            "abs": _keeping,
+            "clip": _keeping,
+            "round": _keeping,
+            "floor": _elementwise(math.floor),
+            "ceil": _elementwise(math.ceil),
+            "sqrt": _elementwise(lambda v: math.sqrt(v) if v >= 0 else math.nan),
+            "exp": _elementwise(lambda v: math.exp(v) if v < 700 else math.inf),
+            "log": _elementwise(lambda v: math.log(v) if v > 0 else -math.inf),
+            "log2": _elementwise(lambda v: math.log2(v) if v > 0 else -math.inf),
+            "sin": _elementwise(math.sin),
+            "cos": _elementwise(math.cos),
+            "tanh": _elementwise(math.tanh),
+            "add": _binary("add"),
+            "subtract": _binary("sub"),
+            "multiply": _binary("mul"),
+            "divide": _binary("truediv"),
+            "power": _binary("pow"),
+            "matmul": _binary("matmul"),
+            "dot": _binary("matmul"),
+            **{name: _method(name) for name in "sum mean std var max min prod argmax argmin any all transpose squeeze ravel swapaxes repeat argsort".split()},
+        }.items()
+    },
+    **{
+        f"numpy.random.{name}": Special(name, function)
+        for name, function in {
+            "rand": _sample(FLOAT, sizes=True),
+            "randn": _sample(FLOAT, sizes=True),
+            "random": _sample(FLOAT),
+            "random_sample": _sample(FLOAT),
+            "standard_normal": _sample(FLOAT),
+            "normal": _sample(FLOAT, skip=2),
+            "uniform": _sample(FLOAT, skip=2),
+            "randint": _sample(torch.int64, skip=2),
+            "integers": _sample(torch.int64, skip=2),
+            "binomial": _sample(torch.int64, skip=2),
+            **{name: _sample(FLOAT, skip=2) for name in ("beta", "gamma", "laplace", "lognormal", "gumbel", "logistic", "vonmises")},
+            **{name: _sample(FLOAT, skip=1) for name in ("exponential", "chisquare", "standard_gamma", "rayleigh", "standard_t")},
+            "poisson": _sample(torch.int64, skip=1),
+            "geometric": _sample(torch.int64, skip=1),
+            "permutation": _permutation,
+            "choice": _choice,
+            "seed": _nothing,
+            "shuffle": _nothing,
+            "default_rng": _generator,
+            "RandomState": _generator,
+        }.items()
+    },
+    **{f"numpy.{name}": Special(name, _nothing) for name in ("save", "savez", "savetxt", "set_printoptions", "seterr")},
+}

@@ -1,0 +1,445 @@
+"""Python's standard library, as far as it configures models and scripts."""
+
+from __future__ import annotations
+
+import collections
+import copy
+import enum
+import functools
+import itertools
+import json
+import math
+import numbers
+import operator
+import types
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
+from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
+from torchlint.shapes.language import functions
+from torchlint.shapes.libraries.argparse import ARGPARSE
+from torchlint.shapes.libraries.dataclass import DATACLASSES
+from torchlint.shapes.libraries.inspecting import INSPECT
+
+# Modules that exist; names of them that are not in FOUND are unknown.
+MODULES = frozenset(
+    "math typing typing_extensions collections functools itertools operator copy dataclasses enum abc argparse types numbers "
+    "os sys time datetime random json re logging warnings pathlib shutil glob string pickle contextlib inspect tempfile "
+    "subprocess threading multiprocessing queue traceback csv io gc platform socket signal struct hashlib uuid urllib "
+    "statistics heapq bisect textwrap pprint unittest getpass base64 codecs tarfile zipfile gzip builtins weakref "
+    "concurrent asyncio importlib secrets fractions decimal cmath array itertools locale calendar sched pdb timeit "
+    "configparser http email html xml sqlite3 tkinter colorsys zlib bz2 lzma fnmatch difflib unicodedata ast dis "
+    "atexit cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt ordereddict __main__".split()
+)
+
+
+class Context(StandIn):
+    """A context manager that does nothing, or counts the errors it expects."""
+
+    def __init__(self, value: Any = None, swallow: bool = False):
+        self.value = value
+        self.swallow = swallow
+
+    def __enter__(self):
+        if self.swallow:
+            machine().expected += 1
+        return self.value
+
+    def __exit__(self, kind, error, trace):
+        if self.swallow:
+            machine().expected -= 1
+        return self.swallow
+
+    def __call__(self, function):
+        """As a decorator: every call happens inside the context."""
+        if functions.closure_of(function) is None:
+            return function
+
+        @functools.wraps(function)
+        def run(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return run
+
+
+def machine():
+    from torchlint.shapes.core.values import machines
+
+    return machines[-1]
+
+
+def _math(function):
+    def compute(machine, *args):
+        for value in args:
+            if type(value) is Unknown or machine.is_tensor(value):
+                return Unknown("a number computed from an unknown")
+        if function in (math.factorial, math.comb, math.perm) and any(abs(a) > 500 for a in args):
+            raise Exhausted("it computes a number that is too large")
+        if len(args) > 1000:
+            return Unknown("a number computed from very many")
+        if function in (math.prod, math.fsum, math.gcd, math.lcm, math.dist, math.hypot):
+            args = tuple(list(machine.iterate(a)) if not isinstance(a, (int, float)) else a for a in args)
+            if any(isinstance(a, list) and (unknown_in(a) is not None or len(a) > 1000 or any(abs(v) > 1e18 for v in a)) for a in args):
+                return Unknown("a number computed from unknowns")
+        return function(*args)
+
+    return Special(function.__name__, compute)
+
+
+def _partial(machine, function, *args, **kwargs):
+    return Unknown(function.reason) if type(function) is Unknown else functools.partial(function, *args, **kwargs)
+
+
+def _wraps(machine, wrapped, *_, **__):
+    def copy_names(machine, function):
+        if functions.closure_of(function) is not None and type(wrapped) is not Unknown:
+            for name in ("__name__", "__doc__"):
+                if isinstance(getattr(wrapped, name, None), str):
+                    setattr(function, name, getattr(wrapped, name))
+            function.__wrapped__ = wrapped
+        return function
+
+    return Special("wraps", copy_names)
+
+
+def _transparent(machine, function=None, *args, **kwargs):
+    """A decorator, with or without arguments, that leaves the function as it is."""
+    if functions.closure_of(function) is not None or isinstance(function, (type, staticmethod, classmethod, property)):
+        return function
+    return Special("decorator", lambda machine, function: function)
+
+
+def _reduce(machine, function, items, *start):
+    values = list(machine.iterate(items))
+    if not start and not values:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    total, rest = (start[0], values) if start else (values[0], values[1:])
+    for value in rest:
+        total = machine.call(function, [total, value], {})
+    return total
+
+
+def _count(machine, start=0, step=1):
+    return itertools.count(start, step)
+
+
+def _repeat(machine, value, times=None):
+    return itertools.repeat(value) if times is None else itertools.repeat(value, times)
+
+
+def _cycle(machine, items):
+    return itertools.cycle(list(machine.iterate(items)))
+
+
+def _chain(machine, *sources):
+    return itertools.chain(*[list(machine.iterate(s)) for s in sources])
+
+
+def _chain_from(machine, sources):
+    return _chain(machine, *machine.iterate(sources))
+
+
+def _lazily(function):
+    def make(machine, *sources, **options):
+        return function(*[machine.iterate(s) if not isinstance(s, int) else s for s in sources], **options)
+
+    return make
+
+
+def _product(machine, *sources, repeat=1):
+    pools = [list(machine.iterate(s)) for s in sources] * repeat
+    machine.budget.length(math.prod(len(p) for p in pools))
+    return itertools.product(*pools)
+
+
+def _combine(function):
+    def make(machine, items, size):
+        items = list(machine.iterate(items))
+        machine.budget.length(math.comb(len(items), size) if function is not itertools.permutations else math.perm(len(items), size))
+        return function(items, size)
+
+    return make
+
+
+def _islice(machine, items, *bounds):
+    return itertools.islice(machine.iterate(items), *bounds)
+
+
+def _accumulate(machine, items, function=None):
+    made = []
+    for item in machine.iterate(items):
+        made.append(item if not made else machine.call(function, [made[-1], item], {}) if function else machine.operate(operator.add, made[-1], item))
+    return iter(made)
+
+
+def _operate(function):
+    return Special(function.__name__, lambda machine, a, b: machine.operate(function, a, b))
+
+
+def _itemgetter(machine, *keys):
+    def get(machine, owner):
+        values = tuple(machine.item(owner, key) for key in keys)
+        return values if len(values) > 1 else values[0]
+
+    return Special("itemgetter", get)
+
+
+def _attrgetter(machine, *names):
+    def get(machine, owner):
+        values = []
+        for name in names:
+            value = owner
+            for part in name.split("."):
+                value = machine.get(value, part)
+            values.append(value)
+        return tuple(values) if len(values) > 1 else values[0]
+
+    return Special("attrgetter", get)
+
+
+def _methodcaller(machine, name, *args, **kwargs):
+    return Special("methodcaller", lambda machine, owner: machine.call(machine.get(owner, name), list(args), kwargs))
+
+
+def _copy(machine, value):
+    """Copies share no containers; modules and tensors are copied by torch."""
+    return _deepcopy(machine, value) if not isinstance(value, (list, dict, set)) else copy.copy(value)
+
+
+def _deepcopy(machine, value, *_):
+    machine.budget.spend(200)
+    if type(value) is Unknown or isinstance(value, type) or type(value).__name__ == "Library":
+        return value
+    if isinstance(value, nn.Module):
+        machine.budget.spend(200 * sum(1 for _ in value.modules()))
+    if isinstance(value, torch.Tensor) and value.requires_grad and not value.is_leaf:
+        return machine.foreign(copy.deepcopy, (value,), {})
+    try:
+        made = copy.deepcopy(value)
+    except (Exception, RecursionError):
+        return Unknown("a copy")
+    if isinstance(made, nn.Module):
+        for old, new in zip(value.modules(), made.modules()):
+            if id(old) in machine.made_at:
+                machine.made_at[id(new)] = (new, machine.made_at[id(old)][1])
+    return made
+
+
+def _namedtuple(machine, name, fields, defaults=(), **options):
+    names = fields.replace(",", " ").split() if isinstance(fields, str) else list(machine.iterate(fields))
+    if not all(isinstance(n, str) and n.isidentifier() and n[0] != "_" for n in names):
+        return Unknown("a named tuple")
+    made = collections.namedtuple("namedtuple_", names, defaults=list(defaults or ()))
+    machine.codes[made] = None
+    return made
+
+
+def _contextmanager(machine, function):
+    def enter(machine, *args, **kwargs):
+        items = machine.call(function, list(args), kwargs)
+        return Context(next(iter(items), None) if not type(items) is Unknown else items)
+
+    return Special("contextmanager", enter)
+
+
+def _environ(machine, name=None, default=None):
+    return default if default is not None else Unknown("the environment")
+
+
+def _exit(machine, *args):
+    raise ProgramExit("the program ends itself")
+
+
+def _nothing(machine, *args, **kwargs):
+    return None
+
+
+def _suppress(machine, *kinds):
+    return Context(None, swallow=True)
+
+
+def _cast(machine, kind, value):
+    return value
+
+
+def _identity(machine, value=None, *args, **kwargs):
+    return value
+
+
+def _type_variable(machine, *args, **kwargs):
+    return object
+
+
+def _lru_cache(machine, function=None, *args, **kwargs):
+    return _transparent(machine, function)
+
+
+def _cached_property(machine, function):
+    return property(function)
+
+
+def _singledispatch(machine, function):
+    return function
+
+
+def _join(machine, *parts):
+    if any(type(p) is not str for p in parts):
+        return Unknown("a path")
+    machine.budget.length(sum(map(len, parts)))
+    return "/".join(parts)
+
+
+def _basename(machine, path):
+    return path.rpartition("/")[2] if isinstance(path, str) else Unknown("a path")
+
+
+def _choice(machine, items, **options):
+    if type(items) is Unknown or not hasattr(items, "__len__") or not len(items):
+        return Unknown("a random choice")
+    return items[0] if isinstance(items, (list, tuple)) and not isinstance(items[0], (int, float, str, bool)) else Unknown("a random choice")
+
+
+def _random(machine, *args, **kwargs):
+    return Unknown("a random number")
+
+
+def _sample(machine, items, k):
+    """The first items stand for random ones."""
+    if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
+        return Unknown("a random sample")
+    found = list(machine.iterate(items))
+    if not found or isinstance(found[0], (int, float, str)):
+        return [Unknown("a random choice")] * k
+    return [found[i % len(found)] for i in range(k)]
+
+
+def _json(machine, text, **options):
+    if type(text) is not str or len(text) > 100_000:
+        return Unknown("data from a text")
+    return json.loads(text)
+
+
+def _special(**table) -> dict[str, Any]:
+    return {name.replace("__", "."): Special(name.rpartition("__")[2], function) for name, function in table.items()}
+
+
+FOUND: dict[str, Any] = {
+    **{f"math.{n}": _math(getattr(math, n)) for n in dir(math) if callable(getattr(math, n)) and n[0] != "_"},
+    **{f"math.{n}": getattr(math, n) for n in ("pi", "e", "inf", "nan", "tau")},
+    **{f"operator.{n}": _operate(getattr(operator, n)) for n in "add sub mul truediv floordiv mod pow matmul and_ or_ xor".split()},
+    **{f"operator.{n}": Special(n, lambda machine, a, b, f=getattr(operator, n): machine.compare(f, a, b)) for n in "eq ne lt le gt ge".split()},
+    **{f"typing.{n}": object for n in "Any Union Optional Callable Generic Protocol TypeVar Literal Final ClassVar Annotated Type NewType Hashable Sized SupportsFloat SupportsInt Self TypeAlias ParamSpec Concatenate".split()},
+    **{f"typing.{n}": k for n, k in {"List": list, "Dict": dict, "Tuple": tuple, "Set": set, "FrozenSet": frozenset, "OrderedDict": collections.OrderedDict, "DefaultDict": collections.defaultdict, "Text": str}.items()},
+    **{f"typing.{n}": getattr(collections.abc, n) for n in "Iterable Sequence Mapping Iterator MutableMapping MutableSequence Container Collection".split()},
+    **{f"collections.abc.{n}": getattr(collections.abc, n) for n in "Iterable Sequence Mapping Iterator Callable MutableMapping MutableSequence Container Sized Generator".split()},
+    **{f"types.{n}": getattr(types, n) for n in ("FunctionType", "LambdaType", "MethodType", "ModuleType", "GeneratorType", "BuiltinFunctionType", "NoneType") if hasattr(types, n)},
+    "typing.NamedTuple": NAMED_TUPLE,
+    "typing.TYPE_CHECKING": False,
+    "collections.OrderedDict": collections.OrderedDict,
+    "collections.defaultdict": collections.defaultdict,
+    "collections.deque": collections.deque,
+    "collections.Counter": collections.Counter,
+    "collections.Iterable": collections.abc.Iterable,
+    "numbers.Number": numbers.Number,
+    "numbers.Integral": numbers.Integral,
+    "numbers.Real": numbers.Real,
+    "abc.ABC": object,
+    "abc.ABCMeta": type,
+    "enum.Enum": enum.Enum,
+    "enum.IntEnum": enum.IntEnum,
+    "enum.Flag": enum.Flag,
+    "itertools.zip_longest": Special("zip_longest", _lazily(itertools.zip_longest)),
+    "itertools.chain.from_iterable": Special("from_iterable", _chain_from),
+    "sys.exit": Special("exit", _exit),
+    "os._exit": Special("exit", _exit),
+    "sys.argv": ["program.py"],
+    "sys.version_info": (3, 11, 0, "final", 0),
+    "sys.maxsize": 2**63 - 1,
+    "sys.platform": "linux",
+    "os.sep": "/",
+    "os.name": "posix",
+    "types.SimpleNamespace": Special("SimpleNamespace", lambda machine, **values: _namespace(values)),
+    **ARGPARSE,
+    **INSPECT,
+    **DATACLASSES,
+    **_special(
+        functools__partial=_partial,
+        functools__wraps=_wraps,
+        functools__lru_cache=_lru_cache,
+        functools__cache=_lru_cache,
+        functools__cached_property=_cached_property,
+        functools__singledispatch=_singledispatch,
+        functools__reduce=_reduce,
+        itertools__count=_count,
+        itertools__repeat=_repeat,
+        itertools__cycle=_cycle,
+        itertools__chain=_chain,
+        itertools__product=_product,
+        itertools__combinations=_combine(itertools.combinations),
+        itertools__permutations=_combine(itertools.permutations),
+        itertools__islice=_islice,
+        itertools__accumulate=_accumulate,
+        operator__itemgetter=_itemgetter,
+        operator__attrgetter=_attrgetter,
+        operator__methodcaller=_methodcaller,
+        copy__copy=_copy,
+        copy__deepcopy=_deepcopy,
+        collections__namedtuple=_namedtuple,
+        contextlib__contextmanager=_contextmanager,
+        contextlib__nullcontext=lambda machine, value=None: Context(value),
+        contextlib__suppress=_suppress,
+        abc__abstractmethod=_identity,
+        typing__cast=_cast,
+        typing__overload=_identity,
+        typing__final=_identity,
+        typing__override=_identity,
+        typing__runtime_checkable=_identity,
+        typing__no_type_check=_identity,
+        os__getenv=_environ,
+        os__path__join=_join,
+        os__path__basename=_basename,
+        random__choice=_choice,
+        random__sample=_sample,
+        json__loads=_json,
+        random__random=_random,
+        random__randint=_random,
+        random__uniform=_random,
+        random__shuffle=_nothing,
+        random__seed=_nothing,
+        warnings__warn=_nothing,
+    ),
+}
+FOUND["functools.partialmethod"] = Unknown("functools.partialmethod")
+FOUND["functools.partial"].__dict__["kind"] = functools.partial
+for _name in ("typing.NewType", "typing.TypeVar", "typing.ParamSpec"):
+    FOUND[_name] = Special(_name, _type_variable)
+for _name, _value in list(FOUND.items()):
+    if _name.startswith("typing."):
+        FOUND["typing_extensions." + _name.partition(".")[2]] = _value
+
+
+def _namespace(values: dict[str, Any]) -> Any:
+    from torchlint.shapes.libraries.argparse import Namespace
+
+    return Namespace(values)
+
+
+def has_module(name: str) -> bool:
+    """Whether the standard library has this module (as far as we know)."""
+    top, _, rest = name.partition(".")
+    return not rest or name in ("os.path", "collections.abc", "concurrent.futures", "logging.handlers", "urllib.request", "importlib.metadata", "multiprocessing.pool", "unittest.mock", "importlib.util", "urllib.parse", "xml.etree", "xml.etree.ElementTree")
+
+
+def find(name: str) -> tuple[Any] | None:
+    """The value with a dotted name."""
+    return (FOUND[name],) if name in FOUND else None
+
+
+def names(module: str) -> list[str]:
+    """The public names of a module, for `import *`."""
+    start = module + "."
+    return [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]

@@ -1,0 +1,429 @@
+"""torch as the dry run knows it: real functions and classes from an allow-list, and our own where torch needs data or hardware."""
+
+from __future__ import annotations
+
+import sys
+import types
+from contextlib import contextmanager
+from typing import Any, Iterator
+
+import torch
+import torch.distributions
+import torch.utils.checkpoint
+from torch import nn
+from torch.utils import _pytree
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, unknown_in
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.rounds import may_be_longer
+from torchlint.shapes.libraries.data import DATA
+from torchlint.shapes.libraries.guards import check_pieces
+from torchlint.shapes.libraries.stdlib import Context
+from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
+from torchlint.shapes.tensors import autocast, device_tags
+from torchlint.shapes.tensors.arrays import Array
+
+# Modules whose public classes and functions may be used as they are, apart from what is DENIED.
+REAL = frozenset(
+    "torch torch.nn torch.nn.functional torch.nn.modules torch.nn.parameter torch.nn.utils torch.nn.utils.rnn torch.nn.utils.weight_norm "
+    "torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.attention torch.optim torch.optim.lr_scheduler torch.linalg torch.fft torch.special "
+    "torch.distributions torch.autograd torch.autograd.function torch.autograd.variable torch.functional torch.nn.utils.spectral_norm "
+    "torch.ao.nn.quantized torch.nn.quantized torch.ao.quantization.stubs".split()
+)
+KNOWN = REAL | frozenset(
+    "torch.cuda torch.cuda.amp torch.amp torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.mps torch.utils "
+    "torch.utils.data torch.utils.data.distributed torch.utils.data.dataset torch.utils.data.dataloader torch.utils.data.sampler "
+    "torch.utils.checkpoint torch.utils.tensorboard torch.jit torch.onnx torch.fx torch.nn.parallel "
+    "torch.nn.init torch.ops torch.ops.torchvision torch.accelerator torch.distributed torch.multiprocessing torch.random torch.hub torch.version torch.profiler torch.testing torch.types "
+    "torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse torch.func torch.export "
+    "torch.library torch.mps torch.overrides torch.return_types torch.storage torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum".split()
+)
+PREFIXES = ("torch.nn.modules.", "torch.distributions.", "torch.optim.")
+DENIED = frozenset(
+    "load save from_file frombuffer from_dlpack compile hub ops classes set_printoptions fork wait UntypedStorage TypedStorage "
+    "import_ir_module import_ir_module_from_buffer parse_ir parse_schema merge_type_from_type_comment set_num_threads "
+    "set_num_interop_threads use_deterministic_algorithms set_deterministic_debug_mode get_file_path prepare_multiprocessing_environment "
+    "seed initial_seed manual_seed get_rng_state set_rng_state vmap cond while_loop init_num_threads set_flush_denormal "
+    "set_default_device set_default_tensor_type export library sym_int sym_float".split()
+)
+CLASSES = (nn.Module, nn.Parameter, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.distributions.Distribution, torch.autograd.Function)
+PLAIN = (torch.dtype, int, float, str, torch.layout, torch.memory_format, type(None))
+
+
+def has_module(name: str) -> bool:
+    """Whether torch has this module."""
+    return name in KNOWN or name.startswith(PREFIXES) and name in sys.modules
+
+
+def find(name: str) -> tuple[Any] | None:
+    """The value with a dotted name."""
+    if name in FOUND:
+        return (FOUND[name],)
+    module, _, last = name.rpartition(".")
+    if has_module(name):
+        return None
+    if module == "torch.nn.init":
+        return (_initialiser(last),)
+    if module.startswith(PREFIXES) or module in REAL:
+        value = getattr(sys.modules.get(module), last, None)
+        if last not in DENIED and _is_harmless(value, module):
+            return (value,)
+    return None
+
+
+def _is_harmless(value: Any, module: str) -> bool:
+    if isinstance(value, type):
+        return issubclass(value, CLASSES) or value in (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.Generator, torch.layout, torch.finfo, torch.iinfo, nn.utils.rnn.PackedSequence, torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode, torch.autograd.detect_anomaly, torch.autograd.set_detect_anomaly)
+    if isinstance(value, types.BuiltinFunctionType):
+        return True
+    if isinstance(value, types.FunctionType):
+        return value.__module__ in REAL and (module != "torch" or value.__module__ == "torch.functional" or value.__name__ in PYTHON_FUNCTIONS)
+    return value is not None and isinstance(value, PLAIN)
+
+
+PYTHON_FUNCTIONS = frozenset("is_tensor set_default_dtype get_default_dtype is_grad_enabled typename stack_ sym_max".split())
+
+
+def names(module: str) -> list[str]:
+    """The public names of a module, for `import *`."""
+    real = sys.modules.get(module) if module in REAL else None
+    start = module + "."
+    mine = [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]
+    return [*mine, *(n for n in getattr(real, "__all__", dir(real) if real else ()) if not n.startswith("_"))]
+
+
+# Making tensors from values
+
+
+def _shape_of(data: Any) -> tuple[list[int], list]:
+    """The shape of nested lists, and the values at their ends."""
+    shape, items = [], data
+    while isinstance(items, (list, tuple)) and items:
+        shape.append(len(items))
+        items = items[0]
+    ends, level = data, len(shape)
+    for _ in range(level - 1):
+        ends = [x for part in ends for x in part]
+    return shape, list(ends) if level else [ends]
+
+
+def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False, copy=None, pin_memory=False, **options):
+    """`torch.tensor` and its kin, of numbers, lists, arrays and tensors; lists of unknowns keep their shape."""
+    if type(data) is Unknown or type(dtype) is Unknown:
+        return Unknown((data if type(data) is Unknown else dtype).reason)
+    place = {"device": device} if device is not None and type(device) is not Unknown else {}
+    if isinstance(data, (range, map, zip)):
+        data = list(machine.iterate(data))
+    if isinstance(data, Array):
+        made = machine.foreign(torch.empty, (data.shape,), {"dtype": dtype or data.tensor.dtype, **place})
+    elif isinstance(data, torch.Tensor):
+        made = machine.foreign(torch.empty_like, (data,), {"dtype": dtype or data.dtype, **place})
+    else:
+        machine.budget.weigh(data)
+        if machine.changes.cut and may_be_longer(data):
+            return Unknown("a tensor of unknown length")
+        shape, ends = _shape_of(data)
+        machine.budget.length(len(ends))
+        first = next((e for e in ends if type(e) is not Unknown), None)
+        if ends and first is None:
+            return Unknown("a tensor of unknowns")  # each may be a number or a sequence
+        if any(type(e) is Unknown or machine.is_tensor(e) for e in ends):
+            if isinstance(first, torch.Tensor) and first.numel() > 1:
+                machine.refuse(ValueError("only one element tensors can be converted to Python scalars"), torch.tensor, ())
+            if isinstance(first, torch.Tensor):  # of one element, which counts as a number
+                kind = first.dtype
+            elif isinstance(first, Array):
+                shape += list(first.shape)
+                kind = first.tensor.dtype
+            else:
+                known = [e for e in ends if isinstance(e, (int, float))]
+                if dtype is None and (not known or not any(isinstance(e, float) for e in known)):
+                    return Unknown("a tensor of unknown numbers")
+                kind = torch.get_default_dtype()
+            made = machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
+        else:
+            made = machine.foreign(torch.tensor, (data,), {**({"dtype": dtype} if dtype else {}), **place})
+    if requires_grad is True and type(made) is not Unknown:
+        made.requires_grad_()
+    return made
+
+
+def _from_numpy(machine, array):
+    if not isinstance(array, Array):
+        if isinstance(array, (list, tuple, int, float, torch.Tensor)):
+            machine.refuse(TypeError(f"expected np.ndarray (got {type(array).__name__})"), torch.from_numpy, ())
+        return Unknown("an array that is not known")
+    return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype})
+
+
+def _legacy(dtype: torch.dtype, home: str | None = None):
+    """`torch.FloatTensor` and, at home on the GPU, `torch.cuda.FloatTensor`."""
+
+    def make(machine, *args, device=None, **options):
+        if unknown_in(args) is not None:
+            return Unknown("a tensor of unknown size")
+        place = {"device": torch.device(home)} if home and machine.has_cuda() else {}
+        if len(args) == 1 and isinstance(args[0], (list, tuple, torch.Tensor, Array)) and not isinstance(args[0], torch.Size):
+            return make_tensor(machine, args[0], dtype=dtype, **place)
+        return machine.foreign(torch.empty, args or (0,), {"dtype": dtype, **place})
+
+    made = Special(str(dtype), make)
+    made.__dict__["kind"] = torch.Tensor
+    return made
+
+
+def _variable(machine, data, requires_grad=False, volatile=False):
+    if isinstance(data, torch.Tensor) and requires_grad is True:
+        return machine.foreign(torch.Tensor.requires_grad_, (data.detach(),), {})
+    return data
+
+
+# Weights without data need no start values, but a start that cannot be computed is an error.
+
+_INITIALISERS = {n: f for n, f in vars(nn.init).items() if n.endswith("_") and not n.startswith("_") and callable(f)}
+
+
+@contextmanager
+def no_initialisers() -> Iterator[None]:
+    """While this lasts, torch's own layers leave their weights as they are."""
+    for name in _INITIALISERS:
+        setattr(nn.init, name, _leave)
+    try:
+        yield
+    finally:
+        for name, function in _INITIALISERS.items():
+            setattr(nn.init, name, function)
+
+
+def _leave(tensor, *args, **kwargs):
+    return tensor
+
+
+def _initialiser(name: str):
+    def initialise(machine, tensor=None, *args, **kwargs):
+        if isinstance(tensor, torch.Tensor) and tensor.dim() < 2 and name.startswith(("xavier", "kaiming", "orthogonal")):
+            return machine.foreign(_INITIALISERS[name], (torch.empty(tensor.shape), *args), kwargs)
+        return Unknown("a number") if name == "calculate_gain" else tensor
+
+    return Special(name, initialise)
+
+
+# Hardware, precision and processes
+
+
+class Parallel(nn.Module):
+    """DataParallel and its kin: the model inside, unchanged."""
+
+    def __init__(self, module, *args, **kwargs):
+        super().__init__()
+        self.module = module
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs)
+
+
+def _parallel(machine, module, *args, **kwargs):
+    return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
+
+
+class Scaler(StandIn):
+    """A GradScaler that does not scale."""
+
+    def scale(self, loss):
+        return loss
+
+    def step(self, optimizer, *args, **kwargs):
+        return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
+
+    def update(self, *args):
+        pass
+
+    unscale_ = load_state_dict = update
+
+    def state_dict(self):
+        return {}
+
+    def get_scale(self):
+        return Unknown("a scale")
+
+    def is_enabled(self):
+        return True
+
+
+class Autocast(Context):
+    """A region of mixed precision."""
+
+    def __init__(self, dtype: Any, enabled: Any):
+        self.region = autocast.region(dtype if isinstance(dtype, torch.dtype) else None, enabled is not False)
+
+    def __enter__(self):
+        return self.region.__enter__()
+
+    def __exit__(self, *error):
+        return self.region.__exit__(None, None, None)
+
+
+def _autocast(machine, device_type="cuda", dtype=None, enabled=True, *args, **kwargs):
+    if isinstance(device_type, bool):
+        enabled = device_type
+    return Autocast(dtype, enabled)
+
+
+def _checkpoint(machine, function, *args, use_reentrant=None, preserve_rng_state=None, context_fn=None, determinism_check=None, debug=None, **kwargs):
+    return machine.call(function, list(args), kwargs)
+
+
+def _checkpoint_sequential(machine, function, segments, value, **options):
+    for one in machine.iterate(function):
+        value = machine.call(one, [value], {})
+    return value
+
+
+def _transparent(machine, function=None, *args, **kwargs):
+    if isinstance(function, nn.Module) or functions.closure_of(function) is not None or isinstance(function, type):
+        return function
+    return Special("decorator", lambda machine, function: function) if function is None or type(function) is not Unknown else function
+
+
+def _nothing(machine, *args, **kwargs):
+    return None
+
+
+def _unknown(machine, *args, **kwargs):
+    return Unknown("a value that depends on the machine")
+
+
+def _answer(value):
+    return lambda machine, *args, **kwargs: value
+
+
+def _pieces(function):
+    def split(machine, tensor, *args, **kwargs):
+        check_pieces(machine, tensor, *args[:1])
+        return machine.foreign(function, (tensor, *args), kwargs)
+
+    return split
+
+
+def _flex_attention(machine, query, key, value, *args, **kwargs):
+    return machine.foreign(nn.functional.scaled_dot_product_attention, (query, key, value), {})
+
+
+def _device(machine, kind="cpu", *index):
+    if type(kind) is Unknown:
+        return kind
+    if isinstance(kind, int):
+        return torch.device("cuda", kind)
+    return machine.foreign(torch.device, (kind, *index), {})
+
+
+def _special(**table) -> dict[str, Any]:
+    return {"torch." + name.replace("__", "."): Special(name.rpartition("__")[2], function) for name, function in table.items()}
+
+
+FOUND: dict[str, Any] = {
+    "torch.__version__": torch.__version__,
+    "torch.distributions.constraints": Unknown("constraints"),
+    **{f"torch.nn.utils.{name}": getattr(nn.utils, name) for name in ("weight_norm", "spectral_norm")},  # functions, though modules are called so too
+    **OPERATIONS,
+    **{
+        f"torch.{prefix}{name}Tensor": _legacy(dtype, home)
+        for prefix, home in (("", None), ("cuda.", "cuda"))
+        for name, dtype in {
+            "Float": torch.float32,
+            "Double": torch.float64,
+            "Half": torch.float16,
+            "Long": torch.int64,
+            "Int": torch.int32,
+            "Short": torch.int16,
+            "Byte": torch.uint8,
+            "Bool": torch.bool,
+        }.items()
+    },
+    **{f"torch.utils.data.{name}": value for name, value in DATA.items()},
+    **{f"torch.utils.data.{module}.{name}": value for name, value in DATA.items() for module in ("dataset", "dataloader", "sampler", "distributed")},
+    **{f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")},
+    **{f"torch.{name}": Special(name, _pieces(getattr(torch, name))) for name in ("split", "chunk", "unbind", "tensor_split")},
+    **_special(
+        tensor=make_tensor,
+        as_tensor=make_tensor,
+        asarray=make_tensor,
+        from_numpy=_from_numpy,
+        autograd__Variable=_variable,
+        autograd__variable__Variable=_variable,
+        cuda__is_available=lambda machine: machine.has_cuda(),
+        cuda__device_count=lambda machine: machine.count_gpus(),
+        cuda__current_device=_answer(0),
+        cuda__get_device_name=_unknown,
+        cuda__synchronize=_nothing,
+        cuda__empty_cache=_nothing,
+        cuda__manual_seed=_nothing,
+        cuda__manual_seed_all=_nothing,
+        cuda__set_device=_nothing,
+        cuda__is_bf16_supported=_answer(True),
+        backends__mps__is_available=_answer(False),
+        backends__mps__is_built=_answer(False),
+        xpu__is_available=_answer(False),
+        accelerator__is_available=lambda machine: machine.has_cuda(),
+        accelerator__device_count=lambda machine: machine.count_gpus(),
+        accelerator__current_accelerator=lambda machine, *args, **kwargs: torch.device("cuda") if machine.has_cuda() else None,
+        accelerator__set_device_index=_nothing,
+        accelerator__set_device_idx=_nothing,
+        accelerator__synchronize=_nothing,
+        ao__quantization__QuantStub=lambda machine, *args: torch.ao.quantization.QuantStub(),
+        ao__quantization__DeQuantStub=lambda machine, *args: torch.ao.quantization.DeQuantStub(),
+        quantization__QuantStub=lambda machine, *args: torch.ao.quantization.QuantStub(),
+        quantization__DeQuantStub=lambda machine, *args: torch.ao.quantization.DeQuantStub(),
+        distributed__is_available=_answer(False),
+        distributed__is_initialized=_answer(False),
+        distributed__get_rank=_answer(0),
+        distributed__get_world_size=_answer(1),
+        manual_seed=_nothing,
+        seed=_unknown,
+        random__manual_seed=_nothing,
+        set_num_threads=_nothing,
+        set_printoptions=_nothing,
+        use_deterministic_algorithms=_nothing,
+        set_float32_matmul_precision=_nothing,
+        set_default_device=lambda machine, device: device_tags.set_default(device) if type(device) is not Unknown else None,
+        save=_nothing,
+        load=_unknown,
+        compile=_transparent,
+        jit__script=_transparent,
+        jit__trace=_transparent,
+        jit__ignore=_transparent,
+        jit__unused=_transparent,
+        jit__export=_transparent,
+        jit__is_scripting=_answer(False),
+        jit__is_tracing=_answer(False),
+        jit__annotate=lambda machine, kind, value: value,
+        fx__wrap=_transparent,
+        onnx__export=_nothing,
+        autocast=_autocast,
+        amp__autocast=_autocast,
+        cuda__amp__autocast=_autocast,
+        amp__GradScaler=lambda machine, *args, **kwargs: Scaler(),
+        cuda__amp__GradScaler=lambda machine, *args, **kwargs: Scaler(),
+        nn__DataParallel=_parallel,
+        nn__parallel__DataParallel=_parallel,
+        nn__parallel__DistributedDataParallel=_parallel,
+        utils__checkpoint__checkpoint=_checkpoint,
+        utils__checkpoint__checkpoint_sequential=_checkpoint_sequential,
+        nn__utils__clip_grad_norm_=_unknown,
+        nn__utils__clip_grad_norm=_unknown,
+        nn__utils__clip_grad_value_=_nothing,
+        nn__attention__flex_attention__flex_attention=_flex_attention,
+        device=_device,
+        is_tensor=lambda machine, value: Unknown("an unknown value") if type(value) is Unknown else isinstance(value, torch.Tensor),
+        is_storage=_answer(False),
+        profiler__profile=lambda machine, *args, **kwargs: Context(Unknown("a profiler")),
+        profiler__record_function=lambda machine, *args: Context(),
+    ),
+}
+FOUND["torch.device"].__dict__["kind"] = torch.device
+FOUND["torch.autograd.Variable"].__dict__["kind"] = torch.Tensor
+FOUND["torch.nn.DataParallel"].__dict__["kind"] = Parallel
+FOUND["torch.nn.parallel.DistributedDataParallel"].__dict__["kind"] = Parallel
+FOUND["torch.jit.ScriptModule"] = nn.Module
+FOUND["torch.Tensor"] = torch.Tensor

@@ -1,0 +1,200 @@
+"""torchvision as far as scripts use it: images become tensors, well-known datasets yield them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.libraries.data import Dataset
+from torchlint.shapes.tensors.arrays import Array
+
+
+class Image(StandIn):
+    """A picture that was opened: channels, height and width, as far as they are known."""
+
+    def __init__(self, channels: Any = None, height: Any = None, width: Any = None):
+        self.channels = channels
+        self.height = height
+        self.width = width
+
+    @property
+    def size(self):
+        return (self.width, self.height) if self.width else Unknown("the size of an image")
+
+    def convert(self, mode="RGB"):
+        return Image({"L": 1, "RGB": 3, "RGBA": 4, "1": 1}.get(mode), self.height, self.width)
+
+    def resize(self, size, *_):
+        return Image(self.channels, size[1], size[0]) if isinstance(size, (tuple, list)) else Image(self.channels)
+
+    def tensor(self) -> Any:
+        if any(type(s) is not int for s in (self.channels, self.height, self.width)):
+            return Unknown("an image of unknown size")
+        return torch.empty(self.channels, self.height, self.width)
+
+
+class Transform(nn.Module):
+    """A step of preprocessing; also a layer, as newer torchvision has it."""
+
+    def __init__(self, change):
+        super().__init__()
+        self.change = change
+
+    def forward(self, value: Any, *rest) -> Any:
+        return Unknown(value.reason) if type(value) is Unknown else self.change(value)
+
+
+def _made(make):
+    return lambda machine, *args, **kwargs: Transform(make(*args, **kwargs))
+
+
+def _to_tensor(*_, **__):
+    def apply(value):
+        if isinstance(value, Image):
+            return value.tensor()
+        if isinstance(value, Array) and value.ndim == 3:
+            tensor = value.tensor.permute(2, 0, 1)
+            return torch.empty(tensor.shape, dtype=torch.float32 if tensor.dtype == torch.uint8 else tensor.dtype)
+        if isinstance(value, Array) and value.ndim == 2:
+            return torch.empty((1, *value.shape), dtype=torch.float32 if value.tensor.dtype == torch.uint8 else value.tensor.dtype)
+        return value if isinstance(value, torch.Tensor) else Unknown("an image")
+
+    return apply
+
+
+def _sized(exact: bool):
+    def make(size=None, *_, **__):
+        def apply(value):
+            if type(size) is int:
+                height = width = size
+            elif isinstance(size, (tuple, list)) and size and all(type(s) is int for s in size):
+                height, width = size[0], size[-1]
+            else:
+                return Unknown("an image of unknown size")
+            square = isinstance(value, Image) and value.height == value.width or isinstance(value, torch.Tensor) and value.shape[-1] == value.shape[-2]
+            if type(size) is int and not exact and not square:
+                return Image(value.channels) if isinstance(value, Image) else Unknown("an image of unknown size")
+            if isinstance(value, Image):
+                return Image(value.channels, height, width)
+            return torch.empty((*value.shape[:-2], height, width), dtype=value.dtype) if isinstance(value, torch.Tensor) else value
+
+        return apply
+
+    return make
+
+
+def _padded(padding=0, *_, **__):
+    def apply(value):
+        if isinstance(value, Image) and type(padding) is int and type(value.height) is int:
+            return Image(value.channels, value.height + 2 * padding, value.width + 2 * padding)
+        return Unknown("a padded image")
+
+    return apply
+
+
+def _grayscale(num_output_channels=1, *_, **__):
+    def apply(value):
+        if isinstance(value, Image):
+            return Image(num_output_channels, value.height, value.width)
+        return torch.empty((*value.shape[:-3], num_output_channels, *value.shape[-2:])) if isinstance(value, torch.Tensor) else value
+
+    return apply
+
+
+def _random_crop(size=None, padding=None, *_, **__):
+    return _sized(True)(size)
+
+
+def _same(*_, **__):
+    return lambda value: value
+
+
+def _compose(machine, steps=()):
+    def apply(value):
+        for step in machines[-1].iterate(steps):
+            value = machines[-1].call(step, [value], {})
+        return value
+
+    return Transform(apply)
+
+
+def _lambda(machine, function):
+    return Transform(lambda value: machines[-1].call(function, [value], {}))
+
+
+class Pictures(Dataset):
+    """A dataset of torchvision: an image and its class."""
+
+    def __init__(self, image: Image, count: Any, transform: Any = None, target_transform: Any = None):
+        self.image = image
+        self.count = count
+        self.transform = transform
+        self.target_transform = target_transform
+        self.classes = Unknown("the classes of a dataset")
+
+    def __getitem__(self, index):
+        machine, image, label = machines[-1], self.image, 0
+        if self.transform is not None:
+            image = machine.call(self.transform, [image], {})
+        if self.target_transform is not None:
+            label = machine.call(self.target_transform, [label], {})
+        return image, label
+
+    def __len__(self):
+        if type(self.count) is not int:
+            raise UnknownUsed("the number of images")
+        return self.count
+
+
+def _dataset(channels, size, train, test):
+    def make(machine, root=None, train=True, transform=None, target_transform=None, *args, **options):
+        return Pictures(Image(channels, size, size), count[train is not True], transform, target_transform)
+
+    count = (train, test)
+    return make
+
+
+def _folder(machine, root=None, transform=None, target_transform=None, *args, **options):
+    return Pictures(Image(3), None, transform, target_transform)
+
+
+TRANSFORMS: dict[str, Any] = {
+    "ToTensor": _made(_to_tensor),
+    "PILToTensor": _made(_to_tensor),
+    "ToImage": _made(_to_tensor),
+    "Resize": _made(_sized(False)),
+    "Scale": _made(_sized(False)),
+    "CenterCrop": _made(_sized(True)),
+    "RandomCrop": _made(_random_crop),
+    "RandomResizedCrop": _made(_sized(True)),
+    "RandomSizedCrop": _made(_sized(True)),
+    "Pad": _made(_padded),
+    "Grayscale": _made(_grayscale),
+    "Compose": _compose,
+    "Lambda": _lambda,
+    **{
+        name: _made(_same)
+        for name in (
+            "Normalize RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomRotation RandomAffine RandomErasing ToPILImage "
+            "RandomGrayscale RandomPerspective GaussianBlur RandomApply RandAugment TrivialAugmentWide AutoAugment ConvertImageDtype ToDtype".split()
+        )
+    },
+}
+DATASETS: dict[str, Any] = {
+    **{name: _dataset(1, 28, 60_000, 10_000) for name in ("MNIST", "FashionMNIST", "KMNIST", "QMNIST")},
+    "CIFAR10": _dataset(3, 32, 50_000, 10_000),
+    "CIFAR100": _dataset(3, 32, 50_000, 10_000),
+    "SVHN": _dataset(3, 32, 73_257, 26_032),
+    "STL10": _dataset(3, 96, 5_000, 8_000),
+    "ImageFolder": _folder,
+}
+VISION: dict[str, Any] = {
+    **{f"torchvision.{module}.{name}": Special(name, make) for name, make in TRANSFORMS.items() for module in ("transforms", "transforms.v2")},
+    **{f"torchvision.datasets.{name}": Special(name, make) for name, make in DATASETS.items()},
+    "PIL.Image.open": Special("open", lambda machine, *args: Image()),
+    "torchvision.utils.save_image": Special("save_image", lambda machine, *args, **kwargs: None),
+}

@@ -1,0 +1,61 @@
+"""The names a program can import: an allow-list, library by library. What is not on it is unknown."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from torchlint.shapes.core.standins import Library
+from torchlint.shapes.core.values import Unknown
+
+_WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`
+
+
+def _tables() -> dict[str, Any]:
+    from torchlint.shapes.libraries import numpy, others, stdlib, torch
+
+    return {
+        "torch": torch,
+        "numpy": numpy,
+        **{name: stdlib for name in stdlib.MODULES},
+        **{name: others for name in others.MODULES},
+    }
+
+
+@functools.lru_cache(maxsize=None)
+def library(name: str) -> Library | None:
+    """The library called `name`, or None if we know nothing of it."""
+    table = _tables_once().get(name.split(".")[0])
+    return Library(name) if table is not None and table.has_module(name) else None
+
+
+@functools.lru_cache(maxsize=None)
+def _tables_once() -> dict[str, Any]:
+    return _tables()
+
+
+@functools.lru_cache(maxsize=None)
+def find(name: str) -> Any:
+    """The value with a dotted name, or an unknown that says its name."""
+    table = _tables_once()[name.split(".")[0]]
+    value = table.find(name)
+    if value is not None:
+        return value[0]
+    known = library(name)
+    return known if known is not None else Unknown(f"{name} is not known to the dry run")
+
+
+def member(module: Library, name: str) -> Any:
+    """`module.name`"""
+    if name in ("__name__", "__file__"):
+        return module.name
+    if name.startswith("_") and not name.startswith("__version"):
+        base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
+        return base if isinstance(base, type) else Unknown(f"{module.name}.{name} is private")
+    return find(f"{module.name}.{name}")
+
+
+def public(module: Library) -> dict[str, Any]:
+    """What `from module import *` brings."""
+    table = _tables_once()[module.name.split(".")[0]]
+    return {name: member(module, name) for name in table.names(module.name)}

@@ -1,0 +1,257 @@
+"""Reading and setting attributes: what may be seen of a value, and nothing that leads out of the dry run."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core import standins
+from torchlint.shapes.core.values import Special, Unknown, report_use
+from torchlint.shapes.language import functions
+from torchlint.shapes.libraries import world
+from torchlint.shapes.tensors.arrays import Array
+
+# Methods of Python's own values that only look at or change the value itself.
+METHODS: dict[type, frozenset[str]] = {
+    str: frozenset(
+        "capitalize casefold center count endswith expandtabs find format index isalnum isalpha isascii isdecimal isdigit "
+        "isidentifier islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix "
+        "replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill "
+        "encode".split()
+    ),
+    bytes: frozenset("decode startswith endswith hex".split()),
+    list: frozenset("append clear copy count extend index insert pop remove reverse sort".split()),
+    tuple: frozenset("count index".split()),
+    torch.Size: frozenset("count index numel".split()),
+    dict: frozenset("clear copy fromkeys get items keys pop popitem setdefault update values move_to_end".split()),
+    set: frozenset(
+        "add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset issuperset "
+        "pop remove symmetric_difference union update".split()
+    ),
+    frozenset: frozenset("copy difference intersection isdisjoint issubset issuperset union".split()),
+    int: frozenset("bit_length real imag numerator denominator conjugate is_integer".split()),
+    float: frozenset("is_integer real imag conjugate as_integer_ratio".split()),
+    complex: frozenset("real imag conjugate".split()),
+    range: frozenset("start stop step count index".split()),
+    slice: frozenset("start stop step indices".split()),
+    collections.deque: frozenset("append appendleft clear copy count extend extendleft pop popleft rotate maxlen remove".split()),
+    property: frozenset("setter getter deleter".split()),
+    functools.partial: frozenset("func args keywords".split()),
+}
+HIDDEN = frozenset(
+    "data_ptr storage untyped_storage share_memory_ share_memory apply_ map_ storage_type cdata record_stream from_file "
+    "compile mro".split()
+)
+
+
+def is_several(value: Any) -> bool:
+    """Whether it is what several tensors were given as: the output and the state of a recurrent layer."""
+    return type(value) is tuple and 0 < len(value) < 8 and all(isinstance(v, torch.Tensor) or is_several(v) for v in value)
+
+
+class Attributes:
+    """The part of the machine that reads and sets attributes."""
+
+    def get(self, owner: Any, name: str) -> Any:
+        """`owner.name`; raises AttributeError as Python does where the value is known well enough."""
+        kind = type(owner)
+        if kind is Unknown:
+            return self._of_unknown(owner, name)
+        if kind is standins.Library:
+            return Unknown(f"{name} is set by the program") if name in self.patched else world.member(owner, name)
+        if kind is standins.ImportedFile:
+            return self.import_name(owner, name, False)
+        if name.startswith("__") and name.endswith("__"):
+            return self._dunder(owner, name)
+        if isinstance(owner, torch.Tensor):
+            return self._of_tensor(owner, name)
+        if isinstance(owner, nn.Module):
+            return self._of_module(owner, name)
+        if self.is_own(owner):
+            return self._of_instance(owner, name)
+        if isinstance(owner, type):
+            return self._of_type(owner, name)
+        for base, names in METHODS.items():
+            if isinstance(owner, base):
+                if name in names:
+                    return getattr(owner, name)
+                if isinstance(owner, tuple) and name in getattr(kind, "_fields", ()):
+                    return getattr(owner, name)
+                if base in (dict, tuple) and kind.__module__.startswith(("torch", "collections")) and name[0] != "_":
+                    return getattr(owner, name)
+                error = AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+                if self.scripting and is_several(owner) and hasattr(torch.Tensor, name):
+                    self.remember(error, getattr, (owner, name), {}, certain=not self.asked)
+                raise error
+        if isinstance(owner, (Array, standins.StandIn)) or kind is super:
+            return getattr(owner, name)
+        if kind is types.FunctionType or kind is types.MethodType or kind is Special:
+            return self._of_function(owner, name)
+        if isinstance(owner, enum.Enum):
+            return getattr(owner, name)
+        if kind.__module__.startswith("torch") and not name.startswith("_") and name not in HIDDEN:
+            return getattr(owner, name)
+        if isinstance(owner, BaseException) and name in ("args", "code", "errno", "strerror", "value"):
+            return getattr(owner, name, Unknown("a detail of an error"))
+        return Unknown(f"{kind.__name__}.{name} is not looked at")
+
+    def _of_unknown(self, owner: Unknown, name: str) -> Unknown:
+        if owner.hole is None:
+            return Unknown(owner.reason)
+        if name in ("shape", "size"):
+            return Unknown(owner.reason, f"{owner.hole}.shape")
+        report_use(owner, "attribute", name)
+        return Unknown(owner.reason)
+
+    def _of_tensor(self, owner: torch.Tensor, name: str) -> Any:
+        if name == "device":
+            return self.device_of(owner)
+        if name == "is_cuda":
+            return self.device_of(owner).type == "cuda"
+        if name in HIDDEN or (name.startswith("_") and name not in owner.__dict__):
+            return Unknown(f"Tensor.{name} is not looked at")
+        try:
+            value = getattr(owner, name)
+            if value is None and name == "grad":
+                return Unknown("the gradient of what may not have been differentiated")
+            return value
+        except AttributeError as error:
+            if name in self.patched:
+                return Unknown(f"{name} was added to a class of torch")
+            return self.foreign(_raise, (error,), {})
+
+    def _of_module(self, owner: nn.Module, name: str) -> Any:
+        if name in HIDDEN:
+            return Unknown(f"Module.{name} is not looked at")
+        try:
+            return getattr(owner, name)
+        except AttributeError:
+            if name in self.patched or self.is_open(type(owner)):
+                return Unknown(f"{name} may come from a class we do not know")
+            raise
+
+    def _of_instance(self, owner: Any, name: str) -> Any:
+        try:
+            return getattr(owner, name)
+        except AttributeError:
+            kind = owner if isinstance(owner, type) else type(owner)
+            if self.is_open(kind) or name in self.patched:
+                return Unknown(f"{name} may come from a class we do not know")
+            raise
+
+    def _of_type(self, owner: type, name: str) -> Any:
+        if name in METHODS.get(owner, ()) or issubclass(owner, enum.Enum):
+            return getattr(owner, name)
+        if owner.__module__.startswith(("torch", "torchlint")) and not name.startswith("_") and name not in HIDDEN:
+            return getattr(owner, name)
+        return Unknown(f"{owner.__name__}.{name} is not looked at")
+
+    def _of_function(self, owner: Any, name: str) -> Any:
+        if isinstance(owner, types.MethodType):
+            owner = owner.__func__
+        if name in owner.__dict__:
+            return owner.__dict__[name]
+        if type(owner) is Special or functions.closure_of(owner) is not None:
+            return Unknown(f"the attribute {name} of a function")
+        raise AttributeError(f"'function' object has no attribute '{name}'")
+
+    def _dunder(self, owner: Any, name: str) -> Any:
+        """Names between double underscores: a few are harmless and used, methods of the program's own classes are its own."""
+        if name == "__class__":
+            kind = type(owner)
+            return kind if self.is_own(owner) or isinstance(owner, (nn.Module, torch.Tensor)) else Unknown("a class")
+        kind = owner if isinstance(owner, type) else type(owner)
+        if kind is super:
+            if name not in standins.SUPER_DUNDERS:
+                return Unknown(f"{name} of a base class")
+            found = getattr(owner, name)
+            of_object = isinstance(found, types.MethodWrapperType) and self.is_open(owner.__self_class__)
+            return Unknown(f"{name} may come from a class we do not know") if of_object else found
+        if name == "__dict__" and self.is_own(owner) and not isinstance(owner, type):
+            return owner.__dict__
+        if name == "__mro__" and isinstance(owner, type):
+            return tuple(k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS)
+        if name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            return getattr(owner, name, Unknown(name))
+        for base in kind.__mro__:
+            if name in vars(base):
+                value = vars(base)[name]
+                function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+                if functions.closure_of(function) is not None or not callable(function) and base in self.codes:
+                    return getattr(owner, name)
+                break
+        if isinstance(owner, type) and issubclass(owner, nn.Module) and name in ("__init__", "__setattr__", "__call__"):
+            return getattr(owner, name)
+        if isinstance(owner, nn.Module) and name in ("__call__", "__len__"):
+            return getattr(owner, name)
+        if name in ("__getitem__", "__len__", "__iter__", "__contains__", "__setitem__") and kind in METHODS:
+            return Special(name, {
+                "__getitem__": lambda machine, key: machine.item(owner, key),
+                "__setitem__": lambda machine, key, value: machine.put(owner, key, value),
+                "__len__": lambda machine: len(owner),
+                "__iter__": lambda machine: machine.iterate(owner),
+                "__contains__": lambda machine, key: machine.contains(owner, key),
+            }[name])
+        return Unknown(f"{name} is not looked at")
+
+    def has(self, owner: Any, name: str) -> Any:
+        """`hasattr`"""
+        try:
+            value = self.get(owner, name)
+        except AttributeError:
+            return False
+        return value if type(value) is Unknown and value.reason.endswith("not looked at") else True
+
+    def set(self, owner: Any, name: str, value: Any) -> None:
+        """`owner.name = value`; classes and modules that are not the program's own stay as they are."""
+        if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
+            return
+        if self.changes.loops:
+            self.changes.fields.append((owner, name, value))
+        if isinstance(owner, nn.Module):
+            if type(value) is Unknown:
+                self.incomplete = True
+                for place in ("_parameters", "_modules", "_buffers"):
+                    owner.__dict__.get(place, {}).pop(name, None)
+            self.foreign(setattr, (owner, name, value), {}) if type(value) is not Unknown else setattr(owner, name, value)
+        elif isinstance(owner, torch.Tensor):
+            if type(value) is not Unknown and not name.startswith("_"):
+                self.foreign(setattr, (owner, name, value), {})
+        elif type(owner) is standins.ImportedFile:
+            owner.globals[name] = value
+        elif self.is_own(owner) or functions.closure_of(owner) is not None or isinstance(owner, standins.StandIn):
+            setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)
+        elif isinstance(owner, (type, standins.Library)):
+            self.patched.add(name)
+        elif type(owner).__module__.startswith("torch") and not name.startswith("_") and type(value) is not Unknown:
+            try:
+                setattr(owner, name, value)
+            except (AttributeError, TypeError):
+                pass
+
+    def delete_attribute(self, owner: Any, name: str) -> None:
+        """`del owner.name`"""
+        if self.is_own(owner) and not name.startswith("__"):
+            try:
+                delattr(owner, name)
+            except AttributeError:
+                pass
+
+    def is_own(self, value: Any) -> bool:
+        """Whether a value is a class of the program, or an instance of one."""
+        kind = value if isinstance(value, type) else type(value)
+        return any(base in self.codes for base in kind.__mro__)
+
+    def is_open(self, kind: type) -> bool:
+        """Whether a class has a base that is not known, so that it may have any attribute."""
+        return any(base in self.open_classes for base in kind.__mro__)
+
+
+def _raise(error: Exception):
+    raise error

@@ -1,0 +1,149 @@
+"""Imports: files of the project are run like the program, known libraries are looked up, the rest is unknown."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, Iterator
+
+from torchlint.shapes.core import standins
+from torchlint.shapes.core.values import Budget, Exhausted, Stop, Unknown
+from torchlint.shapes.language.program import Frame, Program, Scope, load
+from torchlint.shapes.language.statements import statement
+from torchlint.shapes.libraries import world
+
+MAX_FILES = 300
+DEFINITIONS = 20_000  # steps for what a script defines behind its end
+
+
+class Imports:
+    """The part of the machine that imports."""
+
+    def import_module(self, name: str, level: int, importer: str, guarded: bool, whole: bool) -> Any:
+        """The module `name`, or its top package when `import a.b` binds only `a`."""
+        known = None if level else world.library(name)
+        if known is not None and f"/{name.split('.')[0]}/" not in importer.replace("\\", "/"):
+            return known if whole else world.library(name.split(".")[0])
+        path = self.view.resolve(name, level, importer)
+        if path is not None:
+            if whole or level:
+                return self.run_file(path, name)
+            top = self.view.resolve(name.split(".")[0], 0, importer)
+            self.run_file(path, name)
+            return self.run_file(top, name.split(".")[0]) if top else Unknown(f"the package {name} is not found")
+        if level:
+            folder = self.view.resolve("__init__", level, importer)
+            return standins.ImportedFile(name, folder or importer, {})
+        if guarded:
+            raise ImportError(f"No module named '{name}'")
+        return Unknown(f"the module {name} is not known")
+
+    def is_unread(self, name: str, level: int, importer: str) -> bool:
+        """Is a module a file of the project that has not been run so far?"""
+        path = self.view.resolve(name, level, importer)
+        return path is not None and path not in self.files
+
+    def import_name(self, module: Any, name: str, guarded: bool) -> Any:
+        """`from module import name`"""
+        if type(module) is standins.ImportedFile:
+            if name in module.globals:
+                return module.globals[name]
+            path = self.view.resolve(name, 1, module.path) if module.path.endswith("__init__.py") or not module.globals else None
+            if path is not None:
+                return self.run_file(path, name)
+            if "__getattr__" in module.globals:
+                return self.call(module.globals["__getattr__"], [name], {})
+            if guarded and module.complete:
+                raise ImportError(f"cannot import name '{name}'")
+            return Unknown(f"{module.name}.{name} is not found")
+        if type(module) is standins.Library:
+            value = world.member(module, name)
+            return value
+        return Unknown(f"{name}: {module.reason}" if type(module) is Unknown else name)
+
+    def import_star(self, module: Any, names: dict[str, Any]) -> None:
+        """`from module import *`"""
+        if type(module) is standins.ImportedFile:
+            public = module.globals.get("__all__")
+            if not isinstance(public, (list, tuple)):
+                public = [n for n in module.globals if not n.startswith("_")]
+            for name in public:
+                if isinstance(name, str):
+                    names[name] = self.import_name(module, name, False)
+        elif type(module) is standins.Library:
+            names.update(world.public(module))
+
+    def run_file(self, path: str, name: str) -> standins.ImportedFile:
+        """A file of the project, run once as a module. What goes wrong in it leaves its later names unknown."""
+        if path in self.files:
+            return self.files[path]
+        module = self.files[path] = standins.ImportedFile(name, path, {"__name__": name, "__file__": path, "__doc__": None})
+        text = self.view.read(path)
+        if text is None or len(self.files) > MAX_FILES or self.importing > 40:
+            return module
+        try:
+            program = load(path, text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return module
+        before, self.importing = self.place, self.importing + 1
+        budget, self.budget = self.budget, self.import_budget
+        self.budget.depth = budget.depth
+        try:
+            self.run_program(program, module.globals)
+            module.complete = True
+        except Exhausted:
+            raise
+        except (Exception, Stop):
+            pass
+        finally:
+            self.place, self.importing, self.budget = before, self.importing - 1, budget
+        return module
+
+    def run_program(self, program: Program, names: dict[str, Any]) -> None:
+        """Run a file's statements with `names` as its globals; one that fails leaves its names unknown, the next ones run."""
+        frame = Frame(names, None, names, self)
+        for step in compiled(program):
+            try:
+                step(frame)
+            except Exception:
+                continue
+
+    def own_file(self, program: Program, names: dict[str, Any]) -> None:
+        """Whoever imports the file that was run as a script gets the classes that it made."""
+        module = self.files.setdefault(program.path, standins.ImportedFile("__main__", program.path, names))
+        module.complete = True
+
+    def _define(self, program: Program, position: int, frame: Frame) -> None:
+        """The functions and classes behind the statement that ended a script."""
+        budget, self.budget = self.budget, Budget(DEFINITIONS)
+        for node, step in list(zip(program.tree.body, compiled(program)))[position:]:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+                try:
+                    step(frame)
+                except (Exception, Stop):
+                    continue
+        self.budget = budget
+
+    def run_script(self, program: Program, names: dict[str, Any]) -> Iterator[Any]:
+        """Run a file as a script and yield what torch refuses; what cannot be run is left out."""
+        self.names = names
+        self.scripting = True
+        frame = Frame(names, None, names, self)
+        for position, step in enumerate(compiled(program)):
+            try:
+                step(frame)
+            except Exception as error:
+                failure = self.failures.get(id(error))
+                if failure is not None:
+                    yield failure
+            except Stop:
+                self._define(program, position + 1, frame)
+                raise
+        self.scripting = False
+
+
+def compiled(program: Program) -> list:
+    """The closures of a file's statements."""
+    if program.body is None:
+        scope = Scope("module", (), None, program)
+        program.body = [statement(node, scope) for node in program.tree.body]
+    return program.body

@@ -1,0 +1,365 @@
+"""The machine that runs a program: calls, errors, decisions on unknowns, and the state that one run has."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections import deque
+from typing import Any, Callable
+
+import torch
+from torch import nn
+
+from torchlint.project import View
+from torchlint.shapes.core.values import Budget, Exhausted, ProgramError, ProgramExit, Special, Unknown, UnknownUsed, report_use, unknown_in
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.program import Frame, Place, Question
+from torchlint.shapes.language.rounds import MORE, Changes, is_open
+from torchlint.shapes.libraries import builtins, guards
+from torchlint.shapes.machine import decisions
+from torchlint.shapes.machine.attributes import Attributes
+from torchlint.shapes.machine.imports import Imports
+from torchlint.shapes.machine.operations import Operations
+from torchlint.shapes.machine.types import Classes
+from torchlint.shapes.tensors import dispatch
+
+IMPORT_STEPS = 600_000  # for all files of the project that a program imports
+GUESSED_STEPS = 2_000_000  # for all modules of a file that no script runs
+TORCH_STEPS = 30  # what one call of torch costs, in steps
+
+
+class Failure:
+    """A torch operation that raised: where, what it was called with, and who called whom."""
+
+    __slots__ = ("error", "place", "function", "args", "kwargs", "stack", "expected", "modules", "certain")
+
+    def __init__(self, machine: Machine, error: Exception, function: Any, args: tuple, kwargs: dict[str, Any]):
+        self.error = error
+        self.place = machine.place
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.stack = tuple(machine.stack)
+        self.modules = tuple(machine.modules)
+        self.expected = machine.expected > 0
+        self.certain = False  # it needs no replay: Python, or torch's own check of a type, says so
+
+
+class Machine(Operations, Attributes, Classes, Imports):
+    """One run of a program. `choices` are the answers to unknown conditions that this run must take."""
+
+    def __init__(self, view: View, steps: int, choices: dict[str, bool] | None = None, cuda: bool = True):
+        self.view = view
+        self.budget = Budget(steps)
+        self.import_budget = Budget(IMPORT_STEPS)
+        self.choices = choices or {}
+        self.cuda = cuda
+        self.asked_cuda = False
+        self.counted_gpus = False
+        self.place: Place | None = None
+        self.last_error: Exception | None = None
+        self.last_place: Place | None = None
+        self.stack: list[tuple[Any, Place | None]] = []
+        self.modules: list[nn.Module] = []
+        self.failures: dict[int, Failure] = {}
+        self.reported: list[Failure] = []
+        self.raised: dict[int, Exception] = {}  # the program's own errors; held, so that no other gets the number of one
+        self.finished: set[type] = set()
+        self.ended_codes: set[Any] = set()  # of the finished classes
+        self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
+        self.built_instances: dict[type, nn.Module] = {}  # the last one made of arguments that nobody guessed, by a builder that asked nothing
+        self.guessing = False
+        self.taken_apart: deque[Any] = deque(maxlen=64)  # tensors whose items the program took, as it does with lists of tensors
+        self.entered: set[Any] = set()
+        self.asked: dict[str, bool] = {}
+        self.decided = False  # whether anything was asked since the run began
+        self.decided_here = False  # the same since a function that nobody calls was called
+        self.decisions = 0  # how often, by now
+        self.expected = 0
+        self.incomplete = False  # whether a module got something unknown as a part
+        self.left = GUESSED_STEPS
+        self.updates = 0  # backward passes and optimizer steps so far
+        self.changes = Changes()
+        self.files: dict[str, Any] = {}
+        self.names: dict[str, Any] = {}
+        self.classes: list[type] = []
+        self.made_at: dict[int, tuple[Any, Place]] = {}
+        self.codes: dict[type, Any] = {}
+        self.open_classes: set[type] = set()
+        self.patched: set[str] = set()
+        self.dataclass_fields: dict[type, dict] = {}
+        self.importing = 0
+        self.scripting = False
+        self.yielded = functions.yielded
+        self.lexical_class = functions.lexical_class
+
+    def builtin(self, name: str) -> Any:
+        """A name that the file does not define."""
+        return builtins.find(name)
+
+    def has_cuda(self) -> bool:
+        """Whether there is a GPU: once with, once without, if the program asks."""
+        self.asked_cuda = True
+        return self.cuda
+
+    def count_gpus(self) -> int:
+        """How many GPUs there are: one, where the number matters to the program."""
+        self.counted_gpus = True
+        return 1 if self.has_cuda() else 0
+
+    def ended(self, kind: type) -> bool:
+        """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""
+        return self.codes[kind] in self.ended_codes
+
+    def device_of(self, tensor: torch.Tensor) -> torch.device:
+        """The device a tensor would be on."""
+        return dispatch.device_of(tensor)
+
+    # Calls
+
+    def call(self, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        """Call any value. What is not the program's own runs only if it is on the allow-list."""
+        kind = type(function)
+        if kind is types.FunctionType or kind is types.MethodType:
+            if functions.closure_of(function) is not None or functions.closure_of(getattr(function, "__wrapped__", None)) is not None:
+                return function(*args, **kwargs)
+        if kind is Unknown:
+            return self._call_unknown(function, args, kwargs)
+        if kind is Special:
+            if "*" in kwargs:
+                return Unknown("its arguments are unknown")
+            return self.run_special(function, args, kwargs)
+        if kind is functools.partial:
+            return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs})
+        if isinstance(function, type):
+            return self.construct(function, args, kwargs)
+        if isinstance(function, nn.Module):
+            return self.call_module(function, args, kwargs)
+        if functions.closure_of(getattr(kind, "__call__", None)) is not None:
+            return kind.__call__(function, *args, **kwargs)
+        if "*" in kwargs:
+            return Unknown("its arguments are unknown")
+        if not callable(function) and self.is_open(kind):
+            return Unknown("__call__ may come from a class we do not know")
+        if self.changes.loops:
+            self.changes.call(function)
+        guard = guards.find(function)
+        if guard is not None:
+            return self.guarded(guard, function, args, kwargs)
+        return self.foreign(function, tuple(args), kwargs)
+
+    def guarded(self, guard: Callable, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
+        """Call what must be looked at before: it may grow, or it has a meaning of its own here."""
+        unknown = unknown_in(args) if guard in guards.STRICT else None
+        if unknown is not None:
+            return Unknown(unknown.reason)
+        try:
+            return guard(self, function, *args, **kwargs)
+        except UnknownUsed as used:
+            return Unknown(str(used))
+
+    def run_special(self, special: Special, args: list, kwargs: dict[str, Any]) -> Any:
+        """Call one of our own functions."""
+        self.budget.spend()
+        try:
+            return special.function(self, *args, **kwargs)
+        except UnknownUsed as used:
+            return Unknown(str(used))
+
+    def foreign(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """Call a function of torch or Python that is known to be harmless; an error is remembered with its place."""
+        unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
+        if unknown is not None:
+            report_use(unknown, "call", (function, args, kwargs))
+            return Unknown(unknown.reason)
+        owner = getattr(function, "__self__", None)
+        self.budget.spend(3 if type(owner) in guards.PYTHON_TYPES else TORCH_STEPS)
+        for value in args:
+            if type(value) is range and (type(owner) in guards.PYTHON_TYPES or isinstance(owner, type)):
+                self.budget.length(max(0, (value.stop - value.start) // value.step))
+            elif type(value) in (list, tuple) and len(value) > 64:
+                self.budget.spend(4 * len(value))
+        try:
+            return function(*args, **kwargs)
+        except UnknownUsed as used:
+            return Unknown(str(used))
+        except RecursionError:
+            raise Exhausted("it nests too deeply") from None
+        except Exception as error:
+            if self.changes.cut and is_open(getattr(function, "__self__", None)):
+                return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
+            if id(error) not in self.failures and id(error) not in self.raised:
+                self.remember(error, function, args, kwargs)
+            raise
+
+    def remember(self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False) -> None:
+        """Keep what failed, and where, for the case that nobody catches it."""
+        if len(self.failures) > 200:  # each holds what it failed on
+            self.failures.clear()
+        failure = self.failures[id(error)] = Failure(self, error, function, args, kwargs)
+        failure.certain = certain
+
+    def call_module(self, module: nn.Module, args: list, kwargs: dict[str, Any]) -> Any:
+        """Call a module: torch's own `__call__` runs hooks and forward, ours or the program's."""
+        unknown = unknown_in(args)
+        if unknown is not None:
+            report_use(unknown, "layer", module)
+        if "*" in kwargs and functions.closure_of(type(module).forward) is None:
+            return Unknown("its arguments are unknown")
+        if guards.UNFINISHED in module.__dict__ and functions.closure_of(type(module).forward) is None:
+            return Unknown("a layer of unknown sizes")
+        self.budget.spend(TORCH_STEPS)
+        self.modules.append(module)
+        try:
+            result = module(*args, **kwargs)
+            if unknown is None and type(result) is not Unknown:
+                self.finished.add(type(module))
+                self.ended_codes.add(self.codes.get(type(module)))
+            return result
+        except UnknownUsed as used:
+            return Unknown(str(used))
+        except RecursionError:
+            raise Exhausted("it nests too deeply") from None
+        except Exception as error:
+            misused = self._misused(module, error)
+            if misused and self.is_open(type(module)):
+                return Unknown("forward may come from elsewhere")
+            native = functions.closure_of(type(module).forward) is None  # a Sequential of the program's own is torch's code, too
+            if id(error) not in self.failures and id(error) not in self.raised and (native or misused):
+                if unknown is not None:
+                    return Unknown(unknown.reason)
+                failure = self.failures[id(error)] = Failure(self, error, module, tuple(args), kwargs)
+                failure.certain = misused
+            raise
+        finally:
+            self.modules.pop()
+
+    def _misused(self, module: nn.Module, error: Exception) -> bool:
+        """Whether a module of the program has no forward, or is called with arguments that its forward does not have."""
+        if type(module) not in self.codes:
+            return False
+        closure = functions.closure_of(type(module).forward)
+        if closure is None:
+            return getattr(module.forward, "__name__", "") == "_forward_unimplemented"
+        return self.scripting and isinstance(error, functions.ArgumentError) and error.code is closure.code
+
+    def refuse(self, error: Exception, function: Any, args: tuple) -> None:
+        """Raise what torch would raise before it looks at any data."""
+        failure = self.failures[id(error)] = Failure(self, error, function, args, {})
+        failure.certain = True
+        raise error
+
+    def _call_unknown(self, function: Unknown, args: list, kwargs: dict[str, Any]) -> Unknown:
+        # It may add to the classes it is given: in notebooks `@add_to_class(Net)` spreads a class over cells.
+        self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
+        report_use(function, "call", (args, kwargs))
+        return Unknown(function.reason)
+
+    def decorate(self, decorator: Any, value: Any) -> Any:
+        """Apply a decorator; one that is unknown, or makes something unknown, leaves the definition as it is."""
+        if type(decorator) is Unknown:
+            return value
+        made = self.call(decorator, [value], {})
+        return value if type(made) is Unknown else made
+
+    def super_of(self, frame: Frame) -> Any:
+        """`super()` without arguments."""
+        owner, first = functions.lexical_class(frame)
+        if type(first) is Unknown:
+            return Unknown(first.reason)
+        return super(owner, first)
+
+    # Decisions
+
+    def decide(self, question: Question | None, default: bool = True) -> bool:
+        """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is tried."""
+        self.decisions += 1
+        if question is None:
+            return default
+        text, turned = question.asked
+        answer = self.choices.get(text)
+        if answer is None and default:
+            answer = self.asked.get(text)
+        if answer is None:
+            answer = default != turned and not decisions.excluded(text, self.asked)
+        self.asked.setdefault(text, answer)
+        self.decided = self.decided_here = True
+        return answer != turned
+
+    # Errors
+
+    def throw(self, frame: Frame, value: Any) -> None:
+        """`raise`: the program's own errors are never findings."""
+        if value is None:
+            while frame is not None and frame.handling is None:
+                frame = frame.parent
+            raise frame.handling if frame else RuntimeError("No active exception to reraise")
+        if isinstance(value, type) and issubclass(value, BaseException):
+            value = self.call(value, [], {})
+        if isinstance(value, Exception):
+            self.raised[id(value)] = value
+            raise value
+        if isinstance(value, BaseException):
+            raise ProgramExit(str(value))
+        raise ProgramError("an unknown error")
+
+    def catches(self, kind: Any, error: Exception) -> bool:
+        """Whether an except clause for `kind` catches an error."""
+        kinds = kind if type(kind) is tuple else (kind,)
+        for one in kinds:
+            if isinstance(one, type) and issubclass(one, BaseException):
+                if isinstance(error, one):
+                    return True
+            elif id(error) not in self.failures:
+                return True
+        return False
+
+    def report(self, error: Exception) -> None:
+        """An error that the program swallows by printing it is still an error."""
+        failure = self.failures.get(id(error))
+        if failure is not None and failure.function in (getattr, operator.getitem) and failure.certain:
+            return  # a program may ask what it has by trying
+        if failure is not None and not failure.expected and all(f.place != failure.place for f in self.reported):
+            self.reported.append(failure)
+
+    def enter(self, manager: Any) -> Any:
+        """The value of `with manager as …`."""
+        if type(manager) is Unknown:
+            return Unknown(manager.reason)
+        enter = getattr(type(manager), "__enter__", None)
+        if enter is None:
+            return Unknown("it is no context manager")
+        if functions.closure_of(enter) is not None or isinstance(manager, guards.CONTEXTS):
+            return enter(manager)
+        return Unknown("it is an unknown context manager")
+
+    def leave(self, manager: Any, error: Exception | None) -> bool:
+        """Whether leaving the context swallows the error."""
+        leave = getattr(type(manager), "__exit__", None)
+        if leave is None or type(manager) is Unknown:
+            return False
+        if functions.closure_of(leave) is not None or isinstance(manager, guards.CONTEXTS):
+            answer = leave(manager, type(error) if error else None, error, None)
+            return False if type(answer) is Unknown or error is None else bool(answer)
+        return False
+
+
+def is_plain(values: Any, limit: int = 2000) -> bool:
+    """Whether arguments hold nothing but numbers, texts, tensors and containers of them: an error they cause is torch's own."""
+    stack = list(values)
+    while stack:
+        limit -= 1
+        value = stack.pop()
+        if isinstance(value, (list, tuple)):
+            stack.extend(value)
+        elif isinstance(value, dict):
+            stack.extend(value.values())
+        elif not isinstance(value, PLAIN):
+            return False
+        if limit < 0:
+            return False
+    return True
+
+
+PLAIN = (int, float, complex, str, type(None), torch.Tensor, torch.dtype, torch.device, slice, type(...))

@@ -1,0 +1,408 @@
+"""What Python's syntax does to values: operators, comparisons, indexing, iteration, unpacking, formatting."""
+
+from __future__ import annotations
+
+import operator
+import re
+import types
+from collections import deque
+from typing import Any, Callable, Iterable, Iterator
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.values import Budget, Exhausted, Unknown, UnknownUsed, report_use
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.language.program import Question
+from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.machine.attributes import is_several
+from torchlint.shapes.tensors.arrays import Array
+
+_WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
+LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
+NESTING = frozenset({list, tuple, dict, set})
+LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
+
+
+class Operations:
+    """The part of the machine that evaluates syntax other than calls."""
+
+    def is_tensor(self, value: Any) -> bool:
+        """Whether a truth value would need data."""
+        return isinstance(value, (torch.Tensor, Array))
+
+    def truth(self, value: Any, place: Any = None, key: Question | None = None, default: bool = True) -> bool:
+        """The truth of a value; unknown ones, and tensors without data, are decided."""
+        kind = type(value)
+        if kind is bool:
+            return value
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided:
+            if place is not None:
+                self.place = place
+            answer = self.foreign(bool, (value,), {})  # many values have no truth; a few may be known
+            return self.decide(key, default) if type(answer) is Unknown else answer
+        if kind is Unknown or isinstance(value, (torch.Tensor, Array)):
+            return self.decide(key, default)
+        for name in ("__bool__", "__len__"):
+            method = getattr(kind, name, None)
+            if functions.closure_of(method) is not None:
+                answer = method(value)
+                return self.decide(key, default) if type(answer) is Unknown else bool(answer)
+        try:
+            return bool(value)
+        except UnknownUsed:
+            return self.decide(key, default)
+
+    def operate(self, apply: Callable, a: Any, b: Any) -> Any:
+        """A binary operator; results that grow are estimated before they are made."""
+        if type(a) is Unknown or type(b) is Unknown:
+            return self._operate_unknown(apply, a, b)
+        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+            if isinstance(a, int) and isinstance(b, int):
+                self._estimate_integer(apply, a, b)
+            try:
+                return apply(a, b)
+            except OverflowError:
+                return Unknown("a number that is too large")
+        name = apply.__name__.lstrip("i") if apply.__name__ != "invert" else ""
+        if isinstance(a, (str, bytes)) and name == "mod":
+            return self.percent(a, b)
+        if name == "mul" and (isinstance(a, int) or isinstance(b, int)):
+            items, times = (b, a) if isinstance(a, int) else (a, b)
+            if type(items) in LISTS:
+                self.budget.length(len(items) * max(times, 0))
+        elif name in ("add", "concat") and type(a) in LISTS and type(b) in LISTS:
+            self.budget.length(len(a) + len(b))
+        if self.changes.loops:
+            self.changes.operate(apply, a)
+        return self.foreign(apply, (a, b), {})
+
+    def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
+        unknown, other = (a, b) if type(a) is Unknown else (b, a)
+        report_use(unknown, "operator", (apply, other))
+        if type(other) in (list, tuple) and type(unknown) is Unknown:
+            return Unknown(unknown.reason)
+        return Unknown(unknown.reason)
+
+    def _estimate_integer(self, apply: Callable, a: int, b: int) -> None:
+        name = apply.__name__.lstrip("i")
+        if name == "mul":
+            bits = a.bit_length() + b.bit_length()
+        elif name == "pow":
+            bits = a.bit_length() * abs(b) if abs(a) > 1 else 1
+        elif name == "lshift":
+            bits = a.bit_length() + max(b, 0)
+        else:
+            return
+        if bits > Budget.BITS:
+            raise Exhausted("it computes a number that is too large")
+
+    def compare(self, apply: Callable, a: Any, b: Any) -> Any:
+        """A comparison other than `is` and `in`."""
+        if type(a) is Unknown or type(b) is Unknown:
+            return Unknown((a if type(a) is Unknown else b).reason)
+        if isinstance(a, (torch.Tensor, Array)) or isinstance(b, (torch.Tensor, Array)):
+            if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+                return apply is operator.ne
+            return self.foreign(apply, (a, b), {})
+        if type(a) in NESTING:
+            self.budget.weigh(a)
+        try:
+            return apply(a, b)
+        except UnknownUsed as used:
+            return Unknown(str(used))
+
+    def same(self, a: Any, b: Any) -> Any:
+        """`a is b`; an unknown is taken to be something."""
+        if type(a) is Unknown or type(b) is Unknown:
+            other = b if type(a) is Unknown else a
+            return False if other is None or other is ... else Unknown("it is compared with an unknown")
+        return a is b
+
+    def contains(self, items: Any, item: Any) -> Any:
+        """`item in items`."""
+        if type(items) is Unknown or type(item) is Unknown:
+            return Unknown("it is searched for an unknown")
+        if isinstance(items, (torch.Tensor, Array)):
+            return Unknown("values of a tensor")
+        method = getattr(type(items), "__contains__", None)
+        if functions.closure_of(method) is not None:
+            return method(items, item)
+        try:
+            if type(items) in LISTS or isinstance(items, (dict, types.MappingProxyType, nn.Module)):
+                self.budget.length(len(items))
+                self.budget.weigh(item)
+                found = item in items
+                if not found and isinstance(items, Iterable) and any(type(i) is Unknown for i in items):
+                    return Unknown("one of the items is unknown")
+                return found
+            return any(item is other or item == other for other in self.iterate(items))
+        except UnknownUsed as used:
+            return Unknown(str(used))
+
+    # Items
+
+    def item(self, owner: Any, key: Any) -> Any:
+        """`owner[key]`"""
+        kind = type(owner)
+        if kind is list or kind is tuple or kind is torch.Size:
+            if type(key) is int:
+                if self.changes.cut and not -len(owner) <= key < len(owner) and is_open(owner):
+                    return Unknown(MORE)
+                return owner[key]
+            if type(key) is Unknown:
+                return Unknown("an item at an unknown position")
+            if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
+                return Unknown("a slice of unknown length")
+            if self.scripting and type(key) is tuple and is_several(owner):
+                error = TypeError("tuple indices must be integers or slices, not tuple")
+                self.remember(error, operator.getitem, (owner, key), {}, certain=not self.asked)
+                raise error
+            return owner[key.__index__() if hasattr(key, "__index__") else key]
+        if kind is Unknown:
+            report_use(owner, "index", key)
+            hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
+            return Unknown(owner.reason, hole)
+        if isinstance(owner, torch.Tensor):
+            if type(key) is int:
+                self.taken_apart.append(owner)
+            return self.foreign(operator.getitem, (owner, self._index(key)), {})
+        if isinstance(owner, Array):
+            return self.foreign(operator.getitem, (owner, key), {})
+        if isinstance(owner, type):
+            return owner  # `list[int]`, `Generic[T]`
+        method = getattr(kind, "__getitem__", None)
+        if functions.closure_of(method) is not None:
+            return method(owner, key)
+        if isinstance(owner, dict):
+            self.budget.weigh(key)
+            try:
+                return owner[key] if type(key) is not Unknown else Unknown("the value of an unknown key")
+            except TypeError:
+                return Unknown("the value of an unhashable key")
+            except KeyError:
+                if self.changes.cut and is_open(owner):
+                    return Unknown(MORE)
+                raise
+        if method is None:
+            raise TypeError(f"'{kind.__name__}' object is not subscriptable")
+        return self.foreign(operator.getitem, (owner, key), {})
+
+    def _index(self, key: Any) -> Any:
+        """An index without unknowns, and arrays as tensors."""
+        parts = key if type(key) is tuple else (key,)
+        made = []
+        for part in parts:
+            if type(part) is Unknown:
+                return part
+            if type(part) is slice and any(type(p) is Unknown for p in (part.start, part.stop, part.step)):
+                return Unknown("a slice of unknown length")
+            made.append(part.tensor if isinstance(part, Array) else part)
+        return tuple(made) if type(key) is tuple else made[0]
+
+    def put(self, owner: Any, key: Any, value: Any) -> None:
+        """`owner[key] = value`"""
+        if type(owner) is Unknown:
+            return
+        method = getattr(type(owner), "__setitem__", None)
+        if functions.closure_of(method) is not None:
+            method(owner, key, value)
+        elif isinstance(owner, torch.Tensor):
+            index = self._index(key)
+            value = value.tensor if isinstance(value, Array) else value
+            if type(index) is not Unknown and type(value) is not Unknown:
+                self.foreign(operator.setitem, (owner, index, value), {})
+        elif isinstance(owner, Array):
+            pass
+        elif type(key) is Unknown or (type(key) is slice and type(value) is Unknown):
+            if isinstance(owner, dict):
+                self.changes.loosen(owner)
+        elif type(key) is slice and isinstance(owner, list):
+            owner[key] = list(self.iterate(value))
+        else:
+            self.budget.weigh(key)
+            if self.changes.loops:
+                self.changes.put(owner, key)
+            owner[key] = value
+
+    def delete_item(self, owner: Any, key: Any) -> None:
+        """`del owner[key]`"""
+        method = getattr(type(owner), "__delitem__", None)
+        if functions.closure_of(method) is not None:
+            method(owner, key)
+        elif type(key) is not Unknown and isinstance(owner, (dict, list, nn.Module, deque)):
+            del owner[key]
+
+    def update(self, made: dict, extra: Any, star: bool = False) -> None:
+        """`**extra` in a call or a dict display."""
+        if type(extra) is Unknown:
+            if star:
+                made["*"] = extra
+            else:
+                self.changes.loosen(made)
+            return
+        if not isinstance(extra, dict):
+            keys = self.call(self.get(extra, "keys"), [], {})
+            if type(keys) is Unknown:
+                return self.update(made, keys, star)
+            extra = {key: self.item(extra, key) for key in self.iterate(keys)}
+        if star and self.changes.cut and is_open(extra):
+            made["*"] = Unknown(MORE)
+            extra = {key: value for key, value in extra.items() if type(key) is not Unknown}
+        self.budget.length(len(made) + len(extra))
+        made.update(extra)
+
+    def build(self, kind: type, values: list) -> Any:
+        """A list, tuple or set of values."""
+        if kind is set:
+            if any(type(v) is Unknown for v in values):
+                return Unknown("a set with unknown items")
+            self.budget.weigh(values)
+            return set(values)
+        return kind(values)
+
+    # Iteration
+
+    def iterate(self, items: Any, looping: bool = False) -> Iterator:
+        """The items of anything iterable, paid for one by one. An unknown raises UnknownUsed, or gives two rounds of a loop."""
+        kind = type(items)
+        if kind is list or kind is tuple:
+            if kind is list and len(items) < 2 or looping and len(items) > 64:
+                return self._counted(iter(items))  # it may grow meanwhile, or the loop may end long before
+            self.budget.spend(len(items))
+            return iter(items)
+        if kind is Unknown:
+            report_use(items, "iterate", None)
+            if looping:
+                return self.changes.short([Unknown(items.reason)])
+            raise UnknownUsed(items.reason)
+        if isinstance(items, (torch.Tensor, Array)):
+            return self._rows(items, looping)
+        method = getattr(kind, "__iter__", None)
+        if functions.closure_of(method) is not None:
+            return self.iterate(method(items), looping)
+        if method is None and functions.closure_of(getattr(kind, "__getitem__", None)) is not None:
+            return self._by_index(items)
+        if functions.closure_of(getattr(kind, "__next__", None)) is not None:
+            return self._by_next(items)
+        return self._counted(iter(items))
+
+    def _counted(self, items: Iterator) -> Iterator:
+        spend = self.budget.spend
+        for item in items:
+            spend()
+            yield item
+
+    def _rows(self, items: Any, looping: bool) -> Iterator:
+        size = items.shape
+        self.taken_apart.append(items)
+        if not size:
+            raise TypeError("iteration over a 0-d tensor")
+        if size[0] > LOOPS:
+            if looping:
+                return self.changes.short([items[0], items[0]])
+            raise UnknownUsed("a tensor with very many rows")
+        self.budget.spend(size[0] * 20)
+        if isinstance(items, Array):
+            return iter([items[0]] * size[0])
+        return iter(self.foreign(torch.Tensor.unbind, (items,), {}))
+
+    def _by_index(self, items: Any) -> Iterator:
+        for position in range(LOOPS):
+            self.budget.spend()
+            try:
+                value = type(items).__getitem__(items, position)
+            except IndexError:
+                return
+            yield value
+        self.changes.early = True
+
+    def _by_next(self, items: Any) -> Iterator:
+        for _ in range(LOOPS):
+            self.budget.spend()
+            try:
+                value = type(items).__next__(items)
+            except StopIteration:
+                return
+            yield value
+        self.changes.early = True
+
+    def unpack(self, value: Any, count: int, star: int | None) -> Iterable:
+        """The values for `a, b = value` or `a, *b = value`."""
+        if type(value) is Unknown:
+            if star is None:
+                report_use(value, "unpack", count)
+            return [Unknown(value.reason, f"{value.hole}[{i}]" if value.hole else None) for i in range(count)]
+        if type(value) in (tuple, list) and star is None:
+            items = value
+        else:
+            try:
+                items = list(self.iterate(value))
+            except UnknownUsed as used:
+                return [Unknown(str(used))] * count
+        if star is not None:
+            if len(items) < count - 1:
+                raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
+            tail = count - 1 - star
+            end = len(items) - tail
+            return [*items[:star], items[star:end], *items[end:]]
+        if len(items) > count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        if len(items) < count:
+            raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+        return items
+
+    # Text
+
+    def format(self, value: Any, spec: Any, conversion: str = "") -> Any:
+        """`format(value, spec)`, for plain values only."""
+        if type(value) is Unknown or type(spec) is Unknown:
+            return Unknown("a text with unknown parts")
+        if any(int(n) > 1000 for n in _numbers(spec)):
+            raise Exhausted("it formats a very long text")
+        if type(value) is str:
+            self.budget.length(len(value))
+        elif type(value) not in PLAIN:
+            text = self.text(value)
+            if type(text) is Unknown:
+                return text
+            return text
+        elif isinstance(value, int) and value.bit_length() > Budget.BITS:
+            raise Exhausted("it prints a number that is too large")
+        return format(repr(value) if conversion == "r" else value, spec) if conversion != "s" else format(str(value), spec)
+
+    def percent(self, template: str | bytes, values: Any) -> Any:
+        """`template % values`"""
+        if _WIDE.search(template if isinstance(template, str) else template.decode("latin-1")):
+            return Unknown("a text of unknown width")
+        parts = values if type(values) is tuple else (values,)
+        if any(type(p) not in (str, int, float, bool) for p in parts):
+            return Unknown("a text with unknown parts")
+        self.budget.length(len(template) + sum(len(p) if type(p) is str else 64 for p in parts))
+        return template % values
+
+    def text(self, value: Any) -> Any:
+        """`str(value)`, without calling into anything unknown."""
+        kind = type(value)
+        if kind is str:
+            return value
+        if kind in PLAIN:
+            if isinstance(value, int) and value.bit_length() > Budget.BITS:
+                raise Exhausted("it prints a number that is too large")
+            return str(value)
+        for name in ("__str__", "__repr__"):
+            method = getattr(kind, name, None)
+            if functions.closure_of(method) is not None:
+                return method(value)
+        if kind in (torch.dtype, torch.Size):
+            return str(value)
+        if kind in (list, tuple) and len(value) < 64 and all(type(v) in PLAIN or type(v) is str for v in value):
+            return str(value)
+        return Unknown(f"the text of a {kind.__name__}")
+
+
+def _numbers(text: Any) -> list[str]:
+    """The runs of digits in a format: widths and precisions."""
+    text = text.decode("latin-1") if isinstance(text, bytes) else str(text)
+    return "".join(c if c.isdigit() else " " for c in text).split()

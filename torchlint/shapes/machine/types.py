@@ -1,0 +1,128 @@
+"""Classes of the program become real types, without the hooks by which a type could reach out of the dry run."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import types
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core import standins
+from torchlint.shapes.core.values import Exhausted, Unknown, on_use, report_use, unknown_in
+from torchlint.shapes.language import functions
+from torchlint.shapes.libraries import guards
+
+# Python calls these behind everybody's back, or lets them decide how objects are made and copied.
+DROPPED = frozenset(
+    "__del__ __getattribute__ __reduce__ __reduce_ex__ __slots__ __metaclass__ __prepare__ __getnewargs__ __getnewargs_ex__ "
+    "__getstate__ __setstate__ __class__ __dict__ __weakref__ __mro_entries__ __instancecheck__ __subclasscheck__ "
+    "__torch_function__ __torch_dispatch__ __array__ __array_function__ __array_interface__".split()
+)
+BASES = (nn.Module, torch.autograd.Function, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, BaseException, enum.Enum, dict, list, tuple, str, int, float, set, torch.distributions.Distribution, standins.StandIn)
+
+
+class Classes:
+    """The part of the machine that makes classes and instances."""
+
+    def make_class(self, code: functions.ClassCode, bases: list, namespace: dict, keywords: dict) -> Any:
+        """The type for a class statement."""
+        self.budget.spend(100)
+        known, is_open = [], False
+        for base in bases:
+            if base is standins.NAMED_TUPLE:
+                return self._named_tuple(code, namespace)
+            if isinstance(base, type) and (base in self.codes or issubclass(base, BASES)):
+                if base not in known:
+                    known.append(base)
+            elif base is not object:
+                is_open = True
+        body = {k: v for k, v in namespace.items() if k not in DROPPED and type(v) is not Unknown or k == "__annotations__"}
+        unknowns = {k: v for k, v in namespace.items() if type(v) is Unknown and k not in DROPPED}
+        body.update(unknowns)
+        body["__module__"] = code.path
+        body["__qualname__"] = code.name
+        if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
+            body["__hash__"] = nn.Module.__hash__
+        try:
+            made = types.new_class(code.name, tuple(known), {}, lambda n: [n.__setitem__(k, v) for k, v in body.items()])
+        except (TypeError, ValueError, AttributeError):
+            return Unknown(f"the class {code.name} cannot be made")
+        self.codes[made] = code
+        if is_open:
+            self.open_classes.add(made)
+        self.classes.append(made)
+        return made
+
+    def _named_tuple(self, code: functions.ClassCode, namespace: dict) -> type:
+        fields = [n for n in namespace.get("__annotations__", {}) if n.isidentifier() and not n.startswith("_")]
+        defaults = [namespace[n] for n in fields if n in namespace]
+        base = collections.namedtuple(code.name, fields, defaults=defaults)
+        methods = {k: v for k, v in namespace.items() if functions.closure_of(v) is not None or isinstance(v, property)}
+        made = type(code.name, (base,), {k: v for k, v in methods.items() if k not in DROPPED})
+        self.codes[made] = code
+        return made
+
+    def construct(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
+        """Call a class."""
+        if kind in self.codes:
+            return self._own(kind, args, kwargs)
+        if "*" in kwargs:
+            return Unknown("its arguments are unknown")
+        if kind in guards.CONSTRUCT:
+            return self.guarded(guards.CONSTRUCT[kind], kind, args, kwargs)
+        if issubclass(kind, nn.Module):
+            unknown = unknown_in((*args, *kwargs.values()))
+            if kind in guards.CONTAINERS:
+                args = [guards.layers(self, a) for a in args]
+            elif unknown is not None:
+                report_use(unknown, "construct", (kind, args, kwargs))
+                return Unknown(unknown.reason)
+            for name in guards.LAYER_COUNTS:
+                if isinstance(kwargs.get(name), int) and kwargs[name] > guards.LAYERS:
+                    raise Exhausted(f"{name} is {kwargs[name]}")
+            if issubclass(kind, nn.RNNBase) and len(args) > 2 and isinstance(args[2], int) and args[2] > guards.LAYERS:
+                raise Exhausted(f"num_layers is {args[2]}")
+            if issubclass(kind, (nn.TransformerEncoder, nn.TransformerDecoder)) and len(args) > 1 and args[1] > guards.LAYERS:
+                raise Exhausted(f"num_layers is {args[1]}")
+            place = self.place
+            made = self.foreign(kind, tuple(args), kwargs)
+            if type(made) is not Unknown:
+                if kind not in guards.CONTAINERS:
+                    self.budget.spend(10 * max(0, sum(1 for _ in made.parameters()) - 2))  # one layer may be many
+                self.made_at[id(made)] = (made, place)
+            return made
+        if issubclass(kind, BaseException):
+            return kind(*[a for a in args if type(a) is not Unknown])
+        if issubclass(kind, torch.optim.Optimizer):
+            args = [list(self.iterate(a)) if hasattr(type(a), "__next__") else a for a in args]
+        if kind.__module__.startswith("torch"):
+            return self.foreign(kind, tuple(args), kwargs)
+        if issubclass(kind, enum.Enum):
+            return self.foreign(kind, tuple(args), kwargs)
+        return Unknown(f"{kind.__name__} is not made in a dry run")
+
+    def _own(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
+        if "*" in kwargs and functions.closure_of(getattr(kind, "__init__", None)) is None:
+            del kwargs["*"]
+        place = self.place
+        if issubclass(kind, enum.Enum):
+            return self.foreign(kind, tuple(args), kwargs)
+        own_init = isinstance(getattr(kind, "__init__", None), types.FunctionType) and kind.__init__ is not nn.Module.__init__
+        if issubclass(kind, BaseException) and not own_init:
+            return kind(*[a for a in args if type(a) is not Unknown])
+        if not own_init and functions.closure_of(getattr(kind, "__new__", None)) is None and (args or kwargs):
+            if self.is_open(kind) and not issubclass(kind, (nn.Module, dict, list, tuple)):
+                args, kwargs = [], {}
+            elif not issubclass(kind, tuple) and unknown_in((*args, *kwargs.values())) is not None:
+                return Unknown("it is made of unknowns")
+        made = kind(*args, **kwargs)
+        if isinstance(made, nn.Module):
+            self.made_at[id(made)] = (made, place)
+            if not on_use:  # nobody is looking what consumes unknown arguments
+                self.instances[type(made)] = (made, self.guessing or self.decided)  # an answer to an unknown condition is a guess, too
+                if not self.guessing and not self.decided_here:
+                    self.built_instances[type(made)] = made
+        return made

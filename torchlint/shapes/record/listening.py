@@ -1,0 +1,209 @@
+"""Operations of a dry run as rules see them: each one that an `@on_op` check names is given to it while it happens."""
+
+from __future__ import annotations
+
+import ast
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator, Sequence
+
+import torch
+
+from torchlint.finding import Edit, Finding, Fix, Note, Span
+from torchlint.shapes.core.values import Unknown, machines
+from torchlint.shapes.language.program import node_at, source_of
+from torchlint.shapes.tensors import device_tags
+
+REMEMBERED = 20_000  # operations whose results know what made them
+CHANGES = 24  # runs with other sizes that must lead to the same finding
+
+
+class Operand:
+    """A tensor that an operation takes or gives: `shape`, `dtype` ("float32"), `device` ("cuda:0"), and the operation that `made_by` it."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: torch.Tensor):
+        self.tensor = tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.tensor.shape)
+
+    @property
+    def dtype(self) -> str:
+        return str(self.tensor.dtype).removeprefix("torch.")
+
+    @property
+    def device(self) -> str:
+        return str(device_tags.device_of(self.tensor))
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.tensor.requires_grad
+
+    @property
+    def made_by(self) -> Operation | None:
+        return getattr(self.tensor, "torchlint_made_by", None)
+
+    def is_same(self, other: Any) -> bool:
+        return isinstance(other, Operand) and other.tensor is self.tensor
+
+
+class Operation:
+    """One call of torch. `name` is that of the function or method without underscores (`sub` for `x - y`), `path` and `span` say where in
+    the program; `guessed`: whether its sizes were guessed (a finding is then kept only if other guesses lead to it as well)."""
+
+    __slots__ = ("function", "args", "kwargs", "returned", "place", "guessed")
+
+    def __init__(self, function: Any, args: tuple, kwargs: dict[str, Any], returned: Any, place: Any, guessed: bool):
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.returned = returned
+        self.place = place
+        self.guessed = guessed
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "").strip("_")
+
+    @property
+    def path(self) -> str:
+        return self.place[0]
+
+    @property
+    def span(self) -> Span:
+        return self.place[1]
+
+    def argument(self, name: str, position: int) -> Any:
+        """A tensor as an Operand, everything else as it is; None if it was not given, or is not known."""
+        value = self.args[position] if position < len(self.args) else self.kwargs.get(name)
+        return _seen(value)
+
+    @property
+    def result(self) -> Any:
+        return _seen(self.returned)
+
+    def text(self, position: int) -> str:
+        """How the program writes an argument; empty if it is not seen at this place."""
+        node = self._argument_node(position)
+        return ast.unparse(node) if node is not None else ""
+
+    def with_suffix(self, position: int, suffix: str, message: str) -> Fix | None:
+        """The fix that puts something (`.squeeze(-1)`) behind an argument; None if it is not seen at this place."""
+        node = self._argument_node(position)
+        if not isinstance(node, (ast.Name, ast.Call, ast.Attribute, ast.Subscript)):
+            return None
+        span = source_of(self.path).span(node)
+        end = Span(span.end_line, span.end_column, span.end_line, span.end_column)
+        return Fix(message, (Edit(end, suffix),), "unsafe")
+
+    def _argument_node(self, position: int) -> ast.expr | None:
+        node = node_at(self.place)
+        if isinstance(node, ast.BinOp):
+            given = [node.right, node.left] if getattr(self.function, "__name__", "").startswith("__r") else [node.left, node.right]
+        elif isinstance(node, ast.Call):
+            owner = isinstance(node.func, ast.Attribute) and getattr(torch.Tensor, self.name, None) == self.function
+            given = [*([node.func.value] if owner else []), *node.args]
+        else:
+            return None
+        return given[position] if position < len(given) and not any(isinstance(n, ast.Starred) for n in given) else None
+
+    def note(self, message: str) -> Note:
+        return Note(message, *self.place)
+
+    def finding(self, message: str, help: str = "", fix: Fix | None = None, notes: Sequence[Note] = ()) -> Finding:
+        return Finding("", "", *self.place, message, help, "warning", fix, tuple(notes))
+
+
+def _seen(value: Any) -> Any:
+    return Operand(value) if isinstance(value, torch.Tensor) else None if type(value) is Unknown else value
+
+
+# A check: the operations it asks for, and what it says about one.
+Check = tuple[Sequence[str], Callable[[Operation], Sequence[Finding]]]
+
+
+class Listener:
+    """Gives operations to checks and keeps what they say. Nothing is heard unless `hearing` is open."""
+
+    def __init__(self, checks: Sequence[Check]):
+        self.findings: dict[Any, Finding] = {}
+        self.guessing = False
+        self._wanted: dict[Any, list[Callable]] = {}
+        self._said: set[Any] = set()
+        self._count = 0
+        for names, check in checks:
+            for function in {f for name in names for f in functions_named(name)}:
+                self._wanted.setdefault(function, []).append(check)
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """While this lasts, operations are heard."""
+        device_tags.listeners.append(self._hear)
+        try:
+            yield
+        finally:
+            device_tags.listeners.remove(self._hear)
+
+    def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
+        place = machines[-1].place if machines else None
+        if place is None:
+            return
+        made = Operation(function, args, kwargs, result, place, self.guessing)
+        if self._count < REMEMBERED:
+            self._count += 1
+            for tensor in result if isinstance(result, (tuple, list)) else (result,):
+                if isinstance(tensor, torch.Tensor) and all(tensor is not a for a in args):
+                    tensor.torchlint_made_by = made
+        checks = self._wanted.get(function)
+        if checks:
+            key = (function, place, self.guessing, *[tuple(a.shape) for a in args if isinstance(a, torch.Tensor)])
+            if key not in self._said or self.guessing:
+                self._said.add(key)
+                for check in checks:
+                    for finding in check(made):
+                        self.findings.setdefault((finding.path, finding.span, finding.code), finding)
+
+    def during(self, run: Callable[[], Any]) -> tuple[Any, dict[Any, Finding]]:
+        """What a run with guessed sizes returns, and what is said about it and not yet kept."""
+        kept, self.findings, self.guessing = self.findings, {}, True
+        try:
+            with self.hearing():
+                return run(), self.findings
+        finally:
+            self.findings, self.guessing = kept, False
+
+    def keep(self, attempt: Any, changes: Callable) -> None:
+        """Keep what is said about a class that ran with guessed sizes, if it is said with other guesses as well: `changes` makes them."""
+        if attempt.ran is None or attempt.ran.last.stopped is not None or attempt.instance is None:
+            return
+        assumed = attempt.ran.assumed
+        run, _ = attempt.runs(attempt.instance)
+        _, found = self.during(lambda: run(assumed))
+        for change, _ in list(changes(assumed))[:CHANGES] if found else ():
+            result, others = self.during(lambda: run(change))
+            if result.stopped is None:
+                found = {key: f for key, f in found.items() if key in others}
+        if found and attempt.built is not None and attempt.built.assumed:
+            other = type(attempt)(attempt.machine, attempt.kind, attempt.hints)
+            other.rebuild(second=True)
+            if not other.ended():
+                return
+            run, _ = attempt.runs(other.instance)
+            _, others = self.during(lambda: run(other.ran.assumed))
+            found = {key: f for key, f in found.items() if key in others}
+        for key, finding in found.items():
+            self.findings.setdefault(key, finding)
+
+
+def functions_named(name: str) -> list[Any]:
+    """The functions of torch that a name means; `.sub` is the method and the operator, `torch.sub` the function."""
+    if name.startswith("."):
+        word = name[1:]
+        found = [getattr(torch.Tensor, form, None) for form in (word, f"__{word}__", f"__r{word}__")]
+        return [f for f in found if f is not None]
+    value: Any = torch
+    for part in name.split(".")[1:]:
+        value = getattr(value, part, None)
+    return [value] if value is not None else []

@@ -1,0 +1,242 @@
+"""Collects the forwards of a dry run, the best of each class, and makes tables of them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping
+
+import torch
+from torch import nn
+from torch.nn.parameter import UninitializedTensorMixin
+
+from torchlint.shapes.core import table
+from torchlint.shapes.core.faults import Trace
+from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language import functions
+from torchlint.shapes.record import graph, graph_nodes
+from torchlint.shapes.record.entries import RecordedCall, tensors_in
+from torchlint.shapes.record.graph import Recorder, Recording, named_inputs
+from torchlint.shapes.tensors.replay import confirm
+
+
+class _Session:
+    """A recorded forward and what is known of the run."""
+
+    def __init__(self, recording: Recording, origin: str, finished: bool):
+        self.recording = recording
+        self.origin = origin  # given by the user, from the script, or guessed
+        self.finished = finished
+
+    @property
+    def rank(self) -> tuple:
+        """What the user gave is worth more than what the script ran, and that more than a guess; then, what came
+        furthest."""
+        return (("guess", "script", "user").index(self.origin), self.finished, len(self.recording.entries))
+
+
+class Traces:
+    """Given to a dry run. `only` is the class that is asked for, `given` what its forward is to get; `used` whether
+    one took it."""
+
+    def __init__(self, path: str, only: str | None = None, given: Mapping[str, Any] = {}):
+        self.path = path
+        self.only = only
+        self.given = given
+        self.used = False
+        self.guessing = False
+        self.tables: list[table.Table] = []
+        self._best: dict[type, _Session] = {}
+        self._attempts: dict[type, Any] = {}
+
+    def inputs_for(self, kind: type) -> dict[str, list]:
+        """What the user gave for the forward of a class; it is then run even if the script ran it."""
+        closure = functions.closure_of(kind.forward)
+        if not self.given or closure is None or self.only not in (None, kind.__name__):
+            return {}
+        names = (*closure.code.positional[1:], *closure.code.only_named)
+        return {name: [value] for name, value in self.given.items()} if set(self.given) <= set(names) else {}
+
+    @contextmanager
+    def collecting(self, machine: Any) -> Iterator[None]:
+        """Record every forward of a module of this file that no other forward calls."""
+        before = nn.Module.__call__
+
+        def call(module, *args, **kwargs):
+            code = machine.codes.get(type(module))
+            if code is None or code.path != self.path or any(type(a) is Unknown for a in (*args, *kwargs.values())):
+                return before(module, *args, **kwargs)
+            return self._record(machine, module, args, kwargs)
+
+        nn.Module.__call__ = call
+        try:
+            yield
+        finally:
+            nn.Module.__call__ = before
+
+    def _record(self, machine: Any, module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> Any:
+        recorder = Recorder(lambda: machine.place)
+        session = None
+        try:
+            with recorder.watch(module, named_inputs(module, args, kwargs)) as recording:
+                origin = "script" if not self.guessing else "user" if self.inputs_for(type(module)) else "guess"
+                session = _Session(recording, origin, False)
+                result = recording.result = module(*args, **kwargs)
+                session.finished = type(result) is not Unknown
+                return result
+        except UnknownUsed as unknown:
+            recording.error = f"it depends on something unknown: {unknown}"
+            raise
+        finally:
+            kind = type(module)
+            best = self._best.get(kind)
+            # Of guessed runs that fail the first is kept: later ones change its sizes to see whether the error stays.
+            last = session is not None and (session.finished or not self.guessing)
+            if session is not None and (best is None or session.rank > best.rank or session.rank == best.rank and last):
+                self._best[kind] = session
+
+    def attempted(self, kind: type, attempt: Any) -> None:
+        """Remember how a class was constructed and called, for the words that explain it."""
+        self._attempts[kind] = attempt
+        self.used = self.used or bool(self.inputs_for(kind))
+
+    def finish(self, machine: Any) -> None:
+        """Make the tables, while tensors are still dry: the classes of the file, in the order of the text."""
+        kinds = [k for k in machine.classes if issubclass(k, nn.Module) and machine.codes[k].path == self.path]
+        for session in list(self._best.values()):
+            for part in session.recording.parts():
+                kind = type(part.module)
+                better = _Session(part, "script" if session.origin == "script" else "guess", not part.error)
+                if kind in machine.codes and (kind not in self._best or better.rank > self._best[kind].rank):
+                    self._best[kind] = better
+        for kind in sorted(kinds, key=lambda k: machine.codes[k].place[1]):
+            if self.only is None or kind.__name__ == self.only:
+                self.tables.append(self._table(machine, kind))
+
+    def graphs(self, machine: Any) -> Iterator[Trace]:
+        """The forwards that came to their end as torch.fx graphs, made while tensors are still dry."""
+        for kind, session in self._best.items():
+            if session.finished and session.origin != "user":
+                code, inputs = machine.codes[kind], session.recording.inputs
+                described = {argument: _described(value) for argument, value in inputs.items()}
+                guessed = session.origin == "guess"
+                yield Trace(kind.__name__, self.path, code.place[1], session.recording.graph_module(), described, guessed)
+
+    def _table(self, machine: Any, kind: type) -> table.Table:
+        _, span = machine.codes[kind].place
+        attempt, session = self._attempts.get(kind), self._best.get(kind)
+        built, ran = (attempt.built, attempt.ran) if attempt is not None else (None, None)
+        if session is None:
+            reason = attempt.reason() if attempt is not None else "nothing called its forward"
+            return table.Table(kind.__name__, self.path, span, {}, arguments=arguments_of(built), error=reason)
+        if session.origin == "script":
+            return tabulate(session.recording, kind.__name__, self.path, span)
+        assumed = (
+            {name: ran.why.get(name, "") for name in ran.assumed}
+            if ran is not None and session.origin == "guess"
+            else {}
+        )
+        guessed = session.origin == "guess" or bool(built and built.assumed)
+        return tabulate(session.recording, kind.__name__, self.path, span, assumed, arguments_of(built), guessed)
+
+
+def arguments_of(built: Any) -> dict[str, str]:
+    """The guessed arguments of a constructor in words."""
+    if built is None:
+        return {}
+    return {
+        name: f"{_short(value)} ({built.why[name]})" if built.why.get(name) else _short(value)
+        for name, value in built.assumed.items()
+    }
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, type):
+        return value.__name__
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    text = repr(value) if all(isinstance(p, (int, float, str, type(None))) for p in parts) else f"a {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+# Recordings as tables
+
+
+def tabulate(
+    recording: Recording,
+    name: str,
+    path: str,
+    span: Any,
+    assumed: Mapping[str, str] = {},
+    arguments: Mapping[str, str] = {},
+    guessed: bool = False,
+) -> table.Table:
+    """A recording as plain data."""
+    made_by: dict[int, int | str] = {}
+    for argument, value in recording.inputs.items():
+        for tensor in tensors_in(value):
+            made_by[id(tensor)] = argument
+    steps = []
+    for number, entry in enumerate(recording.entries, 1):
+        steps.append(_step(number, entry, made_by, recording.path))
+        for tensor in tensors_in(entry.result):
+            made_by[id(tensor)] = number
+    parameters = sum(p.numel() for p in recording.module.parameters() if not isinstance(p, UninitializedTensorMixin))
+    error = recording.error
+    if steps and steps[-1].error:
+        error = steps[-1].error
+    result = _described(recording.result)
+    inputs = {argument: _described(value) for argument, value in recording.inputs.items()}
+    return table.Table(
+        name,
+        path,
+        span,
+        inputs,
+        tuple(steps),
+        _calls(recording),
+        parameters,
+        dict(assumed),
+        dict(arguments),
+        error,
+        result,
+        guessed,
+    )
+
+
+def _calls(recording: Recording) -> tuple[table.Call, ...]:
+    """The modules of the program that ran within, where they were called."""
+    calls = []
+    for scope in recording.scopes:
+        if scope.place is not None:
+            outputs = tuple(_value(graph.value_of(t)) for t in tensors_in(scope.result))
+            calls.append(table.Call(*scope.place, scope.path, outputs, scope.failed))
+    return tuple(calls)
+
+
+def _step(number: int, entry: RecordedCall, made_by: Mapping[int, int | str], prefix: str) -> table.Step:
+    row = graph.row_of(entry)
+    given = list(tensors_in((entry.args, dict(entry.kwargs))))
+    sources = tuple(dict.fromkeys(made_by[id(t)] for t in given if id(t) in made_by))
+    error = entry.error and (confirm(entry.function, entry.args, entry.kwargs) or entry.error)
+    path, span = entry.place or ("", None)
+    module = entry.path.removeprefix(prefix + ".") if prefix and entry.path != prefix else "" if prefix else entry.path
+    return table.Step(
+        number, path, span, module, graph_nodes.label(entry), isinstance(entry.function, nn.Module),
+        tuple(map(_value, row.inputs)), tuple(map(_value, row.outputs)), row.parameters, sources, error,
+    )  # fmt: skip
+
+
+def _value(value: graph.Value) -> table.Value:
+    return table.Value(value.shape, str(value.dtype).removeprefix("torch."), value.device)
+
+
+def _described(value: Any, depth: int = 3) -> str:
+    """A result or an input in words."""
+    if isinstance(value, torch.Tensor):
+        fact = _value(graph.value_of(value))
+        return " × ".join(map(str, fact.shape)) + f" {fact.dtype}" if fact.shape else f"scalar {fact.dtype}"
+    if isinstance(value, (list, tuple)) and depth:
+        return "(" + ", ".join(_described(v, depth - 1) for v in value[:6]) + (", …)" if len(value) > 6 else ")")
+    if isinstance(value, dict) and depth:
+        return "{" + ", ".join(f"{k}: {_described(v, depth - 1)}" for k, v in list(value.items())[:6]) + "}"
+    if type(value) is Unknown:
+        return f"unknown ({value.reason})"
+    return repr(value) if isinstance(value, (int, float, str, bool, type(None))) else type(value).__name__

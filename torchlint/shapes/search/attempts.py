@@ -1,0 +1,129 @@
+"""What is assumed of unknown inputs, and what came of the runs with it: the data of a search."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Literal, Mapping, NamedTuple
+
+from torchlint.finding import Span
+from torchlint.shapes.core.values import Use, on_use
+
+Place = tuple[str, Span]
+
+
+class TensorGuess(NamedTuple):
+    """An assumed tensor; `dtype` is float, double, long or bool."""
+
+    shape: tuple[int, ...]
+    dtype: Literal["float", "double", "long", "bool"] = "float"
+
+
+# What is assumed for each input: a TensorGuess, a plain Python value, or a list/tuple/dict of those.
+Assumption = dict[str, Any]
+
+
+class Parameter(NamedTuple):
+    """A parameter that needs a value. `hint` is a text such as its annotation or the comment behind it ("(B, C, H,
+    W)")."""
+
+    name: str
+    hint: str = ""
+    has_default: bool = False
+    default: Any = ...
+
+
+class RunResult(NamedTuple):
+    """What came of one run. Only `steps` orders runs: the run that got furthest has most.
+
+    `stopped` is None if it ran to its end, else who stopped it: `torch` refused an operation, `python` raised an error
+    of its own,
+    the program itself did (`own`: raise, assert), or `budget`.
+    """
+
+    steps: int
+    stopped: Literal["torch", "python", "own", "budget"] | None = None
+    place: Place | None = None
+    error: str = ""  # "RuntimeError: mat1 and mat2 …"
+    function: Any = None  # what torch refused, with the arguments it got: a function or a torch-native module
+    args: tuple = ()
+    kwargs: Mapping[str, Any] = {}
+    detail: Any = None  # whatever the caller wants back
+    doubtful: bool = False  # an input was taken apart, so that it may be a list of tensors; or conditions were answered that belong together
+    visit: tuple = ()  # which visit of the place: the calls and modules it lies in
+
+
+class Solution(NamedTuple):
+    """The best assumption, the run it led to, and whether an error there is one for every input."""
+
+    assumed: Assumption
+    last: RunResult
+    certain: str | None  # how its two sizes stay apart (verdict.Relation) if an error is one for every input
+    why: dict[str, str]  # input -> what its sizes were taken from, in words
+    runs: int
+
+
+Run = Callable[[Assumption], RunResult]
+
+
+class Trials:
+    """All runs that were made, so that none is made twice."""
+
+    def __init__(self, run: Run, limit: int):
+        self.run = run
+        self.limit = limit
+        self.results: dict[str, tuple[Assumption, RunResult]] = {}
+
+    def __call__(self, assumption: Assumption) -> RunResult | None:
+        """The result of a run; None if it was made before or the limit is reached."""
+        key = key_of(assumption)
+        if key in self.results or len(self.results) >= self.limit:
+            return None
+        result = self.run(assumption)
+        self.results[key] = (assumption, result)
+        return result
+
+    def known(self, assumption: Assumption) -> RunResult | None:
+        """The result of an assumption, run now if it was not before; None beyond the limit."""
+        found = self.results.get(key_of(assumption))
+        return found[1] if found else self(assumption)
+
+
+def listen(run: Run, assumption: Assumption) -> tuple[RunResult, list[Use]]:
+    """One run, and what consumed the unknown inputs in it."""
+    uses: list[Use] = []
+    on_use.append(uses.append)
+    try:
+        return run(assumption), uses
+    finally:
+        on_use.pop()
+
+
+def key_of(value: Any) -> str:
+    """A text that is the same for the same guess. Objects of the program are told by who they are: their `repr` would run its code."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k!r}: {key_of(v)}" for k, v in value.items()) + "}"
+    if type(value) in (list, tuple):
+        return f"{type(value).__name__}({', '.join(map(key_of, value))})"
+    plain = value is None or isinstance(value, TensorGuess) or type(value) in (int, float, bool, str) or isinstance(value, type)
+    return repr(value) if plain else f"{type(value).__name__}:{id(value)}"
+
+
+def leaves(value: Any, path: tuple = ()) -> list[tuple[tuple, TensorGuess]]:
+    """The tensors in an assumption, each with the keys that lead to it."""
+    if isinstance(value, TensorGuess):
+        return [(path, value)]
+    if isinstance(value, dict):
+        return [leaf for key, inner in value.items() for leaf in leaves(inner, (*path, key))]
+    if isinstance(value, (list, tuple)):
+        return [leaf for key, inner in enumerate(value) for leaf in leaves(inner, (*path, key))]
+    return []
+
+
+def replace(value: Any, path: tuple, new: Any) -> Any:
+    """The same assumption with another value at one place."""
+    if not path:
+        return new
+    if isinstance(value, dict):
+        return {k: replace(v, path[1:], new) if k == path[0] else v for k, v in value.items()}
+    items = list(value)
+    items[path[0]] = replace(items[path[0]], path[1:], new)
+    return type(value)(items)

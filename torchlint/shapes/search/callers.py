@@ -1,0 +1,125 @@
+"""Who constructs a class: the arguments of its calls, in its own file and in others, and the functions and classes around those calls."""
+
+from __future__ import annotations
+
+import ast
+import os
+from typing import Any, Iterator
+
+from torchlint.shapes.core import standins
+from torchlint.shapes.core.values import Stop, Unknown
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.expressions import expression
+from torchlint.shapes.language.program import Frame, Program, Scope, load
+from torchlint.shapes.machine.machine import Machine
+from torchlint.shapes.search.attempts import Assumption
+
+_FILES = 4  # other files that are run for one class
+_SITES = 6  # calls that are read, and places that are run
+
+
+class Callers:
+    """The callers of the classes of one file, looked for when a class is asked for. `names` are the globals of the file's own run."""
+
+    def __init__(self, machine: Machine, program: Program, names: dict[str, Any]):
+        self.machine = machine
+        self.home = (program, names)
+        self._others: dict[str, list[tuple[Program, dict[str, Any]]]] = {}
+
+    def arguments(self, kind: type) -> Iterator[Assumption]:
+        """What calls of the class give it, as far as it is plain from the file: numbers, texts, names of the module."""
+        initialiser = functions.closure_of(getattr(kind, "__init__", None))
+        if initialiser is None:
+            return
+        seen = 0
+        for program, names in self._files(kind):
+            for call in ast.walk(program.tree):
+                if isinstance(call, ast.Call) and _last_word(call.func) == kind.__name__ and seen < _SITES:
+                    found = self._evaluated(call, initialiser.code, program, names)
+                    if found:
+                        seen += 1
+                        yield found
+
+    def makers(self, kind: type) -> Iterator[Any]:
+        """The functions and classes, at the top of a file, in whose bodies the class is named."""
+        seen = 0
+        for program, names in self._files(kind):
+            for node in program.tree.body:
+                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name != kind.__name__ and seen < _SITES:
+                    maker = names.get(node.name)
+                    if type(maker) is not Unknown and maker is not None and _names_it(node, kind.__name__):
+                        seen += 1
+                        yield maker
+
+    def _evaluated(self, call: ast.Call, code: functions.Code, program: Program, names: dict[str, Any]) -> Assumption:
+        """The arguments of a call by parameter; those that need more than the module's names are left out."""
+        given: list[tuple[str, ast.expr]] = []
+        for name, value in zip(code.positional[1:], call.args):
+            if isinstance(value, ast.Starred):
+                break
+            given.append((name, value))
+        known = {*code.positional[1:], *code.only_named}
+        given += [(k.arg, k.value) for k in call.keywords if k.arg in known]
+        scope, frame = Scope("module", (), None, program), Frame(names, None, names, self.machine)
+        made: Assumption = {}
+        for name, value in given:
+            try:
+                result = expression(value, scope)(frame)
+            except (Exception, Stop):
+                continue
+            if type(result) is not Unknown:
+                made[name] = result
+        return made
+
+    def _files(self, kind: type) -> Iterator[tuple[Program, dict[str, Any]]]:
+        yield self.home
+        name, path = kind.__name__, self.home[0].path
+        if name not in self._others:
+            self._others[name] = []
+            folder = os.path.dirname(path)
+            mentions = sorted(self.machine.view.mentions(name), key=lambda p: -len(os.path.commonprefix((p, folder + os.sep))))
+            for other in mentions:
+                if len(self._others[name]) < _FILES and self._imports(other, name):
+                    self._others[name] += self._run(other)
+        yield from self._others[name]
+
+    def _imports(self, other: str, name: str) -> bool:
+        """Whether a file takes the name, or everything, from the class's own file, or from a package that may pass it on."""
+        program = self._load(other)
+        view, path = self.machine.view, self.home[0].path
+        for node in ast.walk(program.tree) if program is not None else ():
+            if isinstance(node, ast.ImportFrom) and any(a.name in (name, "*", _stem(path)) for a in node.names):
+                source = view.resolve(node.module or "", node.level, other)
+                if source is not None and (source == path or source.endswith("__init__.py")):
+                    return True
+            elif isinstance(node, ast.Import) and any(a.name.rpartition(".")[2] == _stem(path) for a in node.names):
+                return True
+        return False
+
+    def _load(self, path: str) -> Program | None:
+        text = self.machine.view.read(path)
+        try:
+            return load(path, text) if text is not None else None
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    def _run(self, path: str) -> list[tuple[Program, dict[str, Any]]]:
+        program = self._load(path)
+        try:
+            module = self.machine.run_file(path, _stem(path))
+        except Stop:
+            return []
+        return [(program, module.globals)] if program is not None and type(module) is standins.ImportedFile else []
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path).removesuffix(".py")
+
+
+def _last_word(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _names_it(node: ast.FunctionDef | ast.ClassDef, name: str) -> bool:
+    """Whether a body uses the name other than as a base class."""
+    return any(isinstance(n, (ast.Name, ast.Attribute)) and _last_word(n) == name for part in node.body for n in ast.walk(part))

@@ -1,0 +1,417 @@
+"""Modules that no script ran: constructed and called with sizes that are found by trying."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from contextlib import nullcontext
+from typing import Any, Mapping
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.undone import undone
+from torchlint.shapes.core.values import Budget, Exhausted, Stop, Unknown, on_use, unknown_in
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.program import Frame
+from torchlint.shapes.machine.decisions import Way, are_independent
+from torchlint.shapes.machine.machine import Failure, Machine
+from torchlint.shapes.record.entries import tensors_in
+from torchlint.shapes.record.listening import Listener
+from torchlint.shapes.search import varied
+from torchlint.shapes.search.advice import Advice
+from torchlint.shapes.search.attempts import Assumption, Run, RunResult, Solution
+from torchlint.shapes.search.callers import Callers
+from torchlint.shapes.search.constructors import by_name, related, solve_constructor
+from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
+from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
+from torchlint.shapes.search.sizes import reach, solve_forward
+from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
+
+CONSTRUCTOR_STEPS = 150_000
+FORWARD_STEPS = 150_000
+FUNCTION_STEPS = 100_000
+RUN_STEPS = 150  # what one run costs beside the steps of the program
+_RELATED = 12  # other arguments that are tried after one run of a forward
+_ROUNDS = 3
+_NESTED = 2
+
+
+class GuessedSettings(StandIn):
+    """A configuration object that nobody made: every setting is guessed by its name, the same each time."""
+
+    def __init__(self, second: bool, changed: Mapping[str, Any] = {}):
+        self.__dict__.update(changed)
+        self._second = second
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self.__dict__[name] = by_name(name, self._second)
+        return value
+
+    def __getitem__(self, name: Any) -> Any:
+        return getattr(self, name) if isinstance(name, str) else Unknown("a setting")
+
+    def __iter__(self):
+        raise TypeError("settings are not iterable")
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return default if default is not None else self[name]
+
+
+class Attempt:
+    """All tries to run one module class: the constructor is solved first, then the forward."""
+
+    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0, way: Way = Way()):
+        self.depth = depth  # attempts around this one, which needs an instance for an argument
+        self.way = way
+        self.machine = machine
+        self.kind = kind
+        self.hints = hints
+        self.built: Solution | None = None
+        self.ran: Solution | None = None
+        self.settings: dict[str, GuessedSettings] = {}
+        self.trusted = False  # whether the instance is one that a builder made
+        self.given: list[torch.Tensor] = []  # the inputs of the last run
+        self.several = False  # whether they are `*inputs` or a list, of which there may be more
+        self._forwards: list[tuple[Solution, nn.Module]] = []
+
+    def run(self) -> Failure | None:
+        """The failure of the forward that does not depend on a guess, if there is one."""
+        failure = self.judge()
+        if failure is None and self.built is not None and self.ran is not None:
+            self._relate()
+        return failure
+
+    def _relate(self) -> None:
+        """Where guessed arguments do not fit each other, or the forward, find some that do, so that the class runs to its end."""
+        advice = self._advice(second=False)
+        for _ in range(_ROUNDS):
+            before = self.built, self.ran
+            if self.ended() or self.built.last.stopped or advice is None:
+                return
+            proposals = itertools.chain(related(self.built.assumed, self.ran.last), advice(self.built.assumed, self.ran.last))
+            for arguments in itertools.islice(proposals, _RELATED):
+                built = self._construct(second=False, exactly=arguments)
+                if built.last.stopped is None and isinstance(built.last.detail, nn.Module):
+                    ran = self._forward(built.last.detail)
+                    if ran.last.stopped is None or ran.last.place != self.ran.last.place and ran.last.steps > self.ran.last.steps:
+                        why = dict.fromkeys(arguments, "so that the arguments fit each other")
+                        self.built, self.ran = built._replace(why=why), ran
+                        break
+            if (self.built, self.ran) == before:
+                return
+
+    def _advice(self, second: bool) -> Advice | None:
+        initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
+        return Advice(self.machine, initialiser, GuessedSettings.__name__, self._guessed_settings, self._instance, second) if initialiser is not None else None
+
+    def _instance(self, kind: type) -> nn.Module | None:
+        """Some instance of a class of the program."""
+        made = self.machine.instances.get(kind, (None, False))[0]
+        if made is None and self.depth < _NESTED:
+            last = Attempt(self.machine, kind, {}, self.depth + 1)._construct(second=False).last
+            made = last.detail if last.stopped is None else None
+        return made if isinstance(made, nn.Module) else None
+
+    def judge(self) -> Failure | None:
+        """The failure of the constructor or the forward that does not depend on a guess, if there is one.
+
+        What a builder made is trusted where two layers of torch do not fit: for the rest, the script may have left out what builders look up.
+        """
+        failure = self._retold(self._judge(trusting=True))
+        if failure is not None and self.trusted and not is_between_layers(failure, self.machine):
+            failure = self._retold(self._judge(trusting=False))
+        return failure
+
+    def _judge(self, trusting: bool) -> Failure | None:
+        instance, guessed = self.machine.instances.get(self.kind, (None, False))
+        self.trusted = trusting and guessed and self.kind in self.machine.built_instances
+        if self.trusted:
+            instance, guessed = self.machine.built_instances[self.kind], False
+        if instance is not None:
+            fails = self._fails(instance)
+            if fails and not guessed:
+                return _failure(self.ran.last)
+            if self.ended() or functions.closure_of(getattr(self.kind, "__init__", None)) is None:
+                return None
+            if not fails:
+                self.rebuild()
+                return None
+        self.built = self._construct(second=False)
+        if self.built.last.stopped:
+            sure = self.built.certain and not self.built.assumed and not self.machine.asked
+            return _failure(self.built.last) if sure else None
+        if not self._fails(self.built.last.detail):
+            return None
+        if any(type(value) in self.machine.codes for value in self.built.assumed.values()):
+            return None  # what it was given was made of guesses that nobody changes
+        first, guessed = self.ran, {**self.built.assumed, **self._guessed_settings()}
+        if guessed:
+            other = self._construct(second=True)
+            fails = not other.last.stopped and self._fails(other.last.detail)
+            second, self.ran = self.ran, first
+            if not fails or not same_fault(first, second) or not varied.stays(first, guessed, self._with) or self.machine.left <= 0:
+                return None
+        return _failure(first.last)
+
+    def _retold(self, failure: Failure | None) -> Failure | None:
+        """The same failure with tensors that know which operations made them."""
+        instance = self.instance
+        if failure is None or instance is None or self.ran.last.detail is not failure:
+            return failure
+        run, _ = self.runs(instance)
+        with Listener(()).hearing():
+            again = run(self.ran.assumed)
+        return _failure(again) if again.place == failure.place and again.stopped == "torch" else failure
+
+    def _guessed_settings(self) -> dict[str, Any]:
+        """What was guessed for configuration objects, as `name.setting`."""
+        return {f"{name}.{key}": value for name, made in self.settings.items() for key, value in vars(made).items() if key != "_second"}
+
+    def _with(self, arguments: Assumption) -> RunResult | None:
+        """The run of an instance with these arguments that gets to where the first one failed; None if it cannot be constructed."""
+        built = self._construct(second=False, exactly=arguments)
+        if built.last.stopped or not isinstance(built.last.detail, nn.Module):
+            return None
+        run, signature = self.runs(built.last.detail)
+        return reach(run, signature.parameters, self.ran.last.place)
+
+    @property
+    def instance(self) -> nn.Module | None:
+        """The module that ran at last."""
+        return next((instance for solution, instance in self._forwards if solution is self.ran), None)
+
+    def rebuild(self, second: bool = False) -> None:
+        """Arguments of our own where an instance that is there cannot be run: what was unknown to its maker may be guessed."""
+        before, self.built = self.ran, self._construct(second)
+        if self.built.last.stopped is None:
+            self._fails(self.built.last.detail)
+        if not self.ended():
+            self.ran = before
+
+    def as_called(self, callers: Callers) -> None:
+        """The class with what its callers give it: the arguments of a call, or the instance that a caller makes."""
+        before = self.built, self.ran
+        for arguments in callers.arguments(self.kind):
+            self.built = self._construct(second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints})
+            if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
+                self._fails(self.built.last.detail)
+                if self.ended():
+                    return
+        for maker in callers.makers(self.kind):
+            known = self._known()
+            self._make(maker)
+            if self._known() is not known:
+                self._fails(self._known())
+                if self.ended():
+                    self.built = None
+                    return
+        self.built, self.ran = before
+
+    def _known(self) -> nn.Module | None:
+        """The last instance, be it of a copy of the class: a file that imports others in a circle is run twice."""
+        code = self.machine.codes[self.kind]
+        return next((made for kind, (made, _) in reversed(self.machine.instances.items()) if self.machine.codes.get(kind) is code), None)
+
+    def _make(self, maker: Any) -> None:
+        """Call a function, or construct a class, with arguments that are guessed as far as they must be given."""
+        if isinstance(maker, type):
+            Attempt(self.machine, maker, {})._construct(second=False)
+            return
+        closure = functions.closure_of(maker)
+        if closure is None:
+            return
+        parameters = parameters_of(closure, skip=0)
+        self.machine.guessing = bool(parameters)
+        try:
+            solve_constructor(lambda assumption: self._try(lambda: self.machine.call(maker, [], arguments_of(parameters, assumption)), FUNCTION_STEPS), parameters)
+        finally:
+            self.machine.guessing = False
+
+    def ended(self) -> bool:
+        """Whether the forward ran to its end, with a result that is known."""
+        return self.ran is not None and self.ran.last.stopped is None and type(self.ran.last.detail) is not Unknown
+
+    def _fails(self, instance: Any) -> bool:
+        """Whether the forward of an instance is refused by torch, whatever it is given."""
+        if not isinstance(instance, nn.Module) or signature_of(type(instance)) is None:
+            return False
+        self.ran = self._forward(instance)
+        return self.ran.last.stopped == "torch" and self.ran.certain
+
+    def reason(self) -> str:
+        """Why it did not run to its end, in words that can be counted."""
+        if self.built is not None and self.built.last.stopped:
+            return f"constructor: {self.built.last.stopped}: {self.built.last.error[:90]}"
+        if self.ran is None:
+            return "it has no forward"
+        if self.ran.last.stopped:
+            return f"forward: {self.ran.last.stopped}: {self.ran.last.error[:90]}"
+        return f"unknown result: {self.ran.last.error[:90]}"
+
+    def _construct(self, second: bool, hints: Mapping[str, Any] | None = None, exactly: Assumption | None = None) -> Solution:
+        """An instance with arguments that are guessed, the second time others; or `exactly` with these."""
+        initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
+        parameters = parameters_of(initialiser, skip=1) if initialiser is not None else []
+
+        def run(assumption: Assumption) -> RunResult:
+            def call():
+                arguments = arguments_of(parameters, assumption)
+                for name, value in arguments.items():
+                    if type(value) is Unknown and not on_use:
+                        arguments[name] = self._settings(initialiser, name, second, assumption, exactly is None)
+                return self.machine.call(self.kind, *passed_on(initialiser, arguments, assumption))
+
+            self.machine.guessing = bool(parameters)
+            try:
+                return self._try(call, CONSTRUCTOR_STEPS)
+            finally:
+                self.machine.guessing = False
+
+        if exactly is not None:
+            return Solution(exactly, run(exactly), None, {}, 1)
+        advice = self._advice(second)
+        objects = advice.objects() if advice is not None and hints is None else {}
+        hints = {**{name: [made] for name, made in objects.items()}, **(self.hints if hints is None else hints)}
+        return solve_constructor(run, parameters, hints, second, advice)
+
+    def _settings(self, initialiser: functions.Closure, name: str, second: bool, given: Assumption, first: bool) -> Any:
+        """An object for an argument that is a configuration: of the annotated dataclass, or guessed name by name."""
+        annotation = initialiser.code.annotations.get(name)
+        word = annotation.id if isinstance(annotation, ast.Name) else ""
+        kind = initialiser.frame.globals.get(word)
+        if isinstance(kind, type) and kind in self.machine.dataclass_fields:
+            try:
+                return _filled(self.machine.call(kind, [], {}), name, given, second)
+            except TypeError:
+                pass
+        made = GuessedSettings(second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")})
+        if first and not second:
+            self.settings[name] = made
+        return made
+
+    def runs(self, instance: nn.Module) -> tuple[Run, Signature]:
+        """What runs the forward of an instance, and what it takes."""
+        signature = signature_of(type(instance))
+
+        def run(assumption: Assumption) -> RunResult:
+            def call():
+                if self.way.evaluating == instance.training:
+                    instance.train(not self.way.evaluating)
+                positional, named = signature.arguments(assumption)
+                named.update(self.way.switches)
+                self.given = list(tensors_in((positional, named)))
+                self.several = signature.rest is not None or any(type(v) is list for v in (*positional, *named.values()))
+                with nullcontext() if unknown_in([*positional, *named.values()]) is None else undone(instance):
+                    return self.machine.call(instance, positional, named)
+
+            return self._try(call, FORWARD_STEPS)
+
+        return run, signature
+
+    def _forward(self, instance: nn.Module) -> Solution:
+        run, signature = self.runs(instance)
+        solution = solve_forward(run, signature.parameters, self.hints)
+        more = with_optional(signature.parameters) if solution.certain and not self.hints else None
+        optional = {p.name: ANY_MASK for p in more or () if p.has_default is False and p.default is None}
+        if more is not None and not stays_with_optional(solution, solve_forward(run, more, optional)):
+            solution = solution._replace(certain=None)
+        self._forwards.append((solution, instance))
+        return solution
+
+    def _try(self, call, steps: int) -> RunResult:
+        """One run, with a budget of its own."""
+        machine = self.machine
+        machine.budget = Budget(max(0, min(steps, machine.left)))
+        machine.failures.clear()
+        machine.stack.clear()
+        machine.modules.clear()
+        machine.raised.clear()
+        machine.asked.clear()
+        machine.choices = self.way.answers
+        machine.taken_apart.clear()
+        machine.place = machine.last_place = None
+        try:
+            if machine.left <= 0:
+                raise Exhausted("the modules before it took all steps of the file")
+            made = call()
+        except Exhausted as end:
+            return RunResult(machine.budget.used, "budget", machine.place, str(end))
+        except (Stop, RecursionError, MemoryError) as end:
+            return RunResult(machine.budget.used, "own", machine.place, str(end))
+        except Exception as error:
+            return self._stopped(error)
+        finally:
+            machine.choices = {}
+            machine.left -= machine.budget.used + RUN_STEPS
+        if type(made) is Unknown:
+            return RunResult(machine.budget.used, None, None, made.reason, detail=made)
+        return RunResult(machine.budget.used, None, detail=made)
+
+    def _stopped(self, error: Exception) -> RunResult:
+        machine = self.machine
+        text = f"{type(error).__name__}: {error}"
+        failure = machine.failures.get(id(error))
+        if failure is None:
+            stopped = "own" if id(error) in machine.raised else "python"
+            return RunResult(machine.budget.used, stopped, machine.last_place, text, detail=frame_of(error))
+        function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
+        if function is not failure.function:
+            args = (failure.function.__self__, *args)
+        layer, given, named = innermost_layer(error)
+        if layer is not None and type(layer) not in machine.codes:
+            function, args, kwargs = layer, given, named
+        visit = (*map(id, failure.modules), id(layer), *(caller for _, caller in failure.stack))
+        doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
+        doubtful = doubtful or self.several or not are_independent(machine.asked)
+        parts = failure.function.modules() if isinstance(failure.function, nn.Module) else ()
+        further = next((i for i, part in enumerate(parts) if part is layer), 0)  # a container calls its layers without a step of ours
+        return RunResult(machine.budget.used + further, "torch", failure.place, text, function, args, kwargs, failure, doubtful, visit)
+
+
+def _filled(settings: Any, name: str, given: Assumption, second: bool) -> Any:
+    """A configuration object with what is given as `name.setting`; with `name.*`, what its defaults leave open (None, -1) is guessed, too."""
+    for key, value in list(vars(settings).items()):
+        if f"{name}.{key}" in given:
+            vars(settings)[key] = given[f"{name}.{key}"]
+        elif f"{name}.*" in given and (value is None or type(value) is int and value < 0):
+            vars(settings)[key] = by_name(key, second)
+    return settings
+
+
+def frame_of(error: Exception) -> Frame | None:
+    """The names of the function of the program that an error comes from."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame.f_locals.get("frame")
+        found = frame if isinstance(frame, Frame) else found
+        trace = trace.tb_next
+    return found
+
+
+def call_function(machine: Machine, function: Any, required: list[str]) -> Failure | None:
+    """Call a function with what its defaults say, and unknowns for the rest; what torch refuses in it."""
+    machine.budget = Budget(max(0, min(FUNCTION_STEPS, machine.left)))
+    machine.failures.clear()
+    machine.stack.clear()
+    machine.modules.clear()
+    machine.asked.clear()
+    machine.decided_here = False
+    machine.guessing = bool(required)
+    try:
+        machine.call(function, [], {name: Unknown(f"the argument {name}") for name in required})
+    except (Stop, RecursionError, MemoryError):
+        return None
+    except Exception as error:
+        return machine.failures.get(id(error))
+    finally:
+        machine.guessing = False
+        machine.left -= machine.budget.used
+    return None
+
+
+def _failure(result: RunResult) -> Failure | None:
+    return result.detail if isinstance(result.detail, Failure) else None

@@ -1,0 +1,250 @@
+"""Where dry runs start: the file as a script, the modules no script built, and what of it is worth saying."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Mapping
+
+import msgspec
+from torch import nn
+
+from torchlint.finding import Note
+from torchlint.project import View
+from torchlint.shapes.core.faults import DryRun, Fault, Trace
+from torchlint.shapes.core.values import Exhausted, Stop, machines
+from torchlint.shapes.language.functions import closure_of, required
+from torchlint.shapes.language.program import Program, load
+from torchlint.shapes.libraries.torch import no_initialisers
+from torchlint.shapes.machine import decisions
+from torchlint.shapes.machine.decisions import are_independent, explore
+from torchlint.shapes.machine.machine import GUESSED_STEPS, Failure, Machine
+from torchlint.shapes.record.watch import Watch
+from torchlint.shapes.search.callers import Callers
+from torchlint.shapes.search.candidates import Attempt, call_function
+from torchlint.shapes.search.explain import fault_of
+from torchlint.shapes.search.inputs import configured
+from torchlint.shapes.search.verdict import changes
+from torchlint.shapes.search.ways import other_ways
+from torchlint.shapes.tensors.device_tags import DeviceError, device_of
+from torchlint.shapes.tensors.dispatch import dry_tensors
+
+if TYPE_CHECKING:
+    from torchlint.shapes.record.listening import Listener
+    from torchlint.shapes.record.traces import Traces
+
+STEPS = 250_000
+CLASS_STEPS = 400_000  # for all runs of one module class
+BUILT_STEPS = 800_000  # the same where a builder chose its sizes: a verdict is worth more then
+_SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
+
+
+def dry_run(
+    text: str,
+    path: str,
+    view: View,
+    tree: ast.Module | None = None,
+    inputs: Mapping[str, list[str]] = {},
+    watch: Watch | None = None,
+    traces: Traces | None = None,
+    listener: Listener | None = None,
+    graphs: bool = False,
+) -> DryRun:
+    """Run a file without data and say what torch would refuse. `inputs` are configured shapes, by `module:Class`.
+
+    `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules, `listener` hears operations
+    for rules; with `graphs` the result has the forwards as torch.fx graphs.
+    """
+    try:
+        program = load(path, text, tree) if watch is None else Program(path, text, tree or ast.parse(text), watch)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return DryRun(notices=("the dry run cannot read it",))
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 8000))
+    try:
+        if graphs and traces is None:
+            from torchlint.shapes.record.traces import Traces as Collector
+
+            traces = Collector(path)
+        return _Run(program, view, inputs, traces, listener, graphs).run()
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class _Run:
+    """The runs of one file and what they found."""
+
+    def __init__(
+        self, program: Program, view: View, inputs: Mapping[str, list[str]], traces: Traces | None, listener: Listener | None, graphs: bool
+    ):
+        self.traces = traces
+        self.listener = listener
+        self.graphs: tuple[Trace, ...] | None = () if graphs else None
+        self.program = program
+        self.view = view
+        self.inputs = inputs
+        self.faults: dict[Any, Fault] = {}
+        self.statistics: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
+        self.notices: list[str] = []
+
+    def run(self) -> DryRun:
+        """The script with and without a GPU, then what it did not reach."""
+        if self.script(cuda=True, rest=True):
+            self.script(cuda=False, rest=False)
+        for answers in self.turns:
+            self.script(cuda=True, rest=False, answers=answers)
+        return DryRun(
+            tuple(sorted(self.faults.values(), key=lambda f: (f.path, f.span))),
+            self.graphs or (),
+            dict(self.statistics),
+            dict(self.reasons),
+            tuple(dict.fromkeys(self.notices)),
+        )
+
+    def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
+        """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
+        machine = Machine(self.view, STEPS, dict(answers), cuda=cuda)
+        kinds = ("shape", "dtype") if answers else ()
+        machines.append(machine)
+        try:
+            with dry_tensors(), no_initialisers(), self.traces.collecting(machine) if self.traces and rest else nullcontext():
+                names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
+                try:
+                    with self.hearing():
+                        for failure in machine.run_script(self.program, names):
+                            if not answers or are_independent(machine.asked):
+                                self.add(machine, failure, kinds)
+                except Exhausted as end:
+                    if not answers:
+                        self.notices.append(f"the dry run gave up: {end}")
+                except (Stop, RecursionError, MemoryError):
+                    pass
+                machine.own_file(self.program, names)
+                for failure in machine.reported:
+                    self.add(machine, failure, kinds)
+                self.statistics["steps"] += machine.budget.used
+                watch = self.program.watch
+                if rest:
+                    if machine.budget.used < decisions.STEPS and self.traces is None and watch is None:
+                        self.turns = decisions.turns(machine.asked, self.program.tree)
+                    if watch is not None:
+                        watch.guessing = True
+                    if self.traces is not None:
+                        self.traces.guessing = True
+                    self.rest(machine)
+                    if watch is not None:
+                        watch.finish()
+                    if self.traces is not None:
+                        if self.graphs is not None:
+                            self.graphs = tuple(self.traces.graphs(machine))
+                        self.traces.finish(machine)
+        finally:
+            machines.pop()
+        return machine.asked_cuda
+
+    def hearing(self) -> AbstractContextManager:
+        """While rules hear what is done with sizes that are no guesses."""
+        return self.listener.hearing() if self.listener is not None else nullcontext()
+
+    def rest(self, machine: Machine) -> None:
+        """Every module class of the file that did not run to its end in the script, and every function that was not called.
+
+        Functions without parameters that must be given come first: often they build the models, with sizes somebody chose.
+        """
+        kinds = self.kinds(machine)
+        functions = [n for n in self.program.tree.body if isinstance(n, ast.FunctionDef)]
+        builders = [n for n in functions if not required(n)]
+        callers = Callers(machine, self.program, machine.names)
+        idle = 0  # builders in a row that made nothing new
+        for node in sorted(builders, key=lambda n: _SMALL.search(n.name) is None):
+            if idle < 3 and any(k not in machine.instances for k in kinds):
+                before = len(machine.instances)
+                self.call(machine, node)
+                idle = 0 if len(machine.instances) > before else idle + 1
+        for kind in reversed(kinds):
+            given = self.traces.inputs_for(kind) if self.traces is not None else {}
+            if given or not machine.ended(kind):
+                attempt = Attempt(machine, kind, given or self.configured(kind))
+                steps = CLASS_STEPS if kind not in machine.built_instances else BUILT_STEPS
+                total, machine.left = machine.left, min(machine.left, steps)
+                before = machine.left
+                failure = attempt.run()
+                guessed = failure is not None and attempt.built is not None and attempt.built.assumed
+                if not given and not machine.ended(kind) and (failure is None or guessed):
+                    attempt.as_called(callers)
+                    failure = None if machine.ended(kind) else failure  # a caller knows better
+                if self.listener is not None:
+                    self.listener.keep(attempt, changes)
+                if failure is None and not given and self.traces is None and self.program.watch is None:
+                    for other in other_ways(attempt):
+                        self.add(machine, other, ("shape", "dtype"))
+                machine.left += total - before
+                if self.traces is not None:
+                    self.traces.attempted(kind, attempt)
+                if failure is not None:
+                    self.add(machine, failure)
+                elif not machine.ended(kind):
+                    self.reasons[attempt.reason()] += 1
+        for node in functions:
+            if required(node):
+                self.call(machine, node)
+        known = {machine.codes[k] for k in kinds}
+        for kind in self.kinds(machine):  # classes that functions made: what they close over was guessed, so that only their end counts
+            if machine.codes[kind] not in known:
+                kinds.append(kind)
+                attempt = Attempt(machine, kind, {})
+                if not machine.ended(kind) and attempt.run() is None and not machine.ended(kind):
+                    self.reasons[attempt.reason()] += 1
+        self.statistics["modules"] = len(kinds)
+        self.statistics["functions"] = len(functions)
+        self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
+        self.statistics["guessed_steps"] = GUESSED_STEPS - machine.left
+        self.statistics["modules_run"] = sum(map(machine.ended, kinds))
+
+    def kinds(self, machine: Machine) -> list[type]:
+        """The module classes of the file so far, each once: its statement may have run more than once."""
+        mine = [k for k in machine.classes if issubclass(k, nn.Module) and machine.codes[k].path == self.program.path]
+        return list({machine.codes[k]: k for k in mine}.values())
+
+    def configured(self, kind: type) -> dict[str, list]:
+        """The inputs that the configuration names for a class."""
+        forward = closure_of(kind.forward) if self.inputs else None
+        if forward is None:
+            return {}
+        return configured(self.inputs, self.program.path, kind.__name__, forward.code.positional[1:])
+
+    def call(self, machine: Machine, node: ast.FunctionDef) -> None:
+        """A function that the script did not call."""
+        if node not in machine.entered and node.name in machine.names:
+            names = required(node)
+            with self.hearing():
+                for failure in explore(machine, lambda: call_function(machine, machine.names[node.name], names)):
+                    if failure is not None and are_independent(machine.asked):
+                        self.add(machine, failure, ("shape", "dtype"))
+
+    def add(self, machine: Machine, failure: Failure, kinds: tuple[str, ...] = ()) -> None:
+        """Keep a failure if it is one of torch's own (and of these kinds), once for each cause."""
+        fault = fault_of(machine, failure)
+        if fault is not None and fault.kind == "device" and not machine.cuda:
+            return  # without a GPU, `.cuda()` fails long before
+        if isinstance(failure.error, DeviceError) and machine.counted_gpus and any(device_of(t).index for t in failure.error.tensors):
+            return  # it was told that there is one GPU only, and uses a second: with two it may have moved other tensors there, too
+        if fault is not None and (not kinds or fault.kind in kinds):
+            fault = self.here(fault, failure)
+            self.faults.setdefault((fault.path, fault.span), fault)
+
+    def here(self, fault: Fault, failure: Failure) -> Fault:
+        """The same fault at the call in this file that leads to it, if it lies in another file."""
+        if fault.path == self.program.path:
+            return fault
+        for _, caller in reversed(failure.stack):
+            if caller is not None and caller[0] == self.program.path:
+                there = Note("it fails here", fault.path, fault.span)
+                notes = (there, *(n for n in fault.notes if n.span != caller[1]))
+                return msgspec.structs.replace(fault, path=caller[0], span=caller[1], notes=notes, fix=None)
+        return fault

@@ -1,0 +1,338 @@
+"""A failure in words: which kind it is, who the two parties are, what torch says, and which number would help."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.finding import Edit, Fix, Note
+from torchlint.shapes.core.faults import Fault
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.language import program
+from torchlint.shapes.language.program import Place
+from torchlint.shapes.machine.machine import Failure, Machine, is_plain
+from torchlint.shapes.record.entries import tensors_in
+from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
+from torchlint.shapes.search.conflicts import of_call, of_layer
+from torchlint.shapes.tensors.device_tags import DeviceError
+from torchlint.shapes.tensors.replay import confirm
+
+DTYPE = ("dtype", "desired output type", "used as indices must be", "scalar type", "not implemented for", "floating point", "data type", "same type", "integral", "Double", "should be the same", "type torch.")
+SHAPE = (
+    "shape size dimension dims channels elements broadcast batched divisible subscript expand Kernel kernel padding D_input "
+    "input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim unflatten squeeze stack heads batch"
+).split()
+SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "pow": "**", "floordiv": "//", "mod": "%"}
+
+
+_SOURCES = 3  # layers that are named beside an operation
+
+# Errors that say something about this machine, not about the program.
+OURS = ("meta", "accelerator", "CUDA", "process group", "shared memory", "NCCL", "does not support dense gradients")
+
+
+def kind_of(error: Exception, text: str) -> str:
+    """Which rule an error belongs to."""
+    if isinstance(error, DeviceError) or "can't convert cuda" in text:
+        return "device"
+    if any(word in text for word in ("does not require grad", "backward through the graph", "modified by an inplace", "in-place operation", "implicitly created only for scalar")):
+        return "autograd"
+    if isinstance(error, (TypeError, AttributeError)):
+        return "operation"
+    if any(word in text for word in DTYPE):
+        return "dtype"
+    if any(word in text for word in SHAPE):
+        return "shape"
+    return "operation"
+
+
+def fault_of(machine: Machine, failure: Failure) -> Fault | None:
+    """The fault in a failure, if it is torch's own refusal and real tensors are refused too."""
+    error = failure.error
+    if failure.expected or failure.place is None:
+        return None
+    if "empty parameter list" in str(error) and (machine.incomplete or machine.changes.cut or machine.asked) or "non-empty" in str(error):
+        return None  # what was to be filled may have been unknown, or filled where this run did not go
+    if isinstance(error, (RuntimeError, IndexError)) and any(isinstance(a, torch.Tensor) and a.shape == (0,) for a in failure.args):
+        return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
+    if machine.asked and isinstance(error, TypeError) and "NoneType" in str(error):
+        return None  # set in a branch that was not taken
+    if not callable(failure.function) or isinstance(failure.function, StandIn):
+        return None  # what cannot be called at all, or is one of our own that calls the program: torch had no part in it
+    if not machine.scripting and "negative dimension" in str(error):
+        return None  # a default like -1 stands for a size that is always given
+    function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
+    if function is not failure.function:
+        args = (failure.function.__self__, *args)
+    own = not failure.certain and not any(isinstance(a, torch.Tensor) for a in args)
+    if getattr(function, "__module__", "") == "_operator" and own:
+        return None  # Python's own refusal: torch had no part in it
+    layer, given, named = innermost_layer(error)
+    if layer is not None and type(layer) in machine.codes:
+        if isinstance(function, nn.Module) and layer is not function:
+            return None  # an error of the program's own making, inside a forward that a container of torch called
+        layer = None
+    theirs = "Module.__init__()" in str(error)  # what nn.Module says to a layer that comes too early
+    if getattr(function, "__module__", None) in ("_operator", "builtins") and not theirs and own:
+        return None  # Python's own error, about values that may be unknown in part
+    certain = failure.certain or isinstance(error, DeviceError) or is_certain(function, error)
+    if not certain and not (is_plain(args) and is_plain(kwargs.values())):
+        return None
+    text = None
+    if certain:
+        text = str(error)
+    elif layer is not None and layer is not function and is_plain(given) and is_plain(named.values()):
+        text = confirm(layer, given, named)
+        if text is not None:
+            function, args, kwargs = layer, given, named
+    text = text or confirm(function, args, kwargs)
+    text = text and text.replace("torch.meta.", "torch.")
+    if text is None or any(words in text for words in OURS):
+        return None
+    path, span = failure.place
+    notes, fix = [], None
+    message = None
+    if isinstance(function, nn.Module):
+        name = name_of(machine, failure, function)
+        message = describe_layer(function, name, args)
+        made = machine.made_at.get(id(function))
+        if made is not None and made[1] is not None:
+            notes.append(Note(f"{name} is made here", *made[1]))
+            notes += _other_party(machine, failure, function, args, made[1])
+            if len(notes) > 1 and _are_neighbours(failure, function, args):
+                # Two layers of one container do not fit, whatever it is called with: that is where a person looks, not at the call.
+                notes[0] = Note("it fails in this call", path, span)
+                path, span = made[1]
+            fix = _fix(machine, function, args, made[1], path)
+    else:
+        notes += _sources(machine, failure, function, args, kwargs, text)
+    if message is None or failure.certain and not isinstance(error, DeviceError):
+        message = text.splitlines()[0] if certain and not isinstance(error, DeviceError) else describe_call(function, args, kwargs, text)
+    for code, caller in reversed(failure.stack):
+        if caller is not None and caller[0] == path and caller[1].line != span.line and not any(n.span.line == caller[1].line for n in notes):
+            notes.append(Note(f"{code.name} is called here", *caller))
+            break
+    kind = "operation" if isinstance(function, type) else kind_of(error, text)
+    return Fault(kind, path, span, message, f"torch says: {text}", tuple(notes), fix, type(error).__name__)
+
+
+def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tuple, made: Place) -> list[Note]:
+    """Where the layer is made that gives a size which the next one does not take."""
+    pair = of_layer(layer, args)
+    if pair is None or not isinstance(pair[1], int):
+        return []
+    other = sibling(failure.function, layer, pair[1]) or giver(failure.modules, args[0], pair[1])
+    place = machine.made_at.get(id(other), (None, None))[1]
+    if other is None or other is layer or place is None or place == made:
+        return []
+    return [Note(f"{name_of(machine, failure, other)} gives {pair[1]}", *place)]
+
+
+def _sources(machine: Machine, failure: Failure, function: Any, args: tuple, kwargs: dict[str, Any], text: str) -> list[Note]:
+    """Where the layers are made that give an operation the sizes that do not fit, or whose weights it uses."""
+    layers: dict[nn.Module, dict[str, None]] = {layer: {} for layer in owners(failure.modules, [*args, *kwargs.values()])}
+    for size in dict.fromkeys(of_call(function, args, kwargs, text) or ()):
+        for tensor in tensors_in((args, kwargs)) if isinstance(size, int) else ():
+            if size in tensor.shape and not isinstance(tensor, nn.Parameter):
+                made = giver(failure.modules, tensor, size)
+                if made is None and getattr(tensor, "torchlint_made_by", None) is None:
+                    taken = taker(failure.modules, size)
+                    if taken is not None:
+                        layers.setdefault(taken, {})[f"takes {size}"] = None
+                elif made is not None:
+                    layers.setdefault(made, {})[f"gives {size}"] = None
+    places = {layer: machine.made_at.get(id(layer), (None, None))[1] for layer in layers}
+    words = {layer: f"{name_of(machine, failure, layer)} {' and '.join(does) or 'is made here'}" for layer, does in layers.items()}
+    return [Note(words[layer], *place) for layer, place in places.items() if place is not None][:_SOURCES]
+
+
+def is_between_layers(failure: Failure, machine: Machine) -> bool:
+    """Whether both sizes that do not fit are those of layers of torch: what one gives, or takes."""
+    function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
+    if function is not failure.function:
+        args = (failure.function.__self__, *args)
+    layer, given, named = innermost_layer(failure.error)
+    if layer is not None and type(layer) not in machine.codes:
+        function, args, kwargs = layer, given, named
+    pair = of_layer(function, args) if isinstance(function, nn.Module) else of_call(function, args, kwargs, str(failure.error))
+    return pair is not None and all(is_of_layer(failure.modules, function, (args, kwargs), size) for size in pair)
+
+
+def _are_neighbours(failure: Failure, layer: nn.Module, args: tuple) -> bool:
+    """Whether a layer refuses what another gives it within one container."""
+    pair = of_layer(layer, args)
+    return pair is not None and isinstance(pair[1], int) and sibling(failure.function, layer, pair[1]) is not None
+
+
+def is_certain(function: Any, error: Exception) -> bool:
+    """Whether torch refuses before it looks at tensors: a part of a module that is none, a list where layers belong."""
+    text = str(error)
+    if function is setattr:
+        return "cannot assign" in text
+    if function in (nn.Sequential, nn.ModuleList, nn.ModuleDict):
+        return "is not a Module subclass" in text and "Unknown" not in text
+    return isinstance(function, type) and "optimizer can only optimize Tensors" in text
+
+
+def unbound(function: Any) -> Any:
+    """A tensor's method as a function of the tensor."""
+    if isinstance(getattr(function, "__self__", None), torch.Tensor):
+        return getattr(torch.Tensor, function.__name__, function)
+    return function
+
+
+def innermost_layer(error: Exception) -> tuple[nn.Module | None, tuple, dict[str, Any]]:
+    """The module whose forward raised, and what it was given: Sequential and its kin call their layers from torch's own code."""
+    layer, given, named, trace = None, (), {}, error.__traceback__
+    while trace is not None:
+        names = trace.tb_frame.f_locals
+        owner = names.get("self")
+        if isinstance(owner, nn.Module) and trace.tb_frame.f_code.co_name in ("_call_impl", "_wrapped_call_impl"):
+            layer, given, named = owner, names.get("args", ()), names.get("kwargs", {})
+        trace = trace.tb_next
+    return layer, given, named
+
+
+def name_of(machine: Machine, failure: Failure, layer: nn.Module) -> str:
+    """What the program calls a layer: `self.net[2]`, the variable it is in, or its class."""
+    for owner in reversed(failure.modules):
+        if owner is not layer and type(owner) in machine.codes:
+            for name, child in owner.named_modules():
+                if child is layer:
+                    return "self" + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
+    for name, value in machine.names.items():
+        if value is layer:
+            return name
+        if isinstance(value, nn.Module):
+            for path, child in value.named_modules():
+                if child is layer:
+                    return name + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in path.split("."))
+    return type(layer).__name__
+
+
+def shape_of(value: Any) -> str:
+    """A value as messages show it."""
+    if isinstance(value, torch.Tensor):
+        return "(" + ", ".join(map(str, value.shape)) + ("," if value.dim() == 1 else "") + ")"
+    if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
+        return ", ".join(shape_of(v) for v in value[:4]) + (", …" if len(value) > 4 else "")
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python writes out
+        text = "…"
+    return text if len(text) < 60 else text[:57] + "…"
+
+
+def describe_layer(layer: nn.Module, name: str, args: tuple) -> str | None:
+    """What a layer takes and what it gets."""
+    value = args[0] if args and isinstance(args[0], torch.Tensor) else None
+    if value is None:
+        return None
+    wanted, got = _conflict(layer, value)
+    if wanted is not None:
+        return f"{name} takes {wanted} but gets {got}"
+    weight = next((p for p in layer.parameters(recurse=False)), None)
+    if weight is not None and weight.dtype != value.dtype:
+        return f"{name} has {_dtype(weight)} weights but gets {_dtype(value)} of shape {shape_of(value)}"
+    others = "".join(f" and {shape_of(a)}" for a in args[1:] if a is not None)
+    return f"{name} ({type(layer).__name__}) cannot take {shape_of(value)}{others}"
+
+
+def _conflict(layer: nn.Module, value: torch.Tensor) -> tuple[str | None, str]:
+    shape = tuple(value.shape)
+    match layer:
+        case nn.Linear() if shape and shape[-1] != layer.in_features:
+            return f"{layer.in_features} features", f"{shape[-1]} in {shape_of(value)}"
+        case nn.Conv1d() | nn.Conv2d() | nn.Conv3d() | nn.ConvTranspose1d() | nn.ConvTranspose2d() | nn.ConvTranspose3d():
+            rank = len(layer.kernel_size)
+            if value.dim() not in (rank + 1, rank + 2):
+                return f"{rank + 2} dimensions (batch, channels{', size' * rank})", f"{value.dim()} in {shape_of(value)}"
+            if shape[-rank - 1] != layer.in_channels:
+                return f"{layer.in_channels} channels", f"{shape[-rank - 1]} in {shape_of(value)}"
+        case nn.BatchNorm1d() | nn.BatchNorm2d() | nn.BatchNorm3d() if value.dim() > 1 and shape[1] != layer.num_features:
+            return f"{layer.num_features} features", f"{shape[1]} in {shape_of(value)}"
+        case nn.LayerNorm() if shape[-len(layer.normalized_shape) :] != tuple(layer.normalized_shape):
+            wanted = ", ".join(map(str, layer.normalized_shape))
+            return f"{wanted} as last size", shape_of(value)
+        case nn.GroupNorm() if value.dim() > 1 and shape[1] != layer.num_channels:
+            return f"{layer.num_channels} channels", f"{shape[1]} in {shape_of(value)}"
+        case nn.RNNBase() if value.dim() in (2, 3) and shape[-1] != layer.input_size:
+            return f"{layer.input_size} features", f"{shape[-1]} in {shape_of(value)}"
+        case nn.MultiheadAttention() if shape[-1:] != (layer.embed_dim,):
+            return f"{layer.embed_dim} features", f"{shape[-1] if shape else 0} in {shape_of(value)}"
+        case nn.Embedding() if value.dtype not in (torch.int64, torch.int32):
+            return "whole numbers (long)", f"{_dtype(value)} of shape {shape_of(value)}"
+    return None, ""
+
+
+def describe_call(function: Any, args: tuple, kwargs: dict[str, Any], text: str) -> str:
+    """What an operation or a constructor gets."""
+    name = getattr(function, "__name__", type(function).__name__)
+    if isinstance(function, type):
+        given = ", ".join([*map(shape_of, args), *(f"{k}={shape_of(v)}" for k, v in kwargs.items())])
+        return f"{name}({given}) cannot be made: {text.splitlines()[0]}"
+    if name in SYMBOLS and len(args) == 2:
+        left, right = (_operand(a) for a in args)
+        return f"{left} {SYMBOLS[name]} {right} does not work"
+    if function is operator.getitem:
+        return f"a tensor of shape {shape_of(args[0])} cannot be indexed this way"
+    if function is operator.setitem:
+        return f"items of a tensor of shape {shape_of(args[0])} cannot be set this way: {text.splitlines()[0]}"
+    owner = getattr(function, "__self__", None)
+    given = ", ".join([shape_of(a) for a in args] + [f"{k}={shape_of(v)}" for k, v in kwargs.items()])
+    if name == "__init__" and owner is not None:
+        return f"{type(owner).__name__}({given}) cannot be made: {text.splitlines()[0]}"
+    said = f"{name}({given}) fails"
+    if args and isinstance(args[0], torch.Tensor) and getattr(torch.Tensor, name, None) is function:
+        given = ", ".join([*map(shape_of, args[1:]), *(f"{k}={shape_of(v)}" for k, v in kwargs.items())])
+        said = f"{name}({given}) fails on {_operand(args[0])}"
+    elif isinstance(owner, (nn.Module, torch.optim.Optimizer)):
+        said = f"{type(owner).__name__}.{said}"
+    return said if any(isinstance(a, torch.Tensor) for a in args) and is_of_sizes(text) else f"{said}: {text.splitlines()[0].partition(', but expected one of')[0]}"
+
+
+def is_of_sizes(text: str) -> bool:
+    """Whether it is about sizes and dtypes, which the message shows already."""
+    return any(word in text for word in (*DTYPE, *SHAPE)) and "argument" not in text
+
+
+def _operand(value: Any) -> str:
+    return f"{shape_of(value)} {_dtype(value)}" if isinstance(value, torch.Tensor) else shape_of(value)
+
+
+def _dtype(value: torch.Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
+
+
+def _fix(machine: Machine, layer: nn.Module, args: tuple, made: Place, path: str) -> Fix | None:
+    """The number to change where the layer is made, if it is a number there."""
+    value = args[0] if args and isinstance(args[0], torch.Tensor) and args[0].dim() else None
+    if value is None or made[0] != path:
+        return None
+    match layer:
+        case nn.Linear():
+            names, number = ("in_features",), value.shape[-1]
+        case nn.Conv1d() | nn.Conv2d() | nn.Conv3d() if value.dim() == len(layer.kernel_size) + 2:
+            names, number = ("in_channels",), value.shape[1]
+        case nn.BatchNorm1d() | nn.BatchNorm2d() | nn.BatchNorm3d() if value.dim() > 1:
+            names, number = ("num_features",), value.shape[1]
+        case nn.LayerNorm() if len(layer.normalized_shape) == 1:
+            names, number = ("normalized_shape",), value.shape[-1]
+        case nn.RNNBase():
+            names, number = ("input_size",), value.shape[-1]
+        case _:
+            return None
+    found = program.node_at(made)
+    if not isinstance(found, ast.Call):
+        return None
+    text = program.source_of(made[0])
+    argument = next((k.value for k in found.keywords if k.arg in names), found.args[0] if found.args else None)
+    if argument is None or isinstance(argument, ast.Starred):
+        return None
+    if not machine.scripting and any(isinstance(n, (ast.Name, ast.Attribute)) for n in ast.walk(argument)):
+        return None  # what is guessed for `dim` is no number to write
+    return Fix(f"take {number} here", (Edit(text.span(argument), str(number)),), "display")

@@ -1,0 +1,345 @@
+"""The first guess for an unknown input: from the layer that takes it, how it is unpacked, its annotation, its name."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any, Iterator, Mapping, Sequence
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.values import Unknown, Use
+from torchlint.shapes.libraries import einops
+from torchlint.shapes.search.attempts import Assumption, Parameter, TensorGuess
+
+BATCH, TIME, SIDE, DEPTH, WIDTH = 2, 12, 64, 16, 32
+_CONVOLUTIONS = ((nn.Conv1d, nn.ConvTranspose1d), (nn.Conv2d, nn.ConvTranspose2d), (nn.Conv3d, nn.ConvTranspose3d))
+_IDS = re.compile(
+    r"(^|_)(ids?|idx|index|indices|tokens?|words?|src|tgt|trg|captions?|text|labels?|targets?|sentence|sequences?|positions?|users?|items?|class(es)?)(_|$|s$)"
+)
+_MASKS = re.compile(r"(^|_)masks?($|_)|padding|_mask")
+_TIMES = re.compile(r"^(t|ts|time|times|timesteps?|sigmas?|noise_level|lengths?|lens|seq_len\w*)$")
+_OPTIONAL = re.compile(r"^(h|c|h0|c0|hx|cx|hidden\w*|state|prev\w*|cache|past\w*|memory_mask|\w*_?mask)$")
+_STARTS = 8  # how many first guesses are tried
+
+
+def starts(
+    parameters: Sequence[Parameter], uses: list[Use], hints: Mapping[str, Sequence[Any]]
+) -> tuple[list[Assumption], dict[str, str]]:
+    """Assumptions to begin with, best first, and in words where the first one comes from."""
+    found: dict[str, list[Any]] = {}
+    why: dict[str, str] = {}
+    for parameter in parameters:
+        if parameter.name in hints:
+            found[parameter.name], why[parameter.name] = (
+                list(hints[parameter.name]),
+                "it is configured, or known from a call",
+            )
+            continue
+        guesses, reason = _guesses(parameter, uses)
+        found[parameter.name], why[parameter.name] = guesses, reason
+    if not found:
+        return [], why
+    best = {name: guesses[0] for name, guesses in found.items()}
+    made = [best]
+    for name, guesses in found.items():
+        made.extend({**best, name: other} for other in guesses[1:])
+    for rank in range(1, max(map(len, found.values()))):
+        made.append({name: guesses[min(rank, len(guesses) - 1)] for name, guesses in found.items()})
+    return made[:_STARTS], why
+
+
+def _guesses(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
+    """What an input may be, best first, and why."""
+    name = parameter.name
+    plain = _from_annotation(parameter)
+    if plain is not None:
+        return plain
+    inner = _of_items(name, uses)
+    if inner is not None:
+        return inner
+    for use in uses:
+        if use.hole == name:
+            found = _from_use(use)
+            if found:
+                guesses, reason = found
+                rank = _rank(name, uses)
+                if rank is not None:
+                    guesses = [g for g in guesses if len(g.shape) == rank] + [
+                        g for g in guesses if len(g.shape) != rank
+                    ]
+                return guesses, reason
+    rank = _rank(name, uses)
+    if rank is not None:
+        return of_rank(rank, name), f"its shape is unpacked into {rank}"
+    return _from_name(name), "its name"
+
+
+def _rank(name: str, uses: list[Use]) -> int | None:
+    for use in uses:
+        if use.hole == f"{name}.shape" and use.kind == "unpack" and isinstance(use.detail, int):
+            return use.detail
+    highest = [
+        use.detail
+        for use in uses
+        if use.hole == f"{name}.shape" and use.kind == "index" and isinstance(use.detail, int)
+    ]
+    return max(highest) + 1 if highest and max(highest) > 1 else None
+
+
+def of_rank(rank: int, name: str = "") -> list[TensorGuess]:
+    """The usual tensors with so many dimensions."""
+    shapes = {
+        0: (),
+        1: (BATCH,),
+        2: (BATCH, WIDTH),
+        3: (BATCH, TIME, WIDTH),
+        4: (BATCH, 3, SIDE, SIDE),
+        5: (BATCH, 3, DEPTH, SIDE, SIDE),
+    }
+    shape = shapes.get(rank, (BATCH, *[4] * (rank - 1)))
+    if rank <= 2 and _IDS.search(name):
+        return [TensorGuess((BATCH, TIME)[:rank], "long"), TensorGuess(shape)]
+    return [TensorGuess(shape)]
+
+
+# What an input is used for
+
+
+def _from_use(use: Use) -> tuple[list[TensorGuess], str] | None:
+    if use.kind == "layer" and isinstance(use.detail, nn.Module):
+        try:
+            guesses = of_layer(use.detail)
+        except AttributeError:  # its own `__init__` was not run to the end
+            return None
+        return (guesses, f"{_layer_name(use.detail)} takes it") if guesses else None
+    if use.kind == "call" and isinstance(use.detail, tuple) and len(use.detail) == 3:
+        guesses = _of_call(use.hole, *use.detail)
+        return (guesses, f"{getattr(use.detail[0], '__name__', 'a function')} takes it") if guesses else None
+    if use.kind == "operator" and isinstance(use.detail, tuple):
+        other = use.detail[1]
+        if isinstance(other, torch.Tensor) and other.dim():
+            shape = tuple(other.shape) if use.detail[0].__name__ != "matmul" else (BATCH, other.shape[0])
+            return [TensorGuess(shape)], f"it meets a tensor of shape {tuple(other.shape)}"
+    return None
+
+
+def _layer_name(layer: nn.Module) -> str:
+    return f"{type(layer).__name__}({layer.extra_repr()})" if len(layer.extra_repr()) < 60 else type(layer).__name__
+
+
+def of_layer(layer: nn.Module) -> list[TensorGuess]:
+    """What one of torch's layers takes; of a container, its first layer that cares."""
+    if isinstance(layer, nn.Sequential):
+        return next((g for g in map(of_layer, layer.__dict__.get("_modules", {}).values()) if g), [])
+    for rank, kinds in enumerate(_CONVOLUTIONS, 1):
+        if isinstance(layer, kinds):
+            sides = {1: (SIDE,), 2: (SIDE, SIDE), 3: (DEPTH, SIDE, SIDE)}[rank]
+            return [TensorGuess((BATCH, layer.in_channels, *sides))]
+    match layer:
+        case einops.Rearrange() | einops.Reduce() | einops.EinMix():
+            shape = einops.shape_for(layer.pattern, layer.axes_lengths)
+            return [TensorGuess(shape)] if shape else []
+        case nn.Linear():
+            return [TensorGuess((BATCH, layer.in_features)), TensorGuess((BATCH, TIME, layer.in_features))]
+        case nn.Embedding() | nn.EmbeddingBag():
+            return [TensorGuess((BATCH, TIME), "long"), TensorGuess((BATCH,), "long")]
+        case nn.LayerNorm():
+            return [TensorGuess((BATCH, TIME, *layer.normalized_shape)), TensorGuess((BATCH, *layer.normalized_shape))]
+        case nn.BatchNorm1d():
+            return [TensorGuess((BATCH, layer.num_features)), TensorGuess((BATCH, layer.num_features, TIME))]
+        case nn.BatchNorm3d():
+            return [TensorGuess((BATCH, layer.num_features, DEPTH, SIDE, SIDE))]
+        case nn.BatchNorm2d() | nn.InstanceNorm2d():
+            return [TensorGuess((BATCH, layer.num_features, SIDE, SIDE))]
+        case nn.GroupNorm():
+            return [
+                TensorGuess((BATCH, layer.num_channels, SIDE, SIDE)),
+                TensorGuess((BATCH, layer.num_channels, TIME)),
+            ]
+        case nn.RNNBase():
+            return [TensorGuess((BATCH, TIME, layer.input_size))]
+        case nn.RNNCellBase():
+            return [TensorGuess((BATCH, layer.input_size))]
+        case nn.MultiheadAttention():
+            return [TensorGuess((BATCH, TIME, layer.embed_dim))]
+        case nn.TransformerEncoderLayer() | nn.TransformerDecoderLayer():
+            return [TensorGuess((BATCH, TIME, layer.self_attn.embed_dim))]
+        case nn.TransformerEncoder() | nn.TransformerDecoder():
+            return of_layer(layer.layers[0]) if len(layer.layers) else []
+        case nn.Transformer():
+            return [TensorGuess((BATCH, TIME, layer.d_model))]
+        case (
+            nn.MaxPool2d()
+            | nn.AvgPool2d()
+            | nn.AdaptiveAvgPool2d()
+            | nn.Upsample()
+            | nn.ReflectionPad2d()
+            | nn.PixelShuffle()
+            | nn.ZeroPad2d()
+        ):
+            return [TensorGuess((BATCH, 16, SIDE, SIDE))]
+        case nn.PReLU() if layer.num_parameters > 1:
+            return [TensorGuess((BATCH, layer.num_parameters, SIDE, SIDE))]
+    return []
+
+
+def _of_call(hole: str, function: Any, args: tuple, kwargs: Mapping[str, Any]) -> list[TensorGuess]:
+    name = getattr(function, "__name__", "")
+    position = next((i for i, a in enumerate(args) if type(a) is Unknown and a.hole == hole), 0)
+    if function in einops.NAMES.values():
+        pattern = next((a for a in args if isinstance(a, str)), kwargs.get("pattern"))
+        shape = einops.shape_for(pattern, dict(kwargs))
+        return [TensorGuess(shape)] if shape else []
+    others = [a for a in args if isinstance(a, torch.Tensor)]
+    weight = others[0] if others else kwargs.get("weight")
+    weight = weight if isinstance(weight, torch.Tensor) else None
+    if name.startswith("conv") and weight is not None and weight.dim() > 2:
+        groups = kwargs.get("groups", args[6] if len(args) > 6 and isinstance(args[6], int) else 1)
+        return [TensorGuess((BATCH, weight.shape[1] * groups, *[SIDE] * (weight.dim() - 2)))]
+    if name == "linear" and weight is not None:
+        return [TensorGuess((BATCH, weight.shape[-1])), TensorGuess((BATCH, TIME, weight.shape[-1]))]
+    if name == "embedding" and position == 0:
+        return [TensorGuess((BATCH, TIME), "long")]
+    if name == "one_hot":
+        return [TensorGuess((BATCH, TIME), "long"), TensorGuess((BATCH,), "long")]
+    if name in (
+        "interpolate",
+        "pad",
+        "max_pool2d",
+        "avg_pool2d",
+        "adaptive_avg_pool2d",
+        "unfold",
+        "pixel_shuffle",
+        "grid_sample",
+    ):
+        return [TensorGuess((BATCH, 3, SIDE, SIDE))]
+    if name in ("matmul", "mm", "bmm") and weight is not None and weight.dim() > 1:
+        return [
+            TensorGuess((*weight.shape[:-2], BATCH, weight.shape[-2]) if position == 0 else (weight.shape[-1], WIDTH))
+        ]
+    return []
+
+
+def _of_items(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
+    """An input that is indexed: a dict of tensors, or a list of them if its items go into layers or it is iterated."""
+    keys: dict[Any, None] = {}
+    for use in uses:
+        if (
+            use.hole == name
+            and use.kind == "index"
+            and isinstance(use.detail, (str, int))
+            and not isinstance(use.detail, bool)
+        ):
+            keys[use.detail] = None
+    unpacked = next(
+        (u.detail for u in uses if u.hole == name and u.kind == "unpack" and isinstance(u.detail, int)), None
+    )
+    if unpacked:
+        keys = dict.fromkeys(range(unpacked))
+    if not keys:
+        return None
+    texts = [k for k in keys if isinstance(k, str)]
+    if texts:
+        return [
+            {k: _guesses(Parameter(f"{name}[{k!r}]"), uses)[0][0] for k in texts}
+        ], "its items are asked for by name"
+    inside = {k: [u for u in uses if u.hole == f"{name}[{k!r}]"] for k in keys}
+    if not unpacked and not any(u.kind in ("layer", "call", "unpack") for found in inside.values() for u in found):
+        return None
+    size = max((k if k >= 0 else -k - 1) for k in keys) + 1
+    items = [_guesses(Parameter(f"{name}[{k!r}]"), uses)[0][0] for k in range(size)]
+    return [tuple(items), list(items), *_from_name(name)], "its items are used one by one"
+
+
+# Annotations and names
+
+
+_PLAIN: dict[str, list[Any]] = {"int": [2], "float": [0.5], "bool": [False, True], "str": ["mean"]}
+_AXES = {
+    "b": BATCH,
+    "n": BATCH,
+    "bs": BATCH,
+    "batch": BATCH,
+    "t": TIME,
+    "s": TIME,
+    "l": TIME,
+    "seq": TIME,
+    "time": TIME,
+    "h": SIDE,
+    "w": SIDE,
+    "height": SIDE,
+    "width": SIDE,
+    "c": 3,
+    "d": WIDTH,
+}
+
+
+def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
+    hint = parameter.hint.strip()
+    if hint in _PLAIN:
+        return _PLAIN[hint], f"it is annotated as {hint}"
+    axes = re.search(r"""(Float|Int|Integer|Bool|Shaped|Num|Real)\w*\[[^,]*,\s*['"]([^'"]+)['"]""", hint)
+    if axes:
+        dtype = "long" if axes.group(1).startswith("Int") else "bool" if axes.group(1) == "Bool" else "float"
+        shape = _axes(axes.group(2).split())
+        return ([TensorGuess(shape, dtype)], "its annotation") if shape else None
+    comment = re.fullmatch(r"[\[(]\s*([\w*]+(?:\s*[,x]\s*[\w*]+)+)\s*,?\s*[\])]", hint)
+    if comment:
+        shape = _axes(re.split(r"\s*[,x]\s*", comment.group(1)))
+        return ([TensorGuess(shape)], "the shape that stands beside it") if shape else None
+    if re.match(r"(typing\.)?(List|list|Sequence|Tuple|tuple)\[.*Tensor", hint):
+        return [
+            [TensorGuess((BATCH, 16, SIDE, SIDE))] * 2,
+            [TensorGuess((BATCH, 16, SIDE, SIDE))] * 4,
+        ], "its annotation"
+    if re.search(r"\bNone\b|Optional", hint):
+        return [None, *_from_name(parameter.name)], "it may be None"
+    return None
+
+
+def _axes(names: list[str]) -> tuple[int, ...] | None:
+    shape = []
+    for name in names:
+        if name.isdigit():
+            shape.append(int(name))
+        elif name.startswith(("*", "...")):
+            shape.append(BATCH)
+        else:
+            shape.append(_AXES.get(name.lower(), 8))
+    return tuple(shape) if len(shape) <= 6 else None
+
+
+def _from_name(name: str) -> list[Any]:
+    lower = name.lower()
+    if _TIMES.match(lower):
+        return [TensorGuess((BATCH,)), TensorGuess((BATCH,), "long"), 2]
+    if _OPTIONAL.match(lower):
+        return [None, TensorGuess((BATCH, TIME), "bool"), TensorGuess((BATCH, WIDTH))]
+    if _MASKS.search(lower):
+        return [TensorGuess((BATCH, TIME), "bool"), None]
+    if _IDS.search(lower):
+        return [TensorGuess((BATCH, TIME), "long"), TensorGuess((BATCH, WIDTH)), TensorGuess((BATCH,), "long")]
+    image, row, sequence = (
+        TensorGuess((BATCH, 3, SIDE, SIDE)),
+        TensorGuess((BATCH, WIDTH)),
+        TensorGuess((BATCH, TIME, WIDTH)),
+    )
+    if re.search(r"^(z|noise|latent|state|obs|action|feat\w*|emb\w*)", lower):
+        return [row, sequence, image]
+    if re.search(r"^(q|k|v|query|key|value|memory|hidden_states?|tokens?|context|encoder_\w+|audio|wave\w*)", lower):
+        return [sequence, row, image]
+    return [image, sequence, row, TensorGuess((BATCH, 3, DEPTH, SIDE, SIDE)), TensorGuess((BATCH, TIME), "long")]
+
+
+def other_ranks(guess: TensorGuess) -> Iterator[TensorGuess]:
+    """The same tensor with a dimension more or less, its last size kept."""
+    shape = guess.shape
+    if len(shape) > 1:
+        yield TensorGuess((shape[0], *shape[2:]), guess.dtype)
+    if shape:
+        yield TensorGuess((shape[0], TIME, *shape[1:]), guess.dtype)
+    for rank, other in itertools.chain.from_iterable([(r, g) for g in of_rank(r)] for r in (4, 3, 2)):
+        if rank != len(shape):
+            yield TensorGuess(other.shape, guess.dtype)

@@ -1,0 +1,147 @@
+"""Traces a model that is imported: the child process behind `torchlint shapes --import`, asked for by name only.
+
+It reads a request as JSON from the standard input and writes a table as JSON to the standard output,
+behind a zero byte.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import sys
+from typing import Any
+
+import msgspec
+import torch
+from torch import nn
+
+from torchlint.finding import Span
+from torchlint.shapes.core.table import Table
+from torchlint.shapes.core.values import Unknown, report_use
+from torchlint.shapes.record.entries import Place
+from torchlint.shapes.record.graph import Recorder
+from torchlint.shapes.record.traces import named_inputs, tabulate
+from torchlint.shapes.search.attempts import Assumption, Parameter, RunResult, TensorGuess
+from torchlint.shapes.search.signatures import value_of
+from torchlint.shapes.search.sizes import solve_forward
+from torchlint.shapes.tensors.dispatch import dry_tensors
+
+_OURS = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    "<",
+)
+
+
+class Request(msgspec.Struct):
+    """What to import and what to call it with."""
+
+    module: str
+    name: str
+    inputs: dict[str, Any]
+    path: str
+
+
+def main() -> None:
+    """Answer one request."""
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    sys.path.insert(0, request.path)
+    try:
+        table = _trace(request)
+    except Exception as error:
+        sys.exit(" ".join(f"{type(error).__name__}: {error}".split()))
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"\x00" + msgspec.json.encode(table))
+    sys.stdout.buffer.flush()
+
+
+def _trace(request: Request) -> Table:
+    found = getattr(importlib.import_module(request.module), request.name)
+    with dry_tensors():
+        model = found if isinstance(found, nn.Module) else found()
+        if not isinstance(model, nn.Module):
+            raise TypeError(f"{request.name} gives a {type(model).__name__}, not a model")
+    model = model.to("meta") if isinstance(found, nn.Module) else model
+    with dry_tensors():
+        hints = {name: [_guess(value)] for name, value in request.inputs.items()}
+        solution = solve_forward(lambda assumption: _run(model, assumption)[0], _parameters(model), hints)
+        _, recording = _run(model, solution.assumed)
+        path, span = _definition(type(model))
+        guessed = not set(solution.assumed) <= set(request.inputs)
+        assumed = {name: why for name, why in solution.why.items() if name not in request.inputs}
+        return tabulate(recording, type(model).__name__, path, span, assumed, guessed=guessed and not solution.certain)
+
+
+def _guess(value: Any) -> Any:
+    """A shape came through JSON as [sizes, dtype]."""
+    return TensorGuess(tuple(value[0]), value[1]) if isinstance(value, list) else value
+
+
+def _parameters(model: nn.Module) -> list[Parameter]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    found = inspect.signature(model.forward).parameters.values()
+    return [Parameter(p.name, "", p.default is not p.empty) for p in found if p.kind in kinds]
+
+
+def _run(model: nn.Module, assumption: Assumption) -> tuple[RunResult, Any]:
+    """The forward once, recorded; the number of operations says how far it came."""
+    inputs = {name: value_of(guess) for name, guess in assumption.items()}
+    if not inputs:
+        inputs = {p.name: Unknown("an input", p.name) for p in _parameters(model) if not p.has_default}
+    recorder = Recorder(_where)
+    error: Exception | None = None
+    before = nn.Module.__call__
+    if not assumption and inputs:
+        nn.Module.__call__ = _reporting(before, model)
+    try:
+        with recorder.watch(model, named_inputs(model, (), inputs)) as recording:
+            recording.result = model(**inputs)
+    except Exception as caught:
+        error = caught
+    finally:
+        nn.Module.__call__ = before
+    steps = len(recording.entries)
+    if error is None:
+        return RunResult(steps), recording
+    last = recording.entries[-1] if steps and recording.entries[-1].error else None
+    text = f"{type(error).__name__}: {error}"
+    if last is None:
+        return RunResult(steps, "own" if isinstance(error, AssertionError) else "python", None, text), recording
+    return RunResult(steps, "torch", last.place, text, last.function, last.args, last.kwargs), recording
+
+
+def _reporting(before: Any, model: nn.Module) -> Any:
+    """Layers that say what unknown input they got."""
+
+    def call(module, *args, **kwargs):
+        unknown = next((a for a in args if type(a) is Unknown), None)
+        if unknown is None or module is model or not type(module).__module__.startswith("torch.nn."):
+            return before(module, *args, **kwargs)
+        report_use(unknown, "layer", module)
+        return Unknown(unknown.reason)
+
+    return call
+
+
+def _where() -> Place | None:
+    """The innermost line that is neither torch's nor ours."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_OURS):
+            line = frame.f_lineno
+            return frame.f_code.co_filename, Span(line, 1, line, 1)
+        frame = frame.f_back
+    return None
+
+
+def _definition(kind: type) -> tuple[str, Span | None]:
+    try:
+        lines, first = inspect.getsourcelines(kind)
+        return inspect.getsourcefile(kind) or "", Span(first, 1, first + len(lines) - 1, 1)
+    except (OSError, TypeError):
+        return "", None
+
+
+if __name__ == "__main__":
+    main()

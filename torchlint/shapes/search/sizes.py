@@ -1,0 +1,144 @@
+"""Unknown sizes: run, see what the layers want, assume it, run again, until it runs or fails whatever the sizes are.
+
+    solution = solve_forward(run, [Parameter("x")], hints={})
+    solution.assumed      {"x": TensorGuess((2, 3, 224, 224))}
+    solution.last         the RunResult of the run that got furthest
+    solution.certain      its error does not depend on any guess: it may become a finding
+
+`run(assumption)` executes the forward with the assumed inputs and reports how far it got. It is called up to 80 times
+and must be
+deterministic. A parameter that is not in the assumption is to be passed as `Unknown(reason, hole=name)`, and every use
+of it reported
+through `values.report_use`; the driver listens while the run lasts.
+
+Who does what: `harvest` turns the uses of an unknown into a first guess, `proposals` turns a refusal into better
+guesses, `verdict` decides
+whether an error is one for every input, `constructors` guesses the arguments of a class.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any, Mapping, Sequence
+
+from torchlint.shapes.search import harvest, verdict
+from torchlint.shapes.search.attempts import Assumption, Parameter, Place, Run, RunResult, Solution, TensorGuess, Trials, leaves, listen, replace
+from torchlint.shapes.search.proposals import Proposals
+
+RUNS = 80
+PATIENCE = 10  # runs that get no further before it is asked whether any could
+SIDES = (28, 32, 48, 56, 64, 96, 112, 128, 160, 192, 224, 256, 299, 320, 384, 448, 512)
+REACHING = 24  # runs to come to a line that another run came to
+ENOUGH = 32  # runs that get no further before the search ends
+
+
+def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}) -> Solution:
+    """Find inputs a forward runs with. `hints` are what to try first for an input, best first (from configuration:
+    certain)."""
+    needed = [p for p in parameters if not p.has_default or p.name in hints]
+    first, uses = listen(run, {})
+    if not needed:
+        return Solution({}, first, _if_refused(first), {}, 1)
+    trials = Trials(run, RUNS)
+    starts, why = harvest.starts(needed, uses, hints)
+    if all(p.name in hints for p in needed):
+        return _as_given(trials, starts, why)
+    search = _Search(trials, starts)
+    best, certain = search.run()
+    if best is None:
+        return Solution({}, first, False, {}, len(trials.results) + 1)
+    return Solution(*best, certain, why, len(trials.results) + 1)
+
+
+def _as_given(trials: Trials, starts: list[Assumption], why: dict[str, str]) -> Solution:
+    """Inputs that somebody named are taken as they stand: what torch refuses then is certain."""
+    tried = [(start, trials.known(start)) for start in starts]
+    ran = next(((start, result) for start, result in tried if result.stopped is None), tried[0])
+    return Solution(*ran, _if_refused(ran[1]), why, len(trials.results) + 1)
+
+
+def _if_refused(result: RunResult) -> str | None:
+    return "equal" if result.stopped == "torch" else None
+
+
+def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
+    """The first run that torch stops at a place, or that comes to its end; else the one that got furthest."""
+    first, uses = listen(run, {})
+    needed = [p for p in parameters if not p.has_default]
+    if not needed:
+        return first
+    trials = Trials(run, REACHING)
+    best, _ = _Search(trials, harvest.starts(needed, uses, {})[0], until=place).run()
+    return best[1] if best is not None else first
+
+
+class _Search:
+    """Best first: what follows from the run that got furthest is tried next. Where nothing gets further, a verdict is
+    sought."""
+
+    def __init__(self, trials: Trials, starts: list[Assumption], until: Place | None = None):
+        self.trials = trials
+        self.until = until
+        self.starts = starts[::-1]
+        self.queue: list[tuple[int, int, Assumption]] = []
+        self.count = 0
+        self.best: tuple[Assumption, RunResult] | None = None
+
+    def _add(self, assumption: Assumption, steps: int) -> None:
+        self.count += 1
+        heapq.heappush(self.queue, (-steps, self.count, assumption))
+
+    def run(self) -> tuple[tuple[Assumption, RunResult] | None, str | None]:
+        """The assumption that ran to its end, or else the one that got furthest; and what shows that its error is one for
+        every input."""
+        proposals = Proposals()
+        in_vain, asked = 0, None
+        while self.queue or self.starts:
+            if self.starts and (in_vain >= 3 or not self.queue):
+                assumption = self.starts.pop()  # another beginning, since this one leads nowhere soon
+            else:
+                _, _, assumption = heapq.heappop(self.queue)
+            result = self.trials(assumption)
+            if result is None:
+                continue
+            if self.until is not None and result.stopped in (None, "torch") and result.place in (None, self.until):
+                return (assumption, result), None
+            if result.stopped is None:
+                return self._rounded(assumption, result), None
+            in_vain += 1
+            if self.best is None or result.steps > self.best[1].steps:
+                if self.best is None or (result.place, result.visit) != self._spot():
+                    in_vain = 0
+                self.best = assumption, result
+            for position, proposal in enumerate(proposals.after(assumption, result)):
+                self._add(proposal, result.steps - position)
+            if in_vain >= ENOUGH:
+                break
+            if self.until is None and in_vain >= PATIENCE and asked != self._spot() and self.best[1].stopped == "torch":
+                asked = self._spot()
+                certain = verdict.is_certain(self.trials, *self.best)
+                if certain:
+                    return self.best, certain
+                if self.finished():
+                    return self.finished(), None
+        if self.until is not None or self.best is None or self.best[1].stopped != "torch" or asked == self._spot():
+            return self.best, None
+        return self.best, verdict.is_certain(self.trials, *self.best)
+
+    def _spot(self) -> tuple:
+        return self.best[1].place, self.best[1].visit
+
+    def _rounded(self, assumption: Assumption, result: RunResult) -> tuple[Assumption, RunResult]:
+        """The same with sides that images have, if it runs with them as well: 224 rather than 235."""
+        changed = assumption
+        for path, guess in leaves(assumption):
+            side = guess.shape[-1] if len(guess.shape) > 3 and guess.shape[-1] == guess.shape[-2] else 0
+            usual = min(SIDES, key=lambda s: abs(s - side))
+            if side and usual != side and abs(usual - side) <= side / 6:
+                changed = replace(changed, path, TensorGuess((*guess.shape[:-2], usual, usual), guess.dtype))
+        other = self.trials(changed) if changed != assumption else None
+        return (changed, other) if other is not None and other.stopped is None else (assumption, result)
+
+    def finished(self) -> tuple[Assumption, RunResult] | None:
+        """A run that came to its end, if the changes of a verdict found one."""
+        return next((tried for tried in self.trials.results.values() if tried[1].stopped is None), None)

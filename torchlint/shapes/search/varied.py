@@ -1,0 +1,82 @@
+"""Guessed constructor arguments, changed one at a time: whether a fault is one of the class or of what was guessed for it."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterator
+
+from torch import nn
+
+from torchlint.shapes.search.advice import Through
+from torchlint.shapes.search.attempts import Assumption, RunResult, Solution
+from torchlint.shapes.search.conflicts import pair_of
+from torchlint.shapes.search.constructors import by_name, is_heads
+from torchlint.shapes.search.verdict import keeps_apart
+
+# One run of the class with other arguments: what the search for inputs comes to, until it is at the line.
+Try = Callable[[Assumption], RunResult | None]
+_OF_RANKS = tuple(tuple(getattr(nn, f"{kind}{rank}d") for rank in (3, 1, 2)) for kind in ("Conv", "ConvTranspose", "BatchNorm", "InstanceNorm", "MaxPool", "AvgPool"))
+
+
+def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
+    """Whether the two sizes of a fault stay apart in the same way when each argument is changed alone.
+
+    Then both come from the same arguments, or from none. Where only one of them changes they come from different arguments, which a
+    caller may make fit each other; but if that is one argument, and no whole number makes them meet, no caller can. An argument of which
+    no other value comes to the line says nothing.
+    """
+    pair, place = pair_of(first.last), first.last.place
+    alone = 0
+    for name, value in arguments.items():
+        for alternatives in _others(name, value):
+            met = []  # (value, pair) at the line
+            for other in alternatives:
+                result = attempt({**arguments, name: other})
+                if result is None or result.stopped == "budget":
+                    continue
+                if result.stopped is None or result.place != place and result.steps > first.last.steps:
+                    return False
+                if result.place == place:
+                    met.append((other, pair_of(result)))
+                    if len(met) == 2 or keeps_apart(first.certain, pair, met[-1][1]):
+                        break
+            if met and not all(keeps_apart(first.certain, pair, p) for _, p in met):
+                alone += 1
+                if alone > 1 or not _never_meet(name, [(value, pair), *met]):
+                    return False
+    return True
+
+
+def _never_meet(name: str, met: list[tuple[Any, Any]]) -> bool:
+    """Whether two sizes that are multiples of one argument, or of one over it, or constants, are equal for no value of it.
+
+    A number of heads is more than one: what is right for one head only is wrong.
+    """
+    if len(met) < 3 or not all(type(v) is int and v > 0 and p is not None and all(type(n) is int and n > 0 for n in p) for v, p in met):
+        return False
+    ratios = [(value, pair[0] / pair[1]) for value, pair in met]
+    for power in (1, -1):
+        factors = [ratio / value**power for value, ratio in ratios]
+        if max(factors) - min(factors) < 1e-9:
+            meeting = factors[0] ** -power
+            return abs(meeting - round(meeting)) > 1e-6 or round(meeting) < (2 if is_heads(name) else 1)
+    return False
+
+
+def _others(name: str, value: Any) -> Iterator[list[Any]]:
+    """Other values for one argument, of each list the first that comes to the line. Sizes must often be divisible, so that they are doubled."""
+    if isinstance(value, bool):
+        yield [not value]
+    elif value is None:
+        yield [by_name(name)]
+    elif isinstance(value, int):
+        yield [value * 2, value // 2, value * 3, value + 1] if value > 3 else [value * 2, value * 3, value + 1]
+    elif isinstance(value, float):
+        yield [value / 2]
+    elif isinstance(value, type):  # a layer made by what is given: it may be one for signals or volumes, or any other
+        ranks = next((ranks for ranks in _OF_RANKS if value in ranks), ())
+        yield [kind for kind in ranks if kind is not value]
+        yield [Through] if issubclass(value, nn.Module) else []
+    elif isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):
+        yield [type(value)([v * 2 for v in value])]
+        for position in range(min(len(value), 4)):
+            yield [type(value)([v * 2 if i == position else v for i, v in enumerate(value)])]

@@ -1,0 +1,270 @@
+"""When an error under guessed sizes is one for every size: the two that conflict never meet, whatever is changed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, Callable, Iterator, Literal
+
+from torchlint.shapes.search.attempts import Assumption, Parameter, RunResult, Solution, TensorGuess, Trials, leaves, replace
+from torchlint.shapes.search.conflicts import Pair, pair_of
+from torchlint.shapes.search.harvest import BATCH, of_rank, other_ranks
+
+# What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a divisor of one only.
+Relation = Literal["equal", "difference", "ratio", "divisor"]
+OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
+RUNS = 90  # that one verdict may take
+_NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
+DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
+
+
+def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Relation | None:
+    """What shows that the error at the end of the run that got furthest does not depend on any guess; None if it may.
+
+    No run came further or through the line. The two sizes that meet there are the same in every run, or they change with the inputs in such
+    a way that they are never equal. Each size, rank, dtype and plain value of the inputs is changed for that, as far as the program lets the
+    change through.
+    """
+    pair = pair_of(result)
+    if pair is None or result.doubtful or "dimensions" in str(pair[0]) and len(leaves(assumption)) > 1:
+        return None  # ranks that do not fit: those of several inputs belong together
+    trials.limit = max(trials.limit, len(trials.results) + RUNS)
+    rank = _ranks(assumption)
+    others: list[Pair] = []  # under sizes that the search came to
+    elsewhere: dict[Any, tuple[Assumption, RunResult]] = {}  # for each number of dimensions the first run that came to the line
+    for tried, other in trials.results.values():
+        if not _collect(other, result, others if _ranks(tried) == rank else []):
+            return None
+        if _is_at(other, result) and _ranks(tried) != rank:
+            elsewhere.setdefault(_ranks(tried), (tried, other))
+    multiples: list[Pair] = []
+    free: set[Any] = set()
+    for change, touched in changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str):
+        other = trials.known(change)
+        if not _collect(other, result, multiples if _ranks(change) == rank else []):
+            return None
+        if _is_at(other, result):
+            free.update(touched)
+            if _ranks(change) != rank:
+                elsewhere.setdefault(_ranks(change), (change, other))
+    relation = _relation(pair, multiples, others)
+    if relation != "equal":  # what images have besides: odd sides
+        for odd in _odd(assumption, (1, -1, 3) if relation is not None else OFFSETS):
+            other = trials.known(odd)
+            if not _collect(other, result, others):
+                return None
+        relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
+    if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
+        for path, guess in leaves(assumption):
+            for position, size in enumerate(guess.shape):
+                if not _collect(trials.known(replace(assumption, path, _resized(guess, {position: size + 1}))), result, others):
+                    return None
+        relation = _divisor(pair, [*multiples, *others])
+    if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
+        return None
+    locked = all(
+        _is_free_below(trials, assumption, path, guess, position, result) or _is_locked(trials, assumption, path, guess, position)
+        for path, guess in leaves(assumption)
+        for position in range(len(guess.shape))
+        if (path, position) not in free
+    )
+    return relation if locked else None
+
+
+def _ranks(assumption: Assumption) -> tuple[int, ...]:
+    return tuple(len(guess.shape) for _, guess in leaves(assumption))
+
+
+def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: RunResult, relation: Relation) -> bool:
+    """Whether inputs with other numbers of dimensions, which came to the line as well, do not fit there whatever their sizes are."""
+    pair, first = pair_of(at), pair_of(result)
+    if pair == first or pair is not None and "dimensions" in str(pair[0]):
+        return True
+    found: list[Pair] = []
+    for change, _ in changes(assumption):
+        if _ranks(change) == _ranks(assumption):
+            other = trials.known(change)
+            if not _collect(other, result, found):
+                return False
+    return _relation(pair, found, []) in ("equal", relation)
+
+
+def _is_at(other: RunResult, result: RunResult) -> bool:
+    return other.place == result.place and other.visit == result.visit
+
+
+def _collect(other: RunResult | None, result: RunResult, pairs: list[Pair]) -> bool:
+    """Whether a run stopped before the line, or at it because of two sizes as well; those are added to the list."""
+    if other is None or other.stopped is None:
+        return False
+    if not _is_at(other, result):
+        return other.steps < result.steps
+    pair = pair_of(other) if other.stopped == "torch" else None
+    if pair is None:
+        return False
+    if "dimensions" not in str(pair[0]):  # with another rank it is refused for that, whatever the sizes are
+        pairs.append(pair)
+        return True
+    first = pair_of(result)
+    return first is not None and (pair == first or isinstance(first[0], int))
+
+
+def _relation(pair: Pair, multiples: list[Pair], others: list[Pair]) -> Relation | None:
+    """How two sizes stay apart. Multiples of the first sizes keep a ratio exactly, others only the side of the larger one."""
+    found = [*multiples, *others]
+    if all(p == pair for p in found):
+        return "equal"
+    if not all(isinstance(n, int) and n > 0 for p in (pair, *found) for n in p):
+        return None
+    if all(_keeps("difference", pair, p) for p in found):
+        return "difference"
+    same_side = all((p[0] > p[1]) == (pair[0] > pair[1]) for p in others)
+    return "ratio" if same_side and all(_keeps("ratio", pair, p) for p in multiples) else None
+
+
+def _divisor(pair: Pair, found: list[Pair]) -> Relation | None:
+    """What a layer gets, in whatever size, may always be a multiple of something that what it takes is not: channels of a flattened image."""
+    if not all(isinstance(n, int) and n > 0 for p in (pair, *found) for n in p) or any(p[0] != pair[0] for p in found):
+        return None
+    there = {p[1] for p in (pair, *found)}
+    return "divisor" if len(there) >= DISTINCT and pair[0] % math.gcd(*there) else None
+
+
+def _odd(assumption: Assumption, steps: tuple[int, ...]) -> Iterator[Assumption]:
+    """Inputs whose lengths and sides, together, are a little larger."""
+    for step in steps:
+        yield _together(assumption, lambda guess: {i: guess.shape[i] + step for i in range(2, len(guess.shape))})[0]
+
+
+def _keeps(relation: Relation, pair: Pair, other: Pair) -> bool:
+    if pair == other:
+        return True
+    if not all(isinstance(n, int) and n > 0 for n in (*pair, *other)):
+        return False
+    if relation == "difference":
+        return pair[0] - pair[1] == other[0] - other[1]
+    return relation == "ratio" and pair[0] * other[1] == pair[1] * other[0]
+
+
+def keeps_apart(relation: Relation, pair: Pair | None, other: Pair | None) -> bool:
+    """Whether two sizes that differ whatever the inputs are also differ under other constructor arguments, in the same way."""
+    if pair is None or other is None:
+        return False
+    if relation == "divisor":
+        return False  # other arguments may have other divisors
+    ways: tuple[Relation, ...] = ("difference", "ratio") if relation == "equal" else (relation,)
+    return any(_keeps(way, pair, other) for way in ways)
+
+
+def _is_free_below(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int, result: RunResult) -> bool:
+    """Whether half of a size comes to the line and meets the same two sizes there: tables of positions are as long as the first guess."""
+    if guess.shape[position] < 2:
+        return False
+    other = trials.known(replace(assumption, path, _resized(guess, {position: guess.shape[position] // 2})))
+    return other is not None and other.stopped == "torch" and _is_at(other, result) and pair_of(other) == pair_of(result)
+
+
+def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int) -> bool:
+    """Whether an earlier operation takes only this size: torch refuses others there, and wants the same number each time."""
+    found = set()
+    for size in (guess.shape[position] * 2, guess.shape[position] * 3 + 1):
+        other = trials.known(replace(assumption, path, _resized(guess, {position: size})))
+        pair = pair_of(other) if other is not None and other.stopped == "torch" else None
+        found.add((other.place, other.visit, pair[0]) if other is not None and pair is not None else None)
+    return len(found) == 1 and None not in found
+
+
+def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = False) -> Iterator[tuple[Assumption, list]]:
+    """One thing changed at a time, then what often belongs together; with the sizes that were touched."""
+    tensors = leaves(assumption)
+    for path, guess in tensors:
+        for position, size in enumerate(guess.shape):
+            yield replace(assumption, path, _resized(guess, {position: size * 2})), [(path, position)]
+    yield _together(assumption, lambda guess: {0: 3 * guess.shape[0]} if guess.shape else {})
+    for factor in (2, 3, 4):
+        yield _together(assumption, lambda guess: {i: guess.shape[i] * factor for i in range(2, len(guess.shape))})
+    for wanted in sorted({s for _, g in tensors for s in g.shape}):
+        for factor in (2, 4):
+            yield _together(assumption, lambda guess: {i: s * factor for i, s in enumerate(guess.shape) if s == wanted})
+    for path, guess in tensors:
+        for dtype in [d for d in ("long", "double", "float", "bool") if d != guess.dtype][: 3 if by_dtype else 1]:
+            yield replace(assumption, path, TensorGuess(guess.shape, dtype)), []
+        for other in list(other_ranks(guess))[:2]:
+            yield replace(assumption, path, other), []
+    if tensors:  # samples become batches: layers of convolutions take both
+        changed = assumption
+        for path, guess in tensors:
+            changed = replace(changed, path, TensorGuess((BATCH, *guess.shape), guess.dtype))
+        yield changed, []
+    for rank in (2, 3, 4, 5):
+        changed = assumption
+        for path, guess in tensors:
+            if len(guess.shape) > 1:
+                changed = replace(changed, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
+        yield changed, []
+    for path, guess in tensors if by_rank and len(tensors) > 1 else ():  # one has a dimension more, or less, than the others
+        for rank, others in itertools.permutations((1, 2, 3, 4), 2):
+            changed = assumption
+            for other, kept in tensors:
+                changed = replace(changed, other, TensorGuess(_NESTED[: rank if other == path else others], kept.dtype))
+            yield changed, []
+    if len(tensors) in (2, 3):
+        (one, first), (two, second) = tensors[:2]
+        for ranks in itertools.product((2, 3, 4), (1, 2, 3, 4)):
+            shapes = [of_rank(rank)[0].shape for rank in ranks]
+            yield replace(replace(assumption, one, TensorGuess(shapes[0], first.dtype)), two, TensorGuess(shapes[1], second.dtype)), []
+    for name, value in assumption.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            yield {**assumption, name: value + 1}, []
+        elif isinstance(value, bool):
+            yield {**assumption, name: not value}, []
+
+
+def _together(assumption: Assumption, sizes: Callable[[TensorGuess], dict[int, int]]) -> tuple[Assumption, list]:
+    """All tensors changed in one way."""
+    touched = []
+    for path, guess in leaves(assumption):
+        new = {i: max(s, 1) for i, s in sizes(guess).items() if i < len(guess.shape)}
+        assumption = replace(assumption, path, _resized(guess, new))
+        touched += [(path, i) for i in new]
+    return assumption, touched
+
+
+def _resized(guess: TensorGuess, sizes: dict[int, int]) -> TensorGuess:
+    return TensorGuess(tuple(sizes.get(i, s) for i, s in enumerate(guess.shape)), guess.dtype)
+
+
+def same_fault(first: Solution, second: Solution) -> bool:
+    """Whether two sets of guessed constructor arguments lead to one fault.
+
+    In the second set every number has changed by a factor of its own. The line stays, and so does the relation of the two
+    sizes. `varied` then changes one argument at a time.
+    """
+    one, two = first.last, second.last
+    if one.stopped != "torch" or two.stopped != "torch" or one.place != two.place:
+        return False
+    if not first.certain or first.certain != second.certain:
+        return False
+    return keeps_apart(first.certain, pair_of(one), pair_of(two))
+
+
+def with_optional(parameters: list[Parameter]) -> list[Parameter] | None:
+    """The same parameters, but those that may be missing are given; None if there are none."""
+    if not any(p.has_default and p.default is None for p in parameters):
+        return None
+    return [p._replace(has_default=p.has_default and p.default is not None) for p in parameters]
+
+
+# What an input that may be missing is first taken for: it fits every other tensor, as a mask or a weight does.
+ANY_MASK = (TensorGuess((1,), "bool"), TensorGuess((1,)))
+
+
+def stays_with_optional(first: Solution, second: Solution) -> bool:
+    """Whether a fault stays when the inputs that may be missing are given: that run comes to it as well, and meets the sizes that belong together.
+
+    Where it stops before, nobody knows what these inputs should have been, and what they would have changed.
+    """
+    one, two = first.last, second.last
+    if two.stopped != "torch" or one.place != two.place:
+        return False
+    return first.certain is not None and keeps_apart(first.certain, pair_of(one), pair_of(two))

@@ -1,0 +1,294 @@
+"""NumPy arrays without data: a tensor on meta carries shape and dtype, NumPy's rules are put on top of it."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable
+
+import torch
+
+from torchlint.shapes.core.values import Unknown, UnknownUsed
+
+DTYPES = {
+    "float64": torch.float64,
+    "double": torch.float64,
+    "float_": torch.float64,
+    "float32": torch.float32,
+    "single": torch.float32,
+    "float16": torch.float16,
+    "half": torch.float16,
+    "int64": torch.int64,
+    "int_": torch.int64,
+    "long": torch.int64,
+    "longlong": torch.int64,
+    "int32": torch.int32,
+    "intc": torch.int32,
+    "int16": torch.int16,
+    "int8": torch.int8,
+    "uint8": torch.uint8,
+    "uint16": torch.uint16,
+    "uint32": torch.uint32,
+    "bool": torch.bool,
+    "bool_": torch.bool,
+    "complex64": torch.complex64,
+    "complex128": torch.complex128,
+}
+SHORT = {"f": "float32", "d": "float64", "i": "int32", "l": "int64", "f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64", "u1": "uint8", "i1": "int8", "float": "float64", "int": "int64", "?": "bool"}
+
+
+class NumpyType:
+    """A dtype such as `np.float32`; called, it makes a number."""
+
+    __slots__ = ("name", "dtype")
+
+    def __init__(self, name: str):
+        self.name = name
+        self.dtype = DTYPES[name]
+
+    def __repr__(self) -> str:
+        return f"<class 'numpy.{self.name}'>"
+
+    def __call__(self, value: Any = 0) -> Any:
+        if isinstance(value, (int, float)):
+            return float(value) if self.dtype.is_floating_point else int(value)
+        return value.astype(self) if isinstance(value, Array) else Unknown("a number")
+
+    def __eq__(self, other: Any) -> bool:
+        return dtype_of(other) is self.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+
+def dtype_of(value: Any) -> torch.dtype | None:
+    """The torch dtype that a NumPy dtype argument means."""
+    if isinstance(value, NumpyType):
+        return value.dtype
+    if isinstance(value, torch.dtype):
+        return value
+    if value is float:
+        return torch.float64
+    if value is int:
+        return torch.int64
+    if value is bool:
+        return torch.bool
+    if isinstance(value, str):
+        name = value.lstrip("<>=|")
+        return DTYPES.get(SHORT.get(name, name))
+    return None
+
+
+def fresh(shape: Any, dtype: torch.dtype) -> Array:
+    """An array of a shape."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    if any(type(s) is Unknown for s in shape):
+        raise UnknownUsed("an array of unknown shape")
+    return Array(torch.empty([int(s) for s in shape], dtype=dtype, device="meta"))
+
+
+class Array:
+    """An ndarray: dtype and shape, no values."""
+
+    __slots__ = ("tensor",)
+    __array_priority__ = 1000
+
+    def __init__(self, tensor: torch.Tensor):
+        self.tensor = tensor
+
+    def __repr__(self) -> str:
+        return f"<array {tuple(self.tensor.shape)} {self.tensor.dtype}>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.tensor.shape)
+
+    @property
+    def ndim(self) -> int:
+        return self.tensor.ndim
+
+    @property
+    def size(self) -> int:
+        return self.tensor.numel()
+
+    @property
+    def dtype(self) -> NumpyType:
+        name = str(self.tensor.dtype).removeprefix("torch.")
+        return NumpyType(name if name in DTYPES else "float32")
+
+    @property
+    def T(self) -> Array:
+        return Array(self.tensor.permute(*reversed(range(self.tensor.ndim))))
+
+    @property
+    def flat(self) -> Array:
+        return self.ravel()
+
+    @property
+    def real(self) -> Array:
+        return self
+
+    def astype(self, dtype: Any, **options) -> Any:
+        found = dtype_of(dtype)
+        return Array(self.tensor.to(found)) if found else Unknown("an array of unknown dtype")
+
+    def reshape(self, *shape, **options) -> Array:
+        return Array(self.tensor.reshape(*shape))
+
+    def view(self, *_) -> Any:
+        return Unknown("an array seen as another dtype")
+
+    def transpose(self, *axes) -> Array:
+        if not axes:
+            return self.T
+        return Array(self.tensor.permute(*(axes[0] if isinstance(axes[0], (tuple, list)) else axes)))
+
+    def swapaxes(self, a: int, b: int) -> Array:
+        return Array(self.tensor.transpose(a, b))
+
+    def ravel(self, *_, **options) -> Array:
+        return Array(self.tensor.reshape(-1))
+
+    flatten = ravel
+
+    def squeeze(self, axis: Any = None) -> Array:
+        return Array(self.tensor.squeeze() if axis is None else self.tensor.squeeze(axis))
+
+    def copy(self, *_, **options) -> Array:
+        return Array(self.tensor.clone())
+
+    def repeat(self, repeats: int, axis: int | None = None) -> Array:
+        tensor = self.tensor if axis is not None else self.tensor.reshape(-1)
+        return Array(tensor.repeat_interleave(repeats, axis or 0))
+
+    def _reduce(self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **options) -> Any:
+        if axis is None and not keepdims:
+            return Unknown("a number computed from an array")
+        kind = self.tensor.dtype
+        result = self.tensor.to(torch.float32).sum(dim=axis if axis is not None else tuple(range(self.ndim)), keepdim=keepdims)
+        return Array(result.to(dtype_of(dtype) or kind))
+
+    sum = max = min = prod = cumsum_ = ptp = _reduce
+
+    def mean(self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **options) -> Any:
+        floating = self.tensor.dtype if self.tensor.dtype.is_floating_point else torch.float64
+        return Array(self.tensor.to(floating))._reduce(axis, keepdims, dtype)
+
+    std = var = mean
+
+    def argmax(self, axis: Any = None, **options) -> Any:
+        return self._reduce(axis) if axis is None else Array(self.tensor.float().sum(dim=axis).to(torch.int64))
+
+    argmin = argmax
+
+    def argsort(self, axis: int = -1, **options) -> Array:
+        return Array(self.tensor.to(torch.int64))
+
+    def any(self, axis: Any = None, **options) -> Any:
+        return self._reduce(axis, dtype="bool")
+
+    all = any
+
+    def clip(self, *_, **options) -> Array:
+        return self.copy()
+
+    round = cumsum = conj = clip
+
+    def dot(self, other: Any) -> Any:
+        return self @ other
+
+    def tolist(self) -> list:
+        if self.ndim != 1 or self.shape[0] > 4096:
+            raise UnknownUsed("the values of an array")
+        return [Unknown("a value of an array")] * self.shape[0]
+
+    def item(self, *_) -> Unknown:
+        return Unknown("a value of an array")
+
+    def fill(self, *_) -> None:
+        pass
+
+    sort = setflags = fill
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = [part.tensor if isinstance(part, Array) else part for part in (key if isinstance(key, tuple) else (key,))]
+        if any(type(p) is Unknown or (isinstance(p, slice) and Unknown in map(type, (p.start, p.stop, p.step))) for p in parts):
+            if len(parts) == 1 and type(parts[0]) is Unknown:
+                raise UnknownUsed("a part of an array at an unknown place")
+            raise UnknownUsed("a part of an array of unknown size")
+        if any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
+            parts = [_forwards(p) if isinstance(p, slice) else p for p in parts]
+        parts = [torch.tensor(p, device="meta", dtype=torch.int64) if isinstance(p, (list, range)) and p and type(p[0]) is int else p for p in parts]
+        return Array(self.tensor[tuple(parts)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        pass
+
+    def __iter__(self):
+        return iter([self[0]] * len(self))
+
+    def __bool__(self) -> bool:
+        raise UnknownUsed("the truth of an array")
+
+    __float__ = __int__ = __index__ = __bool__
+
+    def _apply(self, function: Callable, other: Any, swapped: bool) -> Any:
+        if isinstance(other, torch.Tensor):
+            mine = self.tensor
+            return function(other, mine) if swapped else function(mine, other)
+        if type(other) is Unknown:
+            return Unknown(other.reason)
+        left, right = self.tensor, other
+        if isinstance(other, Array):
+            right = other.tensor
+            if function is not operator.matmul or left.dtype != right.dtype:
+                dtype = promote(left.dtype, right.dtype)
+                if function not in COMPARISONS:
+                    left, right = left.to(dtype), right.to(dtype)
+        elif isinstance(other, (list, tuple)):
+            raise UnknownUsed("an array and a list")
+        elif isinstance(other, float) and not left.dtype.is_floating_point:
+            left = left.to(torch.float64)
+        if function is operator.truediv and not left.dtype.is_floating_point and not left.dtype.is_complex:
+            left = left.to(torch.float64)
+        return Array(function(right, left) if swapped else function(left, right))
+
+
+COMPARISONS = frozenset({operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne})
+
+
+def promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
+    """NumPy's result type: an integer of 32 bits or more with a float gives float64."""
+    if a == b:
+        return a
+    for one, other in ((a, b), (b, a)):
+        if one.is_floating_point and not other.is_floating_point and other in (torch.int32, torch.int64, torch.uint32):
+            return torch.promote_types(one, torch.float64)
+    return torch.promote_types(a, b)
+
+
+def _forwards(part: slice) -> slice:
+    """A slice of the same length with a positive step, as torch knows only those."""
+    if part.start is None and part.stop is None:
+        return slice(None, None, -(part.step or 1) if (part.step or 1) < 0 else part.step)
+    if (part.step or 1) < 0:
+        raise UnknownUsed("an array read backwards")
+    return part
+
+
+def _operator(function: Callable, swapped: bool = False):
+    return lambda self, other: self._apply(function, other, swapped)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+    _function = getattr(operator, _name)
+    setattr(Array, f"__{_name.strip('_')}__", _operator(_function))
+    setattr(Array, f"__r{_name.strip('_')}__", _operator(_function, swapped=True))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(Array, f"__{_name}__", _operator(getattr(operator, _name)))
+Array.__hash__ = object.__hash__
+Array.__neg__ = Array.__pos__ = Array.__abs__ = Array.__invert__ = Array.copy

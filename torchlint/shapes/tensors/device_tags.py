@@ -1,0 +1,330 @@
+"""Devices as tags: where each tensor would be, what moves it, and torch's complaint when two of them meet.
+
+Nothing is ever on a GPU. The tag is a text on the tensor's storage (cpu if there is none); a function mode answers
+`x.device`, takes `device=` out of every call and stamps the result, and moves tensors by copying them on meta.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Any, Callable, Iterator
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from torchlint.shapes.core.values import UnknownUsed
+from torchlint.shapes.tensors import recurrent
+
+META = torch.device("meta")
+CPU = torch.device("cpu")
+ANY = "any"  # what is born in the backward pass, or on the device of a tensor that torch's own code looked at
+
+used = [False]  # whether any tensor of this run is elsewhere than on the CPU
+_default: list[str | None] = [None]  # what `torch.set_default_device` said
+_pending: list[str] = []  # the device of the call that is being made
+_FOREIGN_INDICES = frozenset({"index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"})
+_MOVES = frozenset({"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_", "_has_compatible_shallow_copy_type"})
+
+
+class DeviceError(RuntimeError):
+    """Tensors on two devices meet; `tensors` are the ones that do."""
+
+    def __init__(self, message: str, tensors: tuple[torch.Tensor, ...]):
+        super().__init__(message)
+        self.tensors = tensors
+
+
+def reset() -> None:
+    """Forget what an earlier run did."""
+    used[0] = False
+    _default[0] = None
+    _pending.clear()
+
+
+def name(device: Any) -> str:
+    """`cuda:0` for everything that means it: 0, "cuda", torch.device("cuda")."""
+    if isinstance(device, int):
+        return f"cuda:{device}"
+    device = torch.device(device)
+    if device.type in ("cpu", "meta"):
+        return ANY if device.type == "meta" else "cpu"
+    return f"{device.type}:{device.index or 0}"
+
+
+def tag_of(tensor: torch.Tensor) -> str | None:
+    return tensor.untyped_storage().__dict__.get("device_tag") if tensor.layout is torch.strided else ANY
+
+
+def device_of(tensor: torch.Tensor) -> torch.device:
+    """The device a tensor would be on; cpu if nothing is known."""
+    if not used[0]:
+        return CPU
+    with torch._C.DisableTorchFunction():
+        tag = tag_of(tensor)
+    return CPU if tag is None or tag == ANY else torch.device(tag)
+
+
+def stamp(result: Any, tag: str) -> None:
+    """Say where new tensors are."""
+    if isinstance(result, torch.Tensor):
+        if result.layout is torch.strided:
+            result.untyped_storage().device_tag = tag
+        used[0] = True
+    elif isinstance(result, (list, tuple)):
+        for one in result:
+            stamp(one, tag)
+
+
+def set_default(device: Any) -> None:
+    """`torch.set_default_device`"""
+    _default[0] = None if device is None else name(device)
+    used[0] = used[0] or device is not None
+
+
+@contextmanager
+def default(device: Any) -> Iterator[None]:
+    """`with torch.device("cuda"):`"""
+    before = _default[0]
+    set_default(device)
+    try:
+        yield
+    finally:
+        _default[0] = before
+
+
+def common(operation: Any, tensors: list[torch.Tensor], asked: Any = None) -> str | None:
+    """The device of an operation's result (None on the CPU); raises if its tensors are not together.
+
+    `asked` is the device among its arguments: where torch's own code asks for meta, it means that of a tensor it looked at.
+    """
+    if torch._C._current_graph_task_id() != -1 or not tensors and not _pending and asked == META:
+        return ANY
+    if not tensors or operation.name == "_to_copy":
+        return _pending[-1] if _pending else _default[0] if not tensors else tag_of(tensors[0])
+    looked_at = tensors[:1] if operation.name in _FOREIGN_INDICES else tensors
+    found: dict[str, torch.Tensor] = {}
+    for tensor in looked_at:
+        tag = tag_of(tensor) or "cpu"
+        if tag != ANY and (tag != "cpu" or tensor.dim()):
+            found.setdefault(tag, tensor)
+    if operation.name in _FOREIGN_INDICES:
+        _check_indices(tensors)
+    if len(found) > 1 and operation.name not in _MOVES:
+        first, second = list(found)[:2]
+        raise DeviceError(
+            f"Expected all tensors to be on the same device, but found at least two devices, {first} and {second}!",
+            tuple(found.values()),
+        )
+    if _pending:
+        return _pending[-1]
+    tag = next(iter(found), None) or next((t for t in map(tag_of, looked_at) if t), None)
+    return None if tag == "cpu" else tag
+
+
+def _check_indices(tensors: list[torch.Tensor]) -> None:
+    """A tensor on the CPU cannot be indexed by one on the GPU; the other way round torch moves the index."""
+    if (tag_of(tensors[0]) or "cpu") != "cpu":
+        return
+    for index in tensors[1:]:
+        if (tag_of(index) or "cpu") not in ("cpu", ANY) and not index.is_floating_point():
+            raise DeviceError(
+                "indices should be either on cpu or on the same device as the indexed tensor (cpu)", (tensors[0], index)
+            )
+
+
+# What the function mode does
+
+
+def _get_device(function, args, kwargs):
+    return device_of(args[0])
+
+
+def _is_cuda(function, args, kwargs):
+    return device_of(args[0]).type == "cuda"
+
+
+def _is_cpu(function, args, kwargs):
+    return device_of(args[0]).type == "cpu"
+
+
+def _is_meta(function, args, kwargs):
+    return False
+
+
+def _get_index(function, args, kwargs):
+    device = device_of(args[0])
+    return -1 if device.type == "cpu" else device.index
+
+
+def _to(function, args, kwargs):
+    tensor, rest = args[0], args[1:]
+    other = rest[0] if rest else kwargs.get("other")
+    if isinstance(other, torch.Tensor):
+        return _move(tensor, device_of(other), other.dtype)
+    kwargs = dict(kwargs)
+    copy = kwargs.pop("copy", False)
+    if len(rest) > 2 and isinstance(rest[-1], bool):
+        rest = rest[:-1]
+    if rest and isinstance(rest[0], int) and not isinstance(rest[0], bool):
+        rest = (torch.device("cuda", rest[0]), *rest[1:])
+    if isinstance(kwargs.get("device"), int):
+        kwargs["device"] = torch.device("cuda", kwargs["device"])
+    device, dtype, _, layout = torch._C._nn._parse_to(*rest, **kwargs)
+    return _move(tensor, device, dtype, copy, layout)
+
+
+def _type_as(function, args, kwargs):
+    other = args[1] if len(args) > 1 else kwargs["other"]
+    return _move(args[0], device_of(other), other.dtype)
+
+
+def _move(
+    tensor: torch.Tensor, device: Any, dtype: torch.dtype | None, copy: bool = False, layout: Any = None
+) -> torch.Tensor:
+    target = name(device) if device is not None else None
+    current = tag_of(tensor) or "cpu"
+    dtype = dtype or tensor.dtype
+    if target is None or target == current:
+        if dtype == tensor.dtype and not copy and layout is None:
+            return tensor
+        target = current
+    if target != "cpu":
+        used[0] = True
+    _pending.append(target)
+    try:
+        return torch.Tensor.to(tensor, dtype=dtype, copy=True, memory_format=layout or torch.preserve_format)
+    finally:
+        _pending.pop()
+
+
+def _cuda(function, args, kwargs):
+    device = args[1] if len(args) > 1 else kwargs.get("device")
+    return _move(args[0], "cuda" if device is None else device, None)
+
+
+def _cpu(function, args, kwargs):
+    return _move(args[0], "cpu", None)
+
+
+def _same(function, args, kwargs):
+    return args[0]
+
+
+def _as_it_is(function, args, kwargs):
+    """What only reads a device out of its arguments: `module.to(device=…)` does before it moves anything."""
+    return function(*args, **kwargs)
+
+
+def _literal(function, args, kwargs):
+    """`torch.tensor`, which builds on the CPU and then moves."""
+    kwargs = dict(kwargs)
+    device = kwargs.pop("device", None)
+    kwargs.pop("pin_memory", None)
+    made = function(*args, **kwargs)
+    if device is None:
+        device = _default[0] if function is torch.tensor else None
+    return made if device is None else _move(made, device, None)
+
+
+def _to_numpy(function, args, kwargs):
+    tensor = args[0]
+    if device_of(tensor).type != "cpu":
+        text = f"can't convert {device_of(tensor)} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        raise DeviceError(text, (tensor,))
+    if tensor.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    raise UnknownUsed("NumPy needs the values of a tensor")
+
+
+def check_numpy(tensor: torch.Tensor) -> None:
+    """Raise what `.numpy()` raises for a tensor on another device, or with a gradient."""
+    with torch._C.DisableTorchFunction():
+        try:
+            _to_numpy(None, (tensor,), {})
+        except UnknownUsed:
+            pass
+
+
+check_numpy.__name__ = "numpy"  # what messages call it
+
+
+def _pack(function, args, kwargs):
+    lengths = args[1]
+    if device_of(lengths).type != "cpu":
+        raise DeviceError(f"'lengths' argument should be a 1D CPU int64 tensor, but got one on {device_of(lengths)}", (lengths,))
+    return recurrent.pack(function, args, kwargs)
+
+
+_HANDLERS: dict[Any, Callable] = {
+    torch.Tensor.device.__get__: _get_device,
+    torch.Tensor.is_cuda.__get__: _is_cuda,
+    torch.Tensor.is_cpu.__get__: _is_cpu,
+    torch.Tensor.is_meta.__get__: _is_meta,
+    torch.Tensor.get_device: _get_index,
+    torch.get_device: _get_index,
+    torch.Tensor.to: _to,
+    torch.Tensor.type_as: _type_as,
+    torch._C._nn._parse_to: _as_it_is,
+    torch.Tensor.cuda: _cuda,
+    torch.Tensor.cpu: _cpu,
+    torch.Tensor.numpy: _to_numpy,
+    torch.Tensor.__array__: _to_numpy,
+    torch.Tensor.pin_memory: _same,
+    torch.Tensor.share_memory_: _same,
+    torch.tensor: _literal,
+    torch.as_tensor: _literal,
+    torch.asarray: _literal,
+    torch.Tensor.new_tensor: _literal,
+    **recurrent.HANDLERS,
+    torch._VF._pack_padded_sequence: _pack,
+}
+
+
+def run(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Call a torch function; devices are tags."""
+    handler = _HANDLERS.get(function)
+    if handler is not None:
+        return handler(function, args, kwargs)
+    if kwargs:
+        if "device" in kwargs:
+            return _elsewhere(function, args, kwargs)
+        if kwargs.get("pin_memory"):
+            kwargs = {**kwargs, "pin_memory": False}
+        if "generator" in kwargs:
+            kwargs = {**kwargs, "generator": None}
+    return function(*args, **kwargs)
+
+
+def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    kwargs = dict(kwargs)
+    device = kwargs.pop("device")
+    kwargs.pop("pin_memory", None)
+    if "generator" in kwargs:
+        kwargs["generator"] = None
+    if device is None:
+        return function(*args, **kwargs)
+    target = name(device)
+    if target != "cpu":
+        used[0] = True
+    _pending.append(target)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _pending.pop()
+
+
+# Who is to see every call before it is made; the recorder of graphs. None hides what happens within.
+observers: list[Callable | None] = [None]
+# Who is told of every call that came to its end, with its result.
+listeners: list[Callable] = []
+
+
+class Functions(TorchFunctionMode):
+    """Every torch function and tensor method that is called by name comes here, above autograd."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        observer = observers[-1]
+        result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
+        for listener in listeners:
+            listener(function, args, kwargs or {}, result)
+        return result

@@ -1,0 +1,365 @@
+"""What goes wrong at a backward: a graph that an earlier one has used up, a path from the loss that is cut."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Iterator, NamedTuple
+
+from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import exclusive
+from torchlint.source.flow.uses import may_follow, uses
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.training.grads import is_set_later, requires_grad
+from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of, mark
+from torchlint.source.training.regions import loops_around, runs_without_grad, under_no_grad
+
+_WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
+
+
+class Again(NamedTuple):
+    """A backward through `shared`, whose graph `first` has used up: another backward, or the same one a round before."""
+
+    backward: ast.Call
+    first: ast.Call
+    shared: Value
+
+
+def used_up(module: Module) -> Iterator[Again]:
+    """The backwards of a file that go through a graph for the second time."""
+    # What is frozen has no graph to be used up; which modules that are is not followed.
+    frozen = any(word in module.index.text for word in ("requires_grad = False", "requires_grad_(False)", "requires_grad=False"))
+    by_function: dict[int, list[ast.Call]] = {}
+    for word in ("backward", "manual_backward"):
+        for call in module.index.callers(word):
+            by_function.setdefault(id(enclosing_function(call)), []).append(call)
+    for found in by_function.values():
+        found.sort(key=lambda call: (call.lineno, call.col_offset))
+        graphs = [_savers(module, call, frozen) for call in found]
+        for i, call in enumerate(found):
+            again = next((Again(call, first, shared) for first, behind in zip(found[:i], graphs[:i]) for shared in _shared(module, first, call, behind, graphs[i])), None)
+            again = again or _repeated(module, call, graphs[i]) or _of_several(module, call, frozen)
+            if again:
+                yield again
+
+
+def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:
+    """`for loss in (a, b): loss.backward()`, where both were computed from one forward."""
+    around = loops_around(call)
+    loss = loss_of(module, call)
+    if not around or not isinstance(around[0], ast.For) or loss is None or _is_retained(call) or _leaves(call):
+        return None
+    if not (isinstance(loss.node, ast.Name) and isinstance(around[0].target, ast.Name) and loss.node.id == around[0].target.id):
+        return None
+    for origin in origins(Value(module, around[0].iter)):
+        before: dict[tuple, Value] = {}
+        for element in getattr(origin.node, "elts", ()) if isinstance(origin.node, (ast.Tuple, ast.List)) and not origin.path else ():
+            mine = _savers_of(origin.at(element, ()), frozen) if not isinstance(element, ast.Starred) else {}
+            shared = next((node for key, node in mine.items() if key in before and node.module is module), None)
+            if shared is not None:
+                return Again(call, call, shared)
+            before |= mine
+    return None
+
+
+def _savers(module: Module, call: ast.Call, frozen: bool) -> dict[tuple, Value]:
+    """The expressions behind a backward that keep tensors for it, so that it can run once only."""
+    loss = loss_of(module, call)
+    return {} if loss is None else _savers_of(loss, frozen)
+
+
+def _savers_of(loss: Value, frozen: bool) -> dict[tuple, Value]:
+    return {key: node for key, node in graph(loss, strict=True).nodes.items() if _saves(node, frozen)}
+
+
+def _saves(node: Value, frozen: bool) -> bool:
+    if not isinstance(node.node, ast.Call) or runs_without_grad(node):
+        return False
+    names = {c.name for c in callees(node)}
+    if names and names <= KEEP_THEIR_OUTPUT:
+        return requires_grad(node) is True and not frozen
+    if isinstance(node.node.func, ast.Attribute) and node.node.func.attr in _WITHOUT_GRAPH:
+        return False
+    if not is_model_call(node) or frozen:
+        return False
+    return not names or requires_grad(node) is not False
+
+
+def _is_retained(call: ast.Call) -> bool:
+    """`retain_graph=True`, `create_graph=True`, or something that may be true."""
+    values = [k.value for k in call.keywords if k.arg in ("retain_graph", "create_graph", "retain_variables", None)] + list(call.args[1:2])
+    return any(not (isinstance(v, ast.Constant) and not v.value) for v in values)
+
+
+def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, other: dict) -> Iterator[Value]:
+    if _is_retained(first) or not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
+        return
+    for key, node in behind.items():
+        if key not in other:
+            continue
+        if len(key) > 1 or node.module is not module or (node.node.lineno <= first.lineno and not first.lineno < node.node.lineno < second.lineno):
+            yield node
+            return
+
+
+def _same_rounds(first: ast.Call, second: ast.Call) -> bool:
+    """Does the second run in the round of the first? After an `if` that ends the round or in a loop of its own it may not."""
+    return all(within(second, loop) for loop in loops_around(first))
+
+
+def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
+    """A backward in a loop, through something that was computed once before the loop."""
+    around = loops_around(call)
+    if not around or _is_retained(call) or _leaves(call) or enclosing_function(around[0]) is not enclosing_function(call):
+        return None
+    loop = around[0]
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter) == "range(1)":
+        return None
+    for key, node in behind.items():
+        if len(key) > 1 or EACH in node.path or node.module is not module or within(node.node, loop) or enclosing_function(node.node) is not enclosing_function(call):
+            continue
+        statement = statement_of(node.node)
+        if any(isinstance(parent, COMPREHENSIONS) and within(parent, statement) for parent in ancestors(node.node)):
+            continue  # computed for each element, and the loop may go over them
+        if not isinstance(statement, ast.Assign) or not may_follow(statement, loop) or len(statement.targets) != 1:
+            continue
+        names = [n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        inside = [use for name in names for use in uses(module, name) if within(use, loop)]
+        bound_again = any(within(b, loop) for name in names for b in name.at.lookup(name.id).bindings[name.id])
+        if inside and not bound_again:
+            return Again(call, call, node)
+    return None
+
+
+def _leaves(call: ast.Call) -> bool:
+    """Is the loop left after it?"""
+    for parent in ancestors(call):
+        body = getattr(parent, "body", None)
+        if isinstance(body, list) and body and isinstance(body[-1], (ast.Break, ast.Return)) and within(call, parent) and not isinstance(parent, (ast.FunctionDef, ast.Module)):
+            return True
+        if isinstance(parent, LOOPS):
+            return False
+    return False
+
+
+class Cut(NamedTuple):
+    """`place` takes `inner` out of its graph, on the way to a backward."""
+
+    place: Value
+    inner: ast.expr
+    partly: bool  # only a term of the loss is lost
+
+
+def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
+    """Where all that a backward could reach is cut off, or a term of the loss is."""
+    loss = loss_of(module, call)
+    if loss is None:
+        return
+    for term in _terms(loss):
+        for cut in _with_graph_inside(term):
+            if isinstance(cut[0].node, ast.Call) and last_word(cut[0].node.func) in ("item", "float", "detach", "tolist"):
+                yield Cut(*cut, True)
+                return
+    behind = graph(loss)
+    if behind.open or any(_may_carry(node) for node in behind.nodes.values()):
+        return
+    for cut in behind.cuts:
+        for place, inner in _with_graph_inside(cut):
+            if not _is_made_a_leaf(module, place, call):
+                yield Cut(place, inner, False)
+                return
+
+
+def _terms(loss: Value, depth: int = 6) -> Iterator[Value]:
+    """The cut terms of a sum, where another term is left: `ce + reg.item()`."""
+    for origin in origins(loss):
+        node = origin.node
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
+            for mine, other in ((node.left, node.right), (node.right, node.left)):
+                kept = graph(origin.at(other, ()))
+                for inner in origins(origin.at(_factor(mine), ())):
+                    if inner.node is not None and is_cut(inner) and (kept.open or any(_may_carry(n) for n in kept.nodes.values())):
+                        yield inner
+                yield from _terms(origin.at(mine, ()), depth - 1)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            for inner in origins(origin.at(_factor(node.value), ())):
+                if inner.node is not None and is_cut(inner):
+                    yield inner
+
+
+def _factor(node: ast.expr) -> ast.expr:
+    """`reg.item()` of `0.1 * reg.item()`."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        node = node.right if isinstance(node.left, (ast.Constant, ast.Attribute)) or isinstance(node.left, ast.Name) and isinstance(node.right, ast.Call) else node.left
+    return node
+
+
+def _with_graph_inside(cut: Value, depth: int = 4) -> Iterator[tuple[Value, ast.expr]]:
+    """A cut, with what it cuts, if that certainly has a graph. `torch.tensor(terms)` cuts what `.item()` took out of the graph before."""
+    node = cut.node
+    if isinstance(node, ast.Attribute):
+        if node.attr == "data" and _has_graph(cut.at(node.value, ())):
+            yield cut, node.value
+        return
+    if not isinstance(node, ast.Call) or depth == 0:
+        return
+    if any(c.name in ("torch.zeros_like", "torch.ones_like", "torch.rand_like", "torch.randn_like", "torch.empty_like", "torch.full_like", ".size", ".dim", ".numel",
+                      ".new_zeros", ".new_ones", ".new_full", ".new_empty") for c in callees(cut)):
+        return
+    inner = node.func.value if isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in callees(cut)) else node.args[0] if node.args else None
+    if inner is None or under_no_grad(cut.module, node):
+        return
+    if _has_graph(cut.at(inner, ())):
+        yield cut, inner
+    else:
+        for other in graph(cut.at(inner, ())).cuts:
+            for _, what in _with_graph_inside(other, depth - 1):
+                yield cut, inner
+                return
+
+
+def _has_graph(value: Value) -> bool:
+    found = graph(value, strict=True)
+    return any(carries(node) for node in found.nodes.values())
+
+
+def _may_carry(node: Value) -> bool:
+    """Could the result of an expression have a graph, for all one can see?"""
+    if isinstance(node.node, ast.arg):
+        name = node.node.arg.lower()
+        return not (node.path or any(word in name for word in ("target", "label", "truth", "gt", "mask")) or name in ("x", "y", "t", "batch", "data", "inputs", "images"))
+    if isinstance(node.node, ast.Call):
+        known = callees(node)
+        if is_model_call(node) or requires_grad(node) is True or is_set_later(node):
+            return True
+        if not known:
+            return not (node.path or last_word(node.node.func) in ("sum", "zip", "enumerate", "list", "tuple", "map"))
+        return any(not c.name or not c.name.startswith(("torch.", ".", "builtins.", "numpy.")) for c in known) or any(c.kind == "method" and MODULE in kinds(c.receiver) for c in known)
+    if EACH in node.path and re.search(r"load|data|batch|set$|iter|samples|pairs", last_word(node.node).lower()):
+        return False
+    if isinstance(node.node, (ast.Attribute, ast.Subscript, ast.Name)):
+        return requires_grad(node) is not False and not isinstance(node.node, ast.Subscript)
+    return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
+
+
+def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:
+    """Is `requires_grad` set on something in between, so that backward stops there on purpose?"""
+    function = enclosing_function(call) or module.tree
+    own = statement_of(place.node)
+    loss = loss_of(module, call)
+    hushed = ast.unparse(loss.node) if loss is not None else ""  # `loss.requires_grad = True` only makes the error message go away
+    for node in module.index.inside(function, ast.Attribute, ast.keyword):
+        if (getattr(node, "attr", None) or getattr(node, "arg", None)) in ("requires_grad", "requires_grad_", "retain_grad"):
+            if not within(node, own) and not (isinstance(node, ast.Attribute) and ast.unparse(node.value) == hushed):
+                return True
+    return False
+
+
+def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
+    """The cuts in a module's `forward` behind which a layer of it lies that gradients reach on no other way: cut, layer call, name."""
+    forward = info.methods.get("forward")
+    if forward is None or not forward.returns or forward.yields:
+        return
+    module = info.module
+    called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
+    bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
+    if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for body in bodies for call in module.index.inside(body, ast.Call)
+    ):
+        return
+    uncut: set[int] = set()
+    cuts: dict[int, Value] = {}
+    for returned in forward.returns:
+        behind = graph(Value(module, returned))
+        if behind.open:
+            return
+        uncut |= {id(node.node) for node in behind.nodes.values()}
+        cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, info.node))
+    for cut in cuts.values():
+        if not _is_plain_cut(cut):
+            continue
+        inner = cut.node.value if isinstance(cut.node, ast.Attribute) else cut.node.args[0] if _is_made_anew(cut) else cut.node.func.value
+        for node in graph(cut.at(inner, ()), strict=True).nodes.values():
+            name = _own_layer(info, node)
+            if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
+                yield cut, node.node, name
+                break
+
+
+def cut_results(info: ClassInfo) -> Iterator[Value]:
+    """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own backward."""
+    step = info.methods.get("training_step")
+    if step is None or not info.is_lightning or "automatic_optimization" in info.module.index.text:
+        return
+    for returned in step.returns:
+        value = Value(info.module, returned)
+        if isinstance(returned, ast.Dict):
+            value = next((value.at(v) for k, v in zip(returned.keys, returned.values) if isinstance(k, ast.Constant) and k.value == "loss"), None)
+        found = origins(value) if value is not None else []
+        if found and all(o.node is not None and is_cut(o) for o in found):
+            for cut in found:
+                yield from (place for place, _ in _with_graph_inside(cut) if place.module is info.module)
+
+
+def _is_plain_cut(cut: Value) -> bool:
+    node = cut.node
+    return isinstance(node, ast.Attribute) and node.attr == "data" or _is_made_anew(cut) or (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("detach", "item", "numpy") and not under_no_grad(cut.module, node)
+    )
+
+
+def _is_made_anew(cut: Value) -> bool:
+    """`torch.tensor(h)`"""
+    node = cut.node
+    return isinstance(node, ast.Call) and len(node.args) >= 1 and {c.name for c in callees(cut)} in ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"})
+
+
+def _own_layer(info: ClassInfo, node: Value) -> str:
+    """The name of the layer of the class that a call calls, if it has weights that nothing says are frozen or loaded."""
+    func = getattr(node.node, "func", None)
+    if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
+        return ""
+    made = origins(node.at(func, ()))
+    names = {c.name for o in made if isinstance(o.node, ast.Call) for c in callees(o)}
+    if not made or not names or not all(n.startswith(("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Sequential", "torch.nn.GRU", "torch.nn.LSTM", "torch.nn.Transformer")) for n in names):
+        return ""
+    if requires_grad(node) is not True and "Sequential" not in "".join(names):
+        return ""
+    text = "\n".join(info.module.index.lines[info.node.lineno - 1 : info.node.end_lineno])
+    if any(word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad")) or any(
+        word in func.attr.lower() for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
+    ):
+        return ""
+    return func.attr
+
+
+def _uses_of(info: ClassInfo, name: str) -> int:
+    """How often the file mentions an attribute other than by setting it, or to look at a gradient."""
+    loads = [n for n in info.module.index.nodes(ast.Attribute) if n.attr == name and isinstance(n.ctx, ast.Load)]
+    return sum(not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad") for n in loads)
+
+
+def is_last(module: Module, call: ast.Call) -> bool:
+    """Is it plain that nothing runs through the graph of a backward after it: the loss is made in the same round, of a model's output?"""
+    loss = loss_of(module, call)
+    function = enclosing_function(call)
+    if loss is None or any(k.arg == "create_graph" for k in call.keywords):
+        return False
+    others = [other for word in ("backward", "manual_backward", "grad") for other in module.index.callers(word) if enclosing_function(other) is function and other is not call]
+    if others or isinstance(statement_of(call), ast.Return):
+        return False
+    around = loops_around(call)
+    within_what = around[0] if around else function or module.tree
+    made = [node for node in graph(loss).nodes.values() if is_model_call(node)]
+    if not made or any(not within(node.node, within_what) for node in made if node.module is module and len(mark(node)) == 1):
+        return False
+    name = last_word(loss.node)
+    return not any(
+        isinstance(node, ast.Return) and node.value is not None and name and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.value))
+        for node in ast.walk(function or module.tree)
+    )

@@ -1,0 +1,104 @@
+"""Which tensors plainly are batches: samples in the first dimension, features in the second."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import enclosing_function, last_word
+
+_MAKERS = frozenset("torch.randn torch.rand torch.zeros torch.ones torch.empty".split())
+_KEEP = frozenset(
+    ".to .cuda .cpu .float .double .relu .tanh .sigmoid .detach .contiguous torch.relu torch.tanh torch.sigmoid "
+    "torch.nn.functional.relu torch.nn.functional.dropout torch.nn.functional.gelu torch.nn.functional.leaky_relu".split()
+)
+_LAYERS = frozenset(f"torch.nn.{n}()" for n in "Linear Conv2d MaxPool2d BatchNorm2d ReLU LeakyReLU GELU Tanh Sigmoid Dropout BatchNorm1d LayerNorm Identity".split())
+_SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
+MAX_DEPTH = 10
+
+
+def is_batch_of_scores(value: Value) -> bool:
+    """The result of a linear layer or convolution that gives several scores for each of several samples."""
+    made = origins(value)
+    return bool(made) and all(_gives_scores(origin) and is_batch(origin) for origin in made)
+
+
+def is_own(func: ast.expr) -> bool:
+    """`self.body`"""
+    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
+
+
+def gives_several(layer: Value) -> bool:
+    """Is it the constructor of a linear layer or convolution with more than one output?"""
+    node = layer.node
+    made = {c.name for c in callees(layer)} if isinstance(node, ast.Call) else set()
+    if not made or not made <= _SCORING:
+        return False
+    outs = [k.value for k in node.keywords if k.arg in ("out_features", "out_channels")] or node.args[1:2]
+    return bool(outs) and not (isinstance(outs[0], ast.Constant) and outs[0].value == 1)
+
+
+def is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
+    """Is it plain that an origin has two or four dimensions, and that the first one counts samples?"""
+    node = origin.node
+    if depth == 0 or node is None:
+        return False
+    if origin.path == ("applied",):
+        call = origin.frame.call if origin.frame else None
+        return call is not None and _are_batches(call, call.node.args[:1], depth)
+    if origin.path[:1] == (EACH,):
+        return _is_loader(origin)
+    if isinstance(node, ast.arg):
+        return _is_given_batches(origin, depth)
+    if not isinstance(node, ast.Call) or origin.path:
+        return False
+    known = callees(origin)
+    names = {c.name for c in known}
+    if names & _MAKERS:
+        sizes = node.args[0].elts if node.args and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
+        return len(sizes) in (2, 4)  # samples of features, or images
+    if names and names <= _KEEP | _LAYERS:
+        is_method = isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in known)
+        return _are_batches(origin, [node.func.value] if is_method else node.args[:1], depth)
+    return False
+
+
+def _gives_scores(origin: Value) -> bool:
+    if not isinstance(origin.node, ast.Call):
+        return False
+    if origin.path == ("applied",):
+        return gives_several(Value(origin.module, origin.node))
+    makers = [c.made for c in callees(origin) if c.made is not None and c.name.removesuffix("()") in _SCORING]
+    return len(makers) == 1 and gives_several(makers[0])
+
+
+def _are_batches(place: Value, expressions: list[ast.expr], depth: int) -> bool:
+    found = [origin for expression in expressions for origin in origins(place.at(expression, ()))]
+    return bool(found) and all(is_batch(origin, depth - 1) for origin in found)
+
+
+def _is_loader(origin: Value) -> bool:
+    if isinstance(origin.node, ast.Call):
+        return any(c.name == "torch.utils.data.DataLoader" for c in callees(origin))
+    return "loader" in last_word(origin.node).lower() and len(origin.path) == 2
+
+
+def _is_given_batches(origin: Value, depth: int) -> bool:
+    """The parameter of a forward: is its module called with batches, wherever this file calls it?"""
+    function = origin.node.up.up
+    if getattr(function, "name", "") != "forward" or origin.path or function.args.args[1:2] != [origin.node]:
+        return False
+    given = _calls_of(origin.module, function)
+    return bool(given) and all(_are_batches(call, call.node.args[:1], depth) for call in given)
+
+
+def _calls_of(module: Module, function: ast.AST) -> list[Value]:
+    found = []
+    for call in module.index.calls:
+        if call.args and isinstance(call.func, (ast.Name, ast.Call)) and enclosing_function(call) is not function:
+            value = Value(module, call)
+            if any(c.kind == "object" and c.function is function for c in callees(value)):
+                found.append(value)
+    return found

@@ -1,0 +1,97 @@
+"""Targets that the network which is trained computes for itself: `reward + gamma * q(next_state)` with its graph."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Iterable, Iterator, NamedTuple
+
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
+from torchlint.source.training.graphs import graph, is_model_call, loss_of
+from torchlint.source.training.optimizers import identity
+from torchlint.source.training.regions import under_no_grad
+
+_DISCOUNT = re.compile(r"gamma|discount|^γ$")
+_FACTOR = re.compile(r"\b0?\.[89]\d* \*|\* 0?\.[89]\d*\b")  # a discount that has no name
+_VALUES = re.compile(r"(^|_)(q|v|value|critic|dqn)(_|\d|$|net)|(^|_)(net|model)$")
+_MAX_BACKWARDS = 30  # of one file
+
+
+class Bootstrap(NamedTuple):
+    """`call` computes part of a target, `prediction` is the call of the same network that the target is for."""
+
+    call: Value
+    prediction: Value
+
+
+def bootstraps(module: Module) -> Iterator[Bootstrap]:
+    """The calls of a network in a target through which a backward would train it, too."""
+    if not (_DISCOUNT.search(module.index.text.lower()) or _FACTOR.search(module.index.text)):
+        return
+    seen: set[int] = set()
+    for call in list(module.index.callers("backward"))[:_MAX_BACKWARDS]:
+        loss = loss_of(module, call)
+        if loss is None or under_no_grad(module, call):
+            continue
+        behind = graph(loss).nodes
+        for target in list(behind.values()):
+            for value in _discounted(target):
+                inside = graph(value).nodes
+                used = _network_calls(node for key, node in inside.items() if key in behind)
+                others = _network_calls(node for key, node in behind.items() if key not in inside)
+                for made in used:
+                    other = next((o for o in others if o.module is module and _is_same_network(made, o)), None)
+                    if other is not None and made.module is module and id(made.node) not in seen:
+                        seen.add(id(made.node))
+                        yield Bootstrap(made, other)
+
+
+def _network_calls(nodes: Iterable[Value]) -> list[Value]:
+    """The calls of networks among some expressions, or around them where a class was looked into."""
+    found: dict[int, Value] = {}
+    for node in nodes:
+        if not isinstance(node.node, ast.Call) or not (is_model_call(node) or _sounds_like_values(node)):
+            continue
+        while node is not None:
+            found.setdefault(id(node.node), node)
+            node = node.frame.call if node.frame else None
+    return list(found.values())
+
+
+def _sounds_like_values(node: Value) -> bool:
+    """`q(s)` where nobody knows what `q` is."""
+    return not callees(node) and bool(_VALUES.search(last_word(node.node.func).lower()))
+
+
+def _discounted(target: Value) -> Iterator[Value]:
+    """`gamma * q(s)` of `r + gamma * q(s)`."""
+    node = target.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        for side in (node.left, node.right):
+            if any(_is_discount(factor) for factor in _factors(side)):
+                yield target.at(side, ())
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _factors(node.left) + _factors(node.right)
+    return [node]
+
+
+def _is_discount(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):  # gamma ** n
+        node = node.left
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, float) and 0.8 <= node.value < 1
+    return bool(_DISCOUNT.search(last_word(node).lower())) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else False
+
+
+def _is_same_network(made: Value, other: Value) -> bool:
+    """Two calls of one object, of one method, with different inputs."""
+    a, b = made.node, other.node
+    if ast.dump(a.func) != ast.dump(b.func) or ast.dump(ast.Tuple(a.args, ast.Load())) == ast.dump(ast.Tuple(b.args, ast.Load())):
+        return False
+    return bool(identity(made.at(a.func, ())).keys() & identity(other.at(b.func, ())).keys())

@@ -1,0 +1,153 @@
+"""States that a loop carries from round to round with their graph, although each round runs backward."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterable, Iterator, NamedTuple
+
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.training.acts import BACKWARD, acts
+from torchlint.source.training.events import may_call
+from torchlint.source.training.grads import CUTS
+from torchlint.source.training.graphs import backpropagated, graph, is_model_call
+
+_RECURRENT = frozenset("rnn lstm gru cell".split())
+_STORING = frozenset("tuple list stack cat".split())
+
+
+class Carried(NamedTuple):
+    """`state` goes into `call`, comes out of it, and goes in again after `backward` has run through it."""
+
+    state: ast.expr
+    call: Value
+    backward: Value
+
+
+def carried_states(module: Module, loop: ast.AST) -> Iterator[Carried]:
+    if not may_call(module, loop.body, "backward") and not may_call(module, loop.body, "manual_backward"):
+        return
+    for act in acts(module, loop.body):
+        if act.role != BACKWARD or any(isinstance(inner, LOOPS) for inner in act.event.loops) or act.leaves_loop:
+            continue
+        behind = {key: node for value in backpropagated(act) for key, node in graph(value).nodes.items()}
+        for node in [*behind.values(), *_calls_around(behind.values(), loop)]:
+            if isinstance(node.node, ast.Call) and not isinstance(node.node.func, ast.Call) and _keeps_a_graph(node):
+                state = next((s for s in _states(node, loop) if s is not None), None)
+                if state is not None:
+                    yield Carried(state, node, act.event.value)
+                    break
+
+
+def _calls_around(nodes: Iterable[Value], loop: ast.AST) -> list[Value]:
+    """The calls in a loop through which the expressions behind a backward were reached, if nothing in there cuts a graph."""
+    found: dict[int, Value] = {}
+    for node in nodes:
+        frame = node.frame
+        while frame and frame.call:
+            text = node.module.segment(enclosing_class(frame.function) or frame.function) if frame.call.frame is None else ""
+            if within(frame.call.node, loop) and not any(word in text for word in ("detach", ".data", "no_grad", "Variable")):
+                found[id(frame.call.node)] = frame.call
+            frame = frame.call.frame
+    return list(found.values())
+
+
+def _keeps_a_graph(call: Value) -> bool:
+    word = last_word(call.node.func).lower()
+    return is_model_call(call) or any(part in word for part in _RECURRENT)
+
+
+def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
+    """The arguments of a call that hold what the same call returned in the round before."""
+    for argument in [*call.node.args, *(k.value for k in call.node.keywords)]:
+        for part in _parts(argument):
+            if isinstance(part, ast.Name) and within(call.node, loop) and _comes_round(call, part, loop):
+                yield part
+            elif isinstance(part, ast.Attribute) and _is_kept_in_attribute(call, part):
+                yield part
+
+
+def _parts(argument: ast.expr) -> Iterator[ast.expr]:
+    """The tensors in `(h, c)`, in `x + h`, in `torch.cat([x, h], 1)`."""
+    if isinstance(argument, (ast.Tuple, ast.List)):
+        inside = argument.elts
+    elif isinstance(argument, ast.BinOp):
+        inside = [argument.left, argument.right]
+    elif isinstance(argument, ast.Call) and last_word(argument.func) in ("cat", "concat", "stack", "hstack"):
+        inside = argument.args[:1]
+    else:
+        yield argument
+        return
+    for part in inside:
+        yield from _parts(part)
+
+
+def _comes_round(call: Value, use: ast.Name, loop: ast.AST) -> bool:
+    scope = use.at.lookup(use.id)
+    if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
+        return False
+    bindings = reaching(use, scope)
+    if all(within(b, loop) for b in bindings):  # each round begins anew
+        return False
+    again = [b for b in scope.bindings[use.id] if within(b, loop)]
+    return bool(again) and all(_passes(call, b, set()) for b in again) and not _is_cut_in_place(call.module, loop)
+
+
+def _passes(call: Value, binding: ast.AST, seen: set) -> bool:
+    """Does what binds a name hand on the result of a call with its graph?"""
+    if id(binding) in seen:  # what only goes round has not come out of the call
+        return False
+    seen.add(id(binding))
+    statement = binding.up
+    while isinstance(statement, (ast.Tuple, ast.List, ast.Starred)):
+        statement = statement.up
+    return isinstance(statement, ast.Assign) and _hands_on(call, statement.value, seen)
+
+
+def _hands_on(call: Value, node: ast.expr, seen: set) -> bool:
+    if node is call.node:
+        return True
+    if isinstance(node, ast.Name):
+        scope = node.at.lookup(node.id)
+        found = reaching(node, scope) if scope else []
+        return bool(found) and any(_passes(call, b, seen) for b in found if not isinstance(b, ast.arg))
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return any(_hands_on(call, e, seen) for e in node.elts)
+    if isinstance(node, ast.Subscript):
+        return _hands_on(call, node.value, seen)
+    if isinstance(node, ast.BinOp):
+        return _hands_on(call, node.left, seen) or _hands_on(call, node.right, seen)
+    if isinstance(node, ast.Call):
+        names = {c.name for c in callees(call.at(node, ()))}
+        word = last_word(node.func)
+        if names & CUTS or not names and word not in _STORING:
+            return False
+        if isinstance(node.func, ast.Attribute) and all(n.startswith(".") for n in names):
+            return word not in ("data", "detach") and _hands_on(call, node.func.value, seen)
+        if word in _STORING or all(n.startswith("torch.") and not n.startswith("torch.nn.") for n in names):
+            return any(_hands_on(call, a, seen) for a in node.args)
+    return False
+
+
+def _is_cut_in_place(module: Module, loop: ast.AST) -> bool:
+    """`h.detach_()`, also of the parts: `for s in h: s.detach_()`."""
+    return any(within(c, loop) for c in module.index.callers("detach_"))
+
+
+def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
+    """Is `self.h` set by this call alone, from what it was given as `self.h`?"""
+    if not isinstance(part.value, ast.Name) or part.value.id != "self":
+        return False
+    index = call.module.index
+    if any(last_word(c.func.value) == part.attr for c in [*index.callers("detach_"), *index.callers("zero_")] if isinstance(c.func, ast.Attribute)):
+        return False
+    function = enclosing_function(part)
+    if function is None or enclosing_class(function) is None:
+        return False
+    stores = [s for s in index.stores if s.attr == part.attr and getattr(enclosing_function(s), "name", "") != "__init__"]
+    if not stores or any(word in index.text for word in ("setattr(", "__dict__")):
+        return False
+    return all(enclosing_function(s) is function and _passes(call, s, set()) for s in stores)

@@ -1,0 +1,202 @@
+"""Where a tensor from the default device meets one that was moved."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator, NamedTuple
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.training.devices import MOVED, MOVES, device_of, flat, in_module_code, is_moved_object
+from torchlint.source.training.ranks import is_element, is_reduced
+
+# Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
+_HARMLESS_METHODS = frozenset(
+    "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_ resize_as_ new_tensor "
+    "__getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_ backward step update sample log_prob".split()
+)
+_MEETING_FUNCTIONS = frozenset(
+    "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div torch.einsum torch.dot "
+    "torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select torch.masked_select torch.outer torch.cdist torch.baddbmm "
+    "torch.addmm torch.concat torch.hstack torch.vstack torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
+)
+_WITH_PLACEHOLDERS = frozenset(("torch.nn.functional.multi_head_attention_forward",))  # takes tensors that it does not use
+
+
+class Meeting(NamedTuple):
+    """The expression in which the tensors meet, and the one that is on the device."""
+
+    module: Module
+    node: ast.expr
+    partner: ast.expr
+
+
+def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
+    """Follow a tensor forwards from its creation to the operations in which it meets a moved one."""
+    yield from _follow(module, created, set(), 12)
+
+
+def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
+    if depth == 0 or id(node) in seen:
+        return
+    seen.add(id(node))
+    parent = node.up
+    if isinstance(parent, ast.Attribute) and parent.value is node and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        call = parent.up
+        if is_reduced(call) or parent.attr in MOVES or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel"):
+            return
+        if parent.attr not in _HARMLESS_METHODS:
+            yield from _meets(module, call, flat(call))
+        yield from _follow(module, call, seen, depth - 1)
+    elif isinstance(parent, ast.Attribute) and parent.attr in ("T", "mT", "data"):
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, (ast.BinOp, ast.Compare)):
+        others = [parent.left, parent.right] if isinstance(parent, ast.BinOp) else [parent.left, *parent.comparators]
+        met = list(_meets(module, parent, [o for o in others if o is not node]))
+        yield from met
+        if not met:
+            yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, (ast.UnaryOp, ast.NamedExpr)):
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
+        if is_element(Value(module, node), parent.slice):
+            return
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
+        yield from _argument(module, parent.up, node, seen, depth)
+    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign) and (own := _target_of(parent, node)) is not None:
+        yield from _uses(module, own, seen, depth)
+    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign):  # (h, c) for a recurrent layer
+        yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, ast.Call) and node in parent.args:
+        yield from _argument(module, parent, node, seen, depth)
+    elif isinstance(parent, ast.keyword) and isinstance(parent.up, ast.Call):
+        yield from _argument(module, parent.up, node, seen, depth)
+    elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
+        for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:
+            if isinstance(target, ast.Name):
+                yield from _uses(module, target, seen, depth)
+    elif isinstance(parent, ast.Return):
+        yield from _results(module, parent, seen, depth)
+
+
+def _target_of(values: ast.Tuple, node: ast.expr) -> ast.Name | None:
+    """`b` of `a, b = x, node`."""
+    target = values.up.targets[0]
+    if isinstance(target, ast.Tuple) and len(target.elts) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*target.elts, *values.elts)):
+        own = target.elts[values.elts.index(node)]
+        return own if isinstance(own, ast.Name) else None
+    return None
+
+
+def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iterator[Meeting]:
+    scope = binding.at.lookup(binding.id)
+    if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
+        return
+    for node in ast.walk(scope.node):
+        if isinstance(node, ast.Name) and node.id == binding.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
+            bound = reaching(node, scope)
+            if binding in bound and not any(_moves_itself(b) for b in bound):
+                yield from _follow(module, node, seen, depth - 1)
+
+
+def _moves_itself(binding: ast.AST) -> bool:
+    """`if use_gpu: x = x.cuda()`: whoever moves a tensor only sometimes knows when the others are moved."""
+    statement = getattr(binding, "up", None)
+    if isinstance(statement, (ast.Tuple, ast.List)):
+        statement = statement.up
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(n, ast.Attribute) and n.attr in MOVES and any(isinstance(i, ast.Name) and i.id == binding.id for i in ast.walk(n.value)) for n in ast.walk(statement.value)
+    )
+
+
+def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) -> Iterator[Meeting]:
+    function = enclosing_function(statement)
+    if function is None or isinstance(function, ast.Lambda) or function.name == "forward":
+        return
+    for call in module.index.callers(function.name):
+        if any(c.function is function for c in callees(Value(module, call))):
+            yield from _follow(module, call, seen, depth - 2 if depth > 2 else 0)
+
+
+def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
+    value = Value(module, call)
+    known = callees(value)
+    names = {c.name for c in known}
+    if is_reduced(call) and names and all(name.startswith("torch.") for name in names):
+        return
+    if isinstance(call.func, ast.Attribute) and all(c.kind == "method" for c in known) and known:
+        if not _may_be_tensor(value.at(call.func.value, ())):
+            return
+        if call.func.attr not in _HARMLESS_METHODS and not call.func.attr.startswith(("set_", "log", "add_")):
+            yield from _meets(module, call, [call.func.value])
+        return
+    if any(c.kind == "instance" and c.name.startswith("torch.nn.") for c in known):
+        layer = value.at(call.func, ())
+        others = [a for a in flat(call) if a is not node]
+        if any(_has_weights(n) for n in names) and (in_module_code(value) or is_moved_object(layer, 4)):
+            yield Meeting(module, call, call.func)
+        else:
+            yield from _meets(module, call, others)
+    elif any(c.kind == "object" for c in known):
+        if not _is_wrapped(value.at(call.func, ())) and all(c.owner is not None and c.owner.is_module for c in known) and is_moved_object(value.at(call.func, ()), 4):
+            if call.args[:1] == [node] or any(_is_met_inside(c, call, node) for c in known):
+                yield Meeting(module, call, call.func)
+    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") and n not in _WITH_PLACEHOLDERS for n in names):
+        met = list(_meets(module, call, [a for a in flat(call) if a is not node]))
+        yield from met
+        if not met:
+            yield from _follow(module, call, seen, depth - 1)
+    elif any(c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known) and not any(k.arg == "device" for k in call.keywords):
+        yield from _follow(module, call, seen, depth - 1)
+
+
+def _may_be_tensor(value: Value) -> bool:
+    """Known to be one, or given to a function; what a class of nobody knows where makes (`GAE(…)`) is none."""
+    found = kinds(value)
+    return bool(found & {TENSOR, PARAMETER}) or not found and all(isinstance(o.node, ast.arg) for o in origins(value))
+
+
+def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:
+    """Does what a forward is given meet a layer or tensor in it? Lengths stay on the CPU."""
+    function = callee.function
+    if function is None or isinstance(function, ast.Lambda):
+        return False
+    for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
+        given = bound_argument(function, parameter, Value(callee.module, call), True)
+        if given is not None and given.node is node:
+            uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter.arg and isinstance(n.ctx, ast.Load)]
+            return any(parameter in reaching(use, use.at.lookup(use.id)) and any(_follow(callee.module, use, set(), 6)) for use in uses)
+    return False
+
+
+def _is_wrapped(value: Value) -> bool:
+    """DataParallel and its kin move their inputs themselves."""
+    return any(
+        c.name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", ".prepare", ".setup")
+        for o in origins(value) if isinstance(o.node, ast.Call) for c in callees(o)
+    )
+
+
+def _has_weights(name: str) -> bool:
+    return name.removesuffix("()").rsplit(".", 1)[-1] in (
+        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Embedding LSTM GRU RNN LSTMCell GRUCell RNNCell MultiheadAttention LayerNorm "
+        "BatchNorm1d BatchNorm2d GroupNorm Bilinear TransformerEncoder TransformerDecoder TransformerEncoderLayer Transformer Sequential".split()
+    )
+
+
+def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[Meeting]:
+    for other in others:
+        if device_of(Value(module, other)) == MOVED and not _is_plain(other):
+            yield Meeting(module, where, other)
+            return
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Numbers do not live on a device."""
+    return isinstance(node, (ast.Constant, ast.Lambda, ast.JoinedStr))

@@ -1,0 +1,261 @@
+"""Which call evaluates a model, in which mode the model is there, and whether a graph is recorded for nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Iterator
+
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
+from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
+from torchlint.source.training.modes import asks_mode
+from torchlint.source.training.optimizers import are_distinct, called_model, contains, identity, is_same, sounds_like_model, word_of
+from torchlint.source.training.regions import loops_around, under_no_grad
+
+EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
+_WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
+_TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
+_NO_GRAD = frozenset(("no_grad", "inference_mode"))
+_VALIDATES = re.compile(r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$")
+
+
+class Evaluation:
+    """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if it was made so."""
+
+    def __init__(self, event: Event, model: Value, switch: Act | None):
+        self.event = event
+        self.model = model
+        self.switch = switch
+        self.module = event.module
+        self.node = event.node
+        self.loop: ast.AST | None = None  # the outermost loop that evaluates
+
+
+def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
+    """One for each model and function: where dropout and batch norm surely, or by the author's own `train()`, work as in training."""
+    places = _evaluating(module)
+    seen: set[tuple] = set()
+    for body in [module.tree.body, *(f.body for f in module.index.functions if _starts_here(module, f))]:
+        here = any(f.body is body for f in places) or _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
+        if not here and not reaches(module, body, places):
+            continue
+        if not module.mentions(_WORDS_OF_MODES) and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
+            continue
+        trace = _Trace(module, body)
+        for event in trace.events:
+            if event.stores_grad or not event.node.args or not _may_evaluate(event):
+                continue
+            model = called_model(event)
+            key = model and (id(enclosing_function(event.node)), ast.dump(model.node))
+            if model is None or key in seen or not trace.evaluates(event, model):
+                continue
+            switch = trace.train_mode(event, model)
+            if switch is not None:
+                seen.add(key)
+                yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
+
+
+def _evaluating(module: Module) -> list[ast.AST]:
+    """The functions of the file in which a model may be evaluated, by their names or because they switch gradients off."""
+    found = []
+    for function in module.index.functions:
+        owner = method_class(module, function)
+        if owner is None or not owner.is_module:
+            name = function.name.lower()
+            if not name.startswith("test_") and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])):
+                found.append(function)
+    return found
+
+
+def _repeats(module: Module, function: ast.AST) -> bool:
+    """Is there a loop in a function, or is anything in its file run without gradients?"""
+    if any(word in module.index.text for word in _NO_GRAD):
+        return True
+    return any(module.index.holds(function, kind) for kind in (*LOOPS, *COMPREHENSIONS))
+
+
+def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
+    """Does some code switch gradients off and call what goes by a model's name?"""
+    return may_call_here(module, code, _NO_GRAD) and any(
+        sounds_like_model(call.func) for part in code for call in module.index.inside(part, ast.Call)
+    )
+
+
+def _starts_here(module: Module, function: ast.AST) -> bool:
+    """Is a function where something begins: nobody in the file calls it, it is no unit test and no part of a model?"""
+    if function.name.startswith("test_") or module.index.callers(function.name):
+        return False
+    owner = method_class(module, function)
+    return owner is None or not owner.is_module
+
+
+def _may_evaluate(event: Event) -> bool:
+    """Does the name of a function say so, or is gradient off? A cheap question before the expensive ones."""
+    return bool(EVALUATES.search(getattr(enclosing_function(event.node), "name", "").lower())) or event.no_grad
+
+
+class _Trace:
+    """What runs from the top of a file or function, in order."""
+
+    def __init__(self, module: Module, body: list[ast.stmt]):
+        self.module = module
+        self.body = body
+        self.events = events(module, body)
+        self.place = {id(event): i for i, event in enumerate(self.events)}
+
+    @property
+    def acts(self) -> list[Act]:
+        return acts(self.module, self.body)
+
+    def before(self, event: Event) -> list[Act]:
+        return [act for act in self.acts if self.place[id(act.event)] < self.place[id(event)]]
+
+    def evaluates(self, event: Event, model: Value) -> bool:
+        """A name says so, or it runs under `no_grad` when training is over. Nothing there may need gradients."""
+        function = enclosing_function(event.node)
+        loops = _rounds(event.node)
+        needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
+        if _is_switched(event) or loops and any(within(a.node, loops[0]) for a in needs_gradients):
+            return False
+        owner = method_class(event.module, function) if function is not None else None
+        name = getattr(function, "name", "").lower()
+        if name.startswith("test_") or owner and (owner.is_module or owner.is_lightning):
+            return False  # a module does not choose its mode, and Lightning chooses for it
+        if EVALUATES.search(name) and (loops or event.no_grad) and not any(within(a.node, function) for a in needs_gradients):
+            return True
+        if not event.no_grad:
+            return False
+        over = [loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop for loop in loops if not isinstance(loop, ast.While)]
+        if any(EVALUATES.search(word_of(iterated(loop)).lower()) for loop in over):
+            return True
+        before = [act for act in self.before(event) if act.role == STEP]
+        after = [act for act in self.acts if act.role in (STEP, BACKWARD) and act not in before and self.place[id(act.event)] > self.place[id(event)]]
+        again = any(event.loops and act.event.loops and event.loops[0] is act.event.loops[0] for act in before)
+        loaded = any(e.method == "load_state_dict" and is_same(e.receiver, model) for e in self.events[: self.place[id(event)]])
+        return not after and not again and (bool(before) or loaded)
+
+    def train_mode(self, event: Event, model: Value) -> Act | bool | None:
+        """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval mode."""
+        asks = asks_mode(model)
+        if asks is False:
+            return None
+        trained_since = False
+        for act in reversed(self.before(event)):
+            trained_since = trained_since or act.role in (STEP, BACKWARD)
+            if act.role not in (EVAL, TRAIN, OPAQUE) or act.on is None:
+                continue
+            if is_same(act.on, model) and act.role == TRAIN:
+                # Right before the call it is meant: dropout for uncertainty, batch norm that adapts.
+                return act if trained_since and not _is_conditional(act, event) else None
+            if act.role != TRAIN and _may_reach(act.on, model):
+                return None
+        return True if asks and all(isinstance(o.node, ast.Call) for o in identity(model).values()) else None
+
+
+def _rounds(node: ast.AST) -> list[ast.AST]:
+    """The comprehensions and loops of the same function around a place, innermost first."""
+    inside = [n for n in ancestors(node) if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is enclosing_function(node)]
+    return inside + loops_around(node)
+
+
+def _is_switched(event: Event) -> bool:
+    """Under `set_grad_enabled(phase == "train")` it is training and evaluation at once."""
+    for place in (event.value, *event.via):
+        for around in ancestors(place.node):
+            if isinstance(around, (ast.With, ast.AsyncWith)):
+                if any(last_word(getattr(item.context_expr, "func", item.context_expr)) in ("set_grad_enabled", "enable_grad") for item in around.items):
+                    return True
+    return False
+
+
+def _may_reach(switched: Value, model: Value) -> bool:
+    """May a switch of one module change the mode of the other: are they one, or is it a part?"""
+    if not are_distinct(switched, model) or ast.unparse(model.node).startswith(ast.unparse(switched.node) + "."):
+        return True
+    return any(contains(whole, part) for whole in identity(switched).values() for part in identity(model).values())
+
+
+def _is_conditional(act: Act, event: Event) -> bool:
+    tests = [(id(test.node), truth) for test, truth in event.tests]
+    return any((id(test.node), truth) not in tests for test, truth in act.event.tests)
+
+
+def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluation]:
+    """The calls in a function (or a file's top) of models it has put in eval mode, in loops where nothing needs a gradient."""
+    here = owner if isinstance(owner, FUNCTIONS) else None
+    named = bool(_VALIDATES.search(getattr(here, "name", "")))
+    if not named and not any(within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)):
+        return
+    own = [event for event in events(module, owner.body) if not event.via]
+    found = acts(module, owner.body)
+    switches = [act for act in found if act.role in (EVAL, TRAIN) and not act.event.via]
+    seen = set()
+    for event in own:
+        loops = _rounds(event.node)
+        model = called_model(event)
+        if model is None or enclosing_function(event.node) is not here or ast.dump(model.node) in seen:
+            continue
+        if not loops and not named:
+            continue
+        before = [a for a in switches if a.node.lineno < event.node.lineno and is_same(a.on, model)]
+        called_for_it = not before and named and loops and bool(module.index.callers(here.name))  # whoever calls has set the mode
+        if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
+            continue
+        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, here):
+            continue
+        if _wants_gradients(module, found, event, loops[0] if loops else here) or _is_frozen(module, model):
+            continue
+        seen.add(ast.dump(model.node))
+        evaluation = Evaluation(event, model, before[-1] if before else None)
+        evaluation.loop = next((loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None)
+        yield evaluation
+
+
+def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
+    """Does another file call the function, which its own file does not, under `no_grad`?"""
+    if function is None or not isinstance(function.up, ast.Module) or module.index.callers(function.name):
+        return False
+    return any(under_no_grad(user, call) for user in module.users(function.name) for call in user.index.callers(function.name))
+
+
+_GRADIENT_WORDS = frozenset("backward grad requires_grad_ requires_grad autograd jacobian hessian vjp jvp enable_grad manual_backward attack step".split())
+
+
+def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.AST) -> bool:
+    """Is a gradient taken in the loop, after it, or from what the function returns?"""
+    if may_mention(module, [loop], _GRADIENT_WORDS):
+        return True
+    outermost = loops_around(event.node)[-1:] or [loop]
+    function = enclosing_function(event.node)
+    if any(act.role in (BACKWARD, SUPPLY) and act.event.here.lineno > event.node.lineno and not within(act.event.here, outermost[0]) for act in found):
+        return True
+    if function is None:
+        return False
+    if isinstance(function, ast.Lambda) or EVALUATES.search(function.name.lower()):
+        return False
+    callers = [call for call in module.index.callers(function.name)]
+    words = {"loss", "criterion", "objective"}
+    return any(part in function.name.lower() for part in words) or any(_is_used_for_training(call) for call in callers)
+
+
+def _is_used_for_training(call: ast.Call) -> bool:
+    """`loss = f(…)` and `f(…).backward()`."""
+    statement = statement_of(call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(last_word(n) == "backward" for n in ast.walk(statement)) or any("loss" in word_of(target).lower() for target in targets)
+
+
+def _is_frozen(module: Module, model: Value) -> bool:
+    """Does the file switch off the gradients of what goes by the model's name?"""
+    word = last_word(model.node)
+    for name in ("requires_grad_", "requires_grad"):
+        for node in module.index.attributes(name):
+            statement = statement_of(node)
+            loop = statement.up if isinstance(statement.up, ast.For) else statement
+            if any(last_word(n) == word for n in module.index.inside(loop, ast.Name, ast.Attribute)):
+                return True
+    return False

@@ -1,0 +1,370 @@
+"""The dtype of NumPy expressions, and where a float64 array reaches a float32 model as a tensor."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator, NamedTuple
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import EACH, Value, frame_of
+from torchlint.source.text.index import last_word
+from torchlint.source.training.graphs import read_of
+
+FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
+CONVERSIONS = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray"))
+# What leaves the dtype of a tensor as it is.
+SAME_DTYPE = frozenset(
+    ".cuda .cpu .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten .transpose .permute .expand .repeat .view_as .t .detach "
+    ".requires_grad_ .pin_memory torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone [] .T".split()
+)
+_FLOATS = frozenset(
+    "zeros ones empty linspace logspace eye identity geomspace hanning hamming loadtxt genfromtxt random.rand random.randn random.random "
+    "random.uniform random.normal random.standard_normal random.random_sample random.ranf random.sample random.beta random.gamma "
+    "random.exponential random.laplace random.logistic random.lognormal random.poisson_float random.triangular random.multivariate_normal "
+    "random.standard_t random.dirichlet".split()
+)
+_DTYPE_POSITION = {"zeros": 1, "ones": 1, "empty": 1, "array": 1, "asarray": 1, "full": 2, "linspace": 5, "loadtxt": 1, "genfromtxt": 1, "ascontiguousarray": 1}
+_FLOATING_RESULT = frozenset("sin cos tan tanh arctan arctan2 exp expm1 log log2 log10 log1p sqrt deg2rad radians mean std var hypot".split())
+_SAME = frozenset(
+    "abs absolute clip reshape transpose expand_dims squeeze tile repeat flip roll sort copy ravel pad diff cumsum sum max min maximum minimum "
+    "zeros_like ones_like empty_like stack concatenate vstack hstack column_stack dstack where dot matmul outer power square multiply add subtract "
+    "array asarray ascontiguousarray meshgrid atleast_2d nan_to_num interp take split array_split random.permutation random.choice full_like".split()
+)
+_SAME_METHODS = frozenset(
+    "reshape transpose copy flatten ravel squeeze clip sum max min cumsum repeat dot take round swapaxes".split()
+)
+_GENERATORS = frozenset("random uniform normal standard_normal rand randn random_sample beta gamma exponential laplace".split())
+
+
+def dtype_of(value: Value, depth: int = 10) -> str | None:
+    """The dtype of an array (or sort of a Python number), None if it is not known."""
+    if depth <= 0 or value.node is None:
+        return None
+    memo = value.module.world.memo
+    key = ("dtype", id(value.node), id(value.frame), value.path)
+    if key not in memo:
+        memo[key] = (None, value)
+        found = {_origin(o, depth) for o in origins(value)}
+        memo[key] = (found.pop() if len(found) == 1 else None, value)
+    return memo[key][0]
+
+
+def _origin(origin: Value, depth: int) -> str | None:
+    node = origin.node
+    if depth <= 0:
+        return None
+    if isinstance(node, ast.Constant) and not origin.path:
+        return SCALAR_FLOAT if isinstance(node.value, float) else SCALAR_INT if type(node.value) is int else None
+    if isinstance(node, ast.UnaryOp):
+        return dtype_of(origin.at(node.operand, ()), depth - 1)
+    if isinstance(node, ast.BinOp):
+        return _combined(origin, node.left, node.right, isinstance(node.op, ast.Div), depth)
+    if isinstance(node, ast.AugAssign):  # in place, so that an array stays what it is
+        before = dtype_of(origin.at(read_of(node), ()), depth - 1) if isinstance(node.target, ast.Name) else None
+        return before if before in (FLOAT64, FLOAT32, INT) else None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and external_name(origin.at(node.value, ())) in ("numpy.c_", "numpy.r_"):
+        return _promote([dtype_of(origin.at(part, ()), depth - 1) for part in node.slice.elts])
+    if isinstance(node, ast.Subscript):
+        inner = dtype_of(origin.at(node.value, ()), depth - 1)
+        return inner if inner in (FLOAT64, FLOAT32, INT) else None
+    if isinstance(node, ast.Attribute):
+        if node.attr == "T":
+            return dtype_of(origin.at(node.value, ()), depth - 1)
+        if external_name(origin) in ("numpy.pi", "math.pi", "numpy.e"):
+            return SCALAR_FLOAT
+        if node.attr == "data" and _is_sklearn_dataset(origin.at(node.value, ())):
+            return FLOAT64
+        return None
+    if isinstance(node, ast.Call):
+        found = {_call(origin, callee, depth) for callee in callees(origin)}
+        return found.pop() if len(found) == 1 else None
+    return None
+
+
+def _combined(origin: Value, left: ast.expr, right: ast.expr, division: bool, depth: int) -> str | None:
+    return _promote([dtype_of(origin.at(left, ()), depth - 1), dtype_of(origin.at(right, ()), depth - 1)], division)
+
+
+def _promote(parts: list[str | None], floating: bool = False) -> str | None:
+    if None in parts or not parts:
+        return None
+    if FLOAT64 in parts:
+        return FLOAT64
+    if FLOAT32 in parts:
+        return FLOAT32 if INT not in parts else FLOAT64
+    if INT in parts:
+        return FLOAT64 if SCALAR_FLOAT in parts or floating else INT
+    return SCALAR_FLOAT if SCALAR_FLOAT in parts or floating else SCALAR_INT
+
+
+def _call(origin: Value, callee, depth: int) -> str | None:
+    node: ast.Call = origin.node
+    name = callee.name
+    if callee.kind == "external" and name.startswith("numpy."):
+        return _numpy(origin, name[6:], depth)
+    if callee.kind == "external" and name.startswith("sklearn."):
+        return _sklearn(origin, name.rsplit(".", 1)[1], depth)
+    if name in ("builtins.float", "math.sqrt", "math.sin", "math.cos", "math.exp"):
+        return SCALAR_FLOAT
+    if callee.kind != "method":
+        return None
+    method, receiver = name[1:], callee.receiver
+    if method == "astype":
+        return _named_dtype(origin.at((node.args or [k.value for k in node.keywords])[0], ())) if node.args or node.keywords else None
+    makers = {c.name for o in origins(receiver) if isinstance(o.node, ast.Call) for c in callees(o)}
+    if makers and makers <= {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator"}:
+        return (_given_dtype(origin, None) or FLOAT64) if method in _GENERATORS else None
+    if method in ("fit_transform", "transform") and any(m.endswith(("Scaler", "PCA")) for m in makers) and node.args:
+        inner = dtype_of(origin.at(node.args[0], ()), depth - 1)
+        return FLOAT64 if inner in (FLOAT64, INT) else inner
+    inner = dtype_of(receiver, depth - 1)
+    if method in ("mean", "std", "var"):
+        return FLOAT64 if inner in (FLOAT64, INT) else inner
+    return inner if method in _SAME_METHODS and inner in (FLOAT64, FLOAT32, INT) else None
+
+
+def _numpy(origin: Value, name: str, depth: int) -> str | None:
+    node: ast.Call = origin.node
+    last = name.rsplit(".", 1)[-1]
+    given = _given_dtype(origin, _DTYPE_POSITION.get(name))
+    if given:
+        return None if given == "unknown" else given
+    if name in ("float32", "float64"):
+        return name
+    if name in _FLOATS:
+        return FLOAT64
+    if name in ("random.randint", "arange", "full", "random.choice") or (last in ("array", "asarray", "ascontiguousarray") and node.args):
+        if name == "random.randint":
+            return INT
+        if name == "full":
+            parts = [dtype_of(origin.at(node.args[1], ()), depth - 1)] if len(node.args) > 1 else [None]
+        elif name == "arange":
+            parts = [dtype_of(origin.at(a, ()), depth - 1) for a in node.args]
+        else:
+            return _listed(origin, node.args[0], depth)
+        whole = _promote(parts)
+        return FLOAT64 if whole == SCALAR_FLOAT else INT if whole == SCALAR_INT else whole
+    if name in _FLOATING_RESULT and node.args:
+        inner = _promote([dtype_of(origin.at(a, ()), depth - 1) for a in node.args])
+        return FLOAT64 if inner in (FLOAT64, INT, SCALAR_FLOAT, SCALAR_INT) else inner
+    if name in _SAME and node.args:
+        arguments = node.args[1:] if name == "where" and len(node.args) == 3 else node.args[:1]
+        if name in ("dot", "matmul", "outer", "power", "multiply", "add", "subtract", "maximum", "minimum", "concatenate", "stack", "vstack", "hstack", "column_stack"):
+            arguments = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else node.args[:1 if name.endswith("stack") or name == "concatenate" else 2]
+        return _promote([dtype_of(origin.at(a, ()), depth - 1) for a in arguments])
+    return None
+
+
+def _listed(origin: Value, data: ast.expr, depth: int) -> str | None:
+    """`np.array([...])`: the numbers in a literal decide."""
+    found = set()
+    for source in origins(origin.at(data, ())):
+        if isinstance(source.node, (ast.List, ast.Tuple)):
+            numbers = [n for n in ast.walk(source.node) if isinstance(n, ast.Constant)]
+            others = [n for n in ast.walk(source.node) if isinstance(n, (ast.Name, ast.Call, ast.Attribute, ast.Starred))]
+            if numbers and not others:
+                found.add(FLOAT64 if any(isinstance(n.value, float) for n in numbers) else INT if all(type(n.value) is int for n in numbers) else None)
+            elif numbers and any(isinstance(n.value, float) for n in numbers) and all(isinstance(n, ast.Name) for n in others):
+                found.add(FLOAT64 if all(dtype_of(source.at(n, ()), depth - 1) in (SCALAR_FLOAT, SCALAR_INT) for n in others) else None)
+            else:
+                found.add(None)
+        elif isinstance(source.node, (ast.ListComp, ast.GeneratorExp)):
+            inner = dtype_of(source.at(source.node.elt, ()), depth - 1)
+            found.add(FLOAT64 if inner in (SCALAR_FLOAT, FLOAT64) else None)
+        else:
+            inner = _origin(source, depth - 1)
+            found.add(inner if inner in (FLOAT64, FLOAT32, INT) else None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _given_dtype(origin: Value, position: int | None) -> str | None:
+    """The dtype that a call names; `unknown` for one that cannot be read."""
+    node: ast.Call = origin.node
+    given = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    if given is None and position is not None and len(node.args) > position:
+        given = node.args[position]
+    if given is None:
+        return "unknown" if any(k.arg is None for k in node.keywords) else None
+    return _named_dtype(origin.at(given, ())) or "unknown"
+
+
+def _named_dtype(value: Value) -> str | None:
+    node = value.node
+    word = str(node.value) if isinstance(node, ast.Constant) else (external_name(value) or last_word(node)).rsplit(".", 1)[-1]
+    if word in ("float64", "double", "float", "float_", "f8", "d"):
+        return FLOAT64
+    if word in ("float32", "single", "f4", "f"):
+        return FLOAT32
+    return INT if word.startswith(("int", "uint", "long", "bool")) or word in ("i8", "i4") else None
+
+
+def _sklearn(origin: Value, name: str, depth: int) -> str | None:
+    node: ast.Call = origin.node
+    if name.startswith("make_") and origin.path:
+        return FLOAT64 if origin.path[0] == 0 or name in ("make_regression", "make_friedman1") else INT
+    if name.startswith(("load_", "fetch_")) and origin.path and any(k.arg == "return_X_y" for k in node.keywords):
+        return FLOAT64 if origin.path[0] == 0 else None
+    if name == "train_test_split" and origin.path and isinstance(origin.path[0], int):
+        place = origin.path[0] // 2
+        return dtype_of(origin.at(node.args[place], ()), depth - 1) if place < len(node.args) else None
+    if name in ("scale", "minmax_scale", "normalize") and node.args:
+        return dtype_of(origin.at(node.args[0], ()), depth - 1)
+    return None
+
+
+def _is_sklearn_dataset(value: Value) -> bool:
+    return any(
+        c.name.startswith("sklearn.datasets.load_") or c.name.startswith("sklearn.datasets.fetch_")
+        for o in origins(value) if isinstance(o.node, ast.Call) for c in callees(o)
+    )
+
+
+# Where it goes
+
+
+class Arrival(NamedTuple):
+    """A conversion of an array whose tensor reaches a layer (or a loss, as a target) in the dtype it had."""
+
+    conversion: Value
+    node: ast.Call
+    is_target: bool
+
+
+def arrivals(module: Module) -> dict[int, Arrival]:
+    """By the id of the conversion's call: the first layer or loss that its tensor reaches without a cast."""
+    memo = module.world.memo
+    key = ("arrivals", module.path)
+    if key not in memo:
+        memo[key] = {}
+        found: dict[int, Arrival] = {}
+        for call in module.index.calls:
+            for argument, is_target in _watched(module, call):
+                for conversion in _conversions(Value(module, argument), 6):
+                    found.setdefault(id(conversion.node), Arrival(conversion, call, is_target))
+        memo[key] = found
+    return memo[key]
+
+
+def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
+    """The arguments of a call that a float32 layer computes with, and the targets of losses."""
+    if not call.args and not call.keywords:
+        return
+    known = callees(Value(module, call))
+    names = {c.name for c in known}
+    if known and all(c.kind == "object" and c.owner is not None and c.owner.is_module for c in known):
+        method = known[0].function
+        foreign = any(name is None or not name.startswith(("torch.", "lightning.", "pytorch_lightning.", "builtins.")) for c in known for name in c.owner.foreign)
+        if method is not None and not foreign and not _casts_its_input(method) and call.args:
+            yield call.args[0], False
+    elif names and names <= _COMPUTING and not any(_begins_with_own_code(c) for c in known):
+        yield from ((a, False) for a in call.args[:1])
+    elif names and names <= _WEIGHTED:
+        weights = [k.value for k in call.keywords if k.arg == "weight"] or call.args[:1] * all(not n.islower() for n in (m.rsplit(".", 1)[1] for m in names))
+        yield from ((w, False) for w in weights)
+    elif names and names <= _WITH_KERNEL and len(call.args) > 1 and _is_float32(Value(module, call.args[0])):
+        yield call.args[1], False
+    elif names and names <= _LOSSES and len(call.args) > 1:
+        yield call.args[0], False
+        yield call.args[1], True
+    elif not known and isinstance(call.func, ast.Name) and kinds(Value(module, call.func)) == {MODULE} and call.args:
+        yield call.args[0], False
+
+
+def _begins_with_own_code(callee) -> bool:
+    """Is the first layer of a Sequential of a class of the project, which may cast?"""
+    if callee.name != "torch.nn.Sequential()" or callee.made is None or not callee.made.node.args:
+        return False
+    first = origins(callee.made.at(callee.made.node.args[0], ()))
+    return any(isinstance(o.node, ast.Call) and any(c.kind == "class" and (m := c.owner.method("forward")) and _casts_its_input(m.node) for c in callees(o)) for o in first)
+
+
+def _casts_its_input(method: ast.FunctionDef) -> bool:
+    """Does a forward itself care for the dtype of what it gets?"""
+    return any(
+        isinstance(n, ast.Attribute) and n.attr in ("float", "type", "type_as", "half", "double", "dtype", "to") for n in ast.walk(method)
+    )
+
+
+_COMPUTING = frozenset(
+    [f"torch.nn.{n}()" for n in "Linear Conv1d Conv2d Conv3d LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d Sequential LSTMCell GRUCell "
+     "TransformerEncoder TransformerEncoderLayer MultiheadAttention ConvTranspose2d".split()]
+)
+_LOSSES = frozenset(
+    [f"torch.nn.functional.{n}" for n in "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()]
+    + [f"torch.nn.{n}()" for n in "MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss".split()]
+)
+
+
+# A class weight must have the dtype of the scores.
+_WEIGHTED = frozenset(("torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss", "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"))
+_WITH_KERNEL = frozenset(f"torch.nn.functional.{n}" for n in "conv1d conv2d conv3d conv_transpose1d conv_transpose2d linear".split())
+_DRAWN = frozenset("torch.rand torch.randn torch.zeros torch.ones torch.full torch.linspace".split())
+
+
+def _is_float32(tensor: Value) -> bool:
+    """Is it plain that a tensor has torch's own dtype: made by torch, or what a forward is given?"""
+    made = origins(tensor, SAME_DTYPE)
+    return bool(made) and all(
+        isinstance(o.node, ast.arg) and o.node.up.up.name == "forward" and kinds(o) == {TENSOR}
+        if isinstance(o.node, ast.arg)
+        else isinstance(o.node, ast.Call) and {c.name for c in callees(o)} <= _DRAWN and not any(k.arg == "dtype" for k in o.node.keywords)
+        for o in made
+    )
+
+
+def _conversions(value: Value, depth: int) -> Iterator[Value]:
+    """The conversions of arrays that a tensor may come from, through loaders and datasets, as long as nothing casts it."""
+    if depth == 0:
+        return
+    for origin in origins(value, SAME_DTYPE):
+        node = origin.node
+        if isinstance(node, ast.BinOp):
+            for side in (node.left, node.right):
+                yield from _conversions(origin.at(side, ()), depth - 1)
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            yield from _conversions(origin.at(node.value, ()), depth - 1)
+        if not isinstance(node, ast.Call):
+            continue
+        for callee in callees(origin):
+            if callee.name in CONVERSIONS and not origin.path:
+                yield origin
+            elif callee.name == ".to" and not _is_cast(origin):
+                yield from _conversions(callee.receiver, depth - 1)
+            elif callee.name == "torch.utils.data.DataLoader" and origin.path[:1] == (EACH,) and node.args:
+                yield from _items(origin.at(node.args[0], ()), origin.path[1:], depth - 1)
+            elif callee.name in ("builtins.next", "builtins.iter") and node.args:
+                steps = (EACH, *origin.path) if callee.name == "builtins.next" else origin.path
+                yield from _conversions(origin.at(node.args[0], steps), depth - 1)
+
+
+def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:
+    """What a dataset hands out, part `path` of an item."""
+    for origin in origins(dataset):
+        if not isinstance(origin.node, ast.Call):
+            continue
+        for callee in callees(origin):
+            arguments = origin.node.args
+            if callee.name == "torch.utils.data.TensorDataset" and path and isinstance(path[0], int) and path[0] < len(arguments):
+                yield from _conversions(origin.at(arguments[path[0]], ()), depth)
+            elif callee.name in ("torch.utils.data.random_split", "torch.utils.data.Subset") and arguments:
+                yield from _items(origin.at(arguments[0], ()), path, depth - 1)
+            elif callee.kind == "class" and callee.owner is not None:
+                method = callee.owner.method("__getitem__")
+                for returned in method.node.returns if method else ():
+                    frame = frame_of(origin.module, method.node, None, origin)
+                    yield from _conversions(Value(method.module, returned, frame, path), depth - 1)
+
+
+def _is_cast(origin: Value) -> bool:
+    """`x.to(torch.float32)`, `x.to(device, torch.float32)`, `x.to(dtype=…)`, `x.to(other)`: anything but a plain move."""
+    call: ast.Call = origin.node
+    if len(call.args) != 1 or any(k.arg == "dtype" for k in call.keywords):
+        return any(k.arg == "dtype" for k in call.keywords) or len(call.args) > 1
+    name = external_name(origin.at(call.args[0], ())) or ""
+    word = last_word(call.args[0])
+    return (name.startswith("torch.") and name != "torch.device") or word in ("dtype", "float32", "float") or (
+        isinstance(call.args[0], (ast.Name, ast.Attribute)) and not any(part in word.lower() for part in ("dev", "cuda", "gpu", "rank"))
+    )

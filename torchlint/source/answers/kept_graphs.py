@@ -1,0 +1,306 @@
+"""Graphs that are kept alive: values collected round after round although backward has gone through them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator, NamedTuple
+
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import ARRAY, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.training.acts import BACKWARD, acts
+from torchlint.source.training.events import may_call
+from torchlint.source.training.graphs import backpropagated, graph, mark
+from torchlint.source.training.regions import under_no_grad
+
+
+class Kept(NamedTuple):
+    """`part` of what a place collects still has its graph; `into` is the collection, `backward` where that graph was used."""
+
+    place: ast.AST
+    part: ast.expr
+    into: ast.expr
+    backward: Value
+
+
+class Collecting(NamedTuple):
+    place: ast.AST
+    into: ast.expr
+    added: list[ast.expr]
+
+
+def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
+    """What the rounds of a loop collect of graphs that a backward in the same round runs through."""
+    if not may_call(module, loop.body, "backward") and not may_call(module, loop.body, "manual_backward"):
+        return
+    places = list(_collecting(module, loop.body))
+    if not places:
+        return
+    backwards = [act for act in acts(module, loop.body) if act.role == BACKWARD]
+    for place in places:
+        inner = _loops_between(place.place, loop)
+        if _is_started_anew(place, loop.body):
+            continue
+        for act in backwards:
+            if any(other in inner for other in act.event.loops):
+                continue  # the inner loop is asked about itself
+            used = _used_by(act)
+            part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
+            if part is not None and not _is_used_for_backward(module, place) and not _is_a_sum_of(module, part, loop, place):
+                yield Kept(place.place, part, place.into, act.event.value)
+                break
+
+
+def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collecting) -> bool:
+    """Is it what an inner loop has added up? Then that is the place to mend."""
+    for node in graph(Value(module, part), strict=True).nodes.values():
+        if isinstance(node.node, ast.AugAssign) and node.module is module and within(node.node, loop):
+            inner = _loops_between(node.node, loop)
+            if inner and not within(place.place, inner[-1]):
+                return True
+    return False
+
+
+def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept]:
+    """The same for a method that makes one training step: what it adds to its object is kept from call to call."""
+    if function.name == "__init__" or enclosing_class(function) is None or not may_call(module, function.body, "backward"):
+        return
+    places = [p for p in _collecting(module, function.body) if isinstance(base(p.into), ast.Attribute) and not _loops_between(p.place, function)]
+    if not places:
+        return
+    backwards = [act for act in acts(module, function.body) if act.role == BACKWARD and not act.event.loops]
+    for place in places:
+        for act in backwards:
+            used = _used_by(act)
+            part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
+            if part is not None and not _is_started_anew(place, function.body) and not _is_used_for_backward(module, place):
+                yield Kept(place.place, part, place.into, act.event.value)
+                break
+
+
+def _used_by(act) -> set[tuple]:
+    """What certainly has a graph of all that a backward runs through; what it is called on has one in any case."""
+    values = backpropagated(act)
+    direct = {_part_of(o) for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))}
+    return direct | {_part_of(node) for value in values for node in graph(value).sure().values()}
+
+
+def _part_of(node: Value) -> tuple:
+    """An expression and the part of it that is meant: of `loss, size, log = criterion(x)` only the first has a graph for sure."""
+    return mark(node), node.path
+
+
+def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
+    """The same for the `training_step` of a Lightning module, whose loss is what it returns."""
+    step = info.methods.get("training_step")
+    if step is None or not step.returns or step.yields:
+        return
+    module = info.module
+    used: set[tuple] = set()
+    for returned in step.returns:
+        losses = [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", "") == "loss"] if isinstance(returned, ast.Dict) else [returned]
+        for loss in losses:
+            behind = graph(Value(module, loss))
+            used |= {_part_of(node) for node in behind.sure().values()}
+            used |= {_part_of(node) for node in list(behind.nodes.values())[:1] if isinstance(node.node, (ast.BinOp, ast.Call))}
+    for place in _collecting(module, step.body):
+        if not isinstance(base(place.into), ast.Attribute) or _is_started_anew(place, step.body) or _is_used_for_backward(module, place):
+            continue
+        text = ast.unparse(base(place.into))
+        if any(text in ast.unparse(returned) for returned in step.returns):
+            continue
+        part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
+        if part is not None:
+            yield Kept(place.place, part, place.into, Value(module, step.returns[0]))
+
+
+def base(node: ast.expr) -> ast.expr:
+    """The name or attribute that holds a collection: `stats` of `stats["loss"]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
+    """The places in some statements that add to something: `t += x`, `t = t + x`, `xs.append(x)`, `meter.update(x)`."""
+    stack: list[ast.AST] = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            yield Collecting(node, node.target, [node.value])
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            yield from _assigned(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("append", "appendleft", "extend", "insert") and node.args:
+                yield Collecting(node, node.func.value, [node.args[-1]])
+            elif methods:  # of methods that call each other, only the first few: they may do it in a circle
+                yield from _by_method(module, node, methods)
+        stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _assigned(node: ast.Assign) -> Iterator[Collecting]:
+    target, value = node.targets[0], node.value
+    text = ast.unparse(target)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        for mine, added in ((value.left, value.right), (value.right, value.left)):
+            if any(ast.unparse(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
+                yield Collecting(node, target, [added])
+                return
+    if isinstance(value, ast.Call) and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack") and value.args:
+        pieces = getattr(value.args[0], "elts", ())
+        if any(ast.unparse(piece) == text for piece in pieces):
+            yield Collecting(node, target, [piece for piece in pieces if ast.unparse(piece) != text])
+    elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Constant, ast.Slice)):
+        if any(isinstance(name, ast.Name) and _is_counter(name, node) for name in ast.walk(target.slice)):
+            yield Collecting(node, target, [value])
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    return _factors(node.left) + _factors(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else [node]
+
+
+def _is_counter(name: ast.Name, node: ast.AST) -> bool:
+    """Is it the variable of a loop around the place, so that each round has its own slot?"""
+    around = node.up
+    while around is not None and not isinstance(around, FUNCTIONS):
+        if isinstance(around, ast.For) and any(isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(around.target)):
+            return True
+        around = around.up
+    return False
+
+
+def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
+    """A method of the project that adds its argument to what its object holds, such as `update` of an average."""
+    if not call.args or not isinstance(call.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
+        return
+    for callee in callees(Value(module, call)):
+        if callee.kind != "function" or callee.owner is None or callee.owner.is_module or len(call.args) + 1 > len(callee.function.args.args):
+            continue
+        me = callee.function.args.args[0].arg
+        added = []
+        for place in _collecting(callee.module, callee.function.body, methods - 1):
+            holder = base(place.into)
+            if isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me:
+                added += [a for p in place.added for a in _arguments_in(p, callee.function, call)]
+        if added:
+            yield Collecting(call, call.func.value, added)
+
+
+def _arguments_in(added: ast.expr, function: ast.FunctionDef, call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call that an expression of the called method adds up as they are."""
+    if isinstance(added, ast.BinOp):
+        return _arguments_in(added.left, function, call) + _arguments_in(added.right, function, call)
+    names = [a.arg for a in function.args.args[1:]]
+    if isinstance(added, ast.Name) and added.id in names and names.index(added.id) < len(call.args):
+        if all(isinstance(b, ast.arg) for b in function.scope.bindings[added.id]):
+            return [call.args[names.index(added.id)]]
+    return []
+
+
+def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
+    """The smallest elements of what is collected that have one of the used graphs."""
+    node = value.node
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        for element in node.elts:
+            yield from _parts(value.at(element, ()), used)
+    elif isinstance(node, ast.Dict):
+        for element in node.values:
+            yield from _parts(value.at(element, ()), used)
+    elif not under_no_grad(value.module, node) and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values()):
+        yield node
+
+
+def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
+    found = []
+    around = node.up
+    while around is not loop and around is not None:
+        if isinstance(around, LOOPS):
+            found.append(around)
+        around = around.up
+    return found
+
+
+def _is_started_anew(place: Collecting, body: list[ast.stmt]) -> bool:
+    """Does each round begin with an empty collection, or is it something that forgets?"""
+    holder = base(place.into)
+    text = ast.unparse(holder)
+    module_level = [statement for outer in body for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])]
+    for statement in module_level:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, (ast.AnnAssign, ast.For)) else []
+        if statement is not place.place and any(ast.unparse(t) == text for target in targets for t in getattr(target, "elts", [target])):
+            return True
+        if isinstance(statement, ast.Expr) and ast.unparse(statement) in (f"{text}.clear()", f"{text}.reset()"):
+            return True
+        if isinstance(statement, ast.Delete) and any(text in ast.unparse(target) for target in statement.targets):
+            return True
+    return False
+
+
+def _is_used_for_backward(module: Module, place: Collecting) -> bool:
+    """May a backward go through the collection itself, or is it none of tensors with a graph?"""
+    holder = base(place.into)
+    if isinstance(holder, ast.Name):
+        if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module, holder):
+            return True
+        scope = enclosing_function(place.place) or module.tree
+        if holder.at.lookup(holder.id) is module.tree.scope:
+            scope = module.tree
+        return reaches_backward(scope, holder.id)
+    if isinstance(holder, ast.Attribute):
+        return ARRAY in kinds(Value(module, _read(holder))) or reaches_backward(module.tree, holder.attr)
+    return True
+
+
+def _is_bounded(module: Module, holder: ast.Name) -> bool:
+    """`deque(maxlen=100)` forgets."""
+    scope = holder.at.lookup(holder.id)
+    bound = [getattr(b, "up", None) for b in (scope.bindings.get(holder.id, ()) if scope else ())]
+    return any(isinstance(b, (ast.Assign, ast.AnnAssign)) and isinstance(b.value, ast.Call) and any(k.arg == "maxlen" for k in b.value.keywords) for b in bound)
+
+
+def _read(node: ast.expr) -> ast.expr:
+    if isinstance(node.ctx, ast.Load):
+        return node
+    copy = ast.copy_location(ast.Name(node.id, ast.Load()) if isinstance(node, ast.Name) else ast.Attribute(node.value, node.attr, ast.Load()), node)
+    copy.up = node.up
+    if isinstance(node, ast.Name):
+        copy.at = node.at
+    return copy
+
+
+def reaches_backward(scope: ast.AST, word: str) -> bool:
+    """Does a name (or attribute) go, through assignments and loops of a piece of code, into something that runs backward or computes gradients?"""
+    words, size = {word}, 0
+    statements = [n for n in ast.walk(scope) if isinstance(n, (ast.Assign, ast.AugAssign, ast.For, ast.comprehension, ast.Call))]
+    while len(words) != size:
+        size = len(words)
+        for node in statements:
+            if isinstance(node, ast.Call):
+                if last_word(node.func) in ("append", "extend") and node.args and _mentions(node.args[-1], words):
+                    words.add(last_word(node.func.value) if isinstance(node.func, ast.Attribute) else "")
+                continue
+            source = node.iter if isinstance(node, (ast.For, ast.comprehension)) else node.value
+            if _mentions(source, words):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                words.update(last_word(n) for t in targets for n in ast.walk(t) if isinstance(n, (ast.Name, ast.Attribute)) and not isinstance(n.ctx, ast.Load))
+    words.discard("")
+    for node in statements:
+        if isinstance(node, ast.Call) and last_word(node.func) in ("backward", "manual_backward", "grad"):
+            receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+            if any(_mentions(part, words) for part in (*receiver, *node.args)):
+                return True
+    return False
+
+
+def _mentions(node: ast.AST, words: set[str]) -> bool:
+    """Does an expression use one of the names, and not only as a number (`x.item()`)?"""
+    if isinstance(node, ast.Call) and last_word(node.func) in ("item", "detach", "float", "len", "tolist", "numpy"):
+        return False
+    if isinstance(node, (ast.Name, ast.Attribute)) and last_word(node) in words:
+        return True
+    return any(_mentions(child, words) for child in ast.iter_child_nodes(node))

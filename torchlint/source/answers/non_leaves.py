@@ -1,0 +1,164 @@
+"""Tensors that were meant to be learned but are the result of an operation on the leaf, so that their gradient is never kept."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import attribute_uses, uses
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.training.grads import is_leaf
+from torchlint.source.training.optimizers import is_optimizer
+
+# What returns the very tensor it was given unless something changes.
+_MOVES = frozenset(".to .cuda .half .double .bfloat16 .type".split())
+_CHANGES = _MOVES | frozenset(".clone .view .reshape .unsqueeze .squeeze .transpose .permute .t .mul .add .div .sub .contiguous .expand .repeat".split())
+_FLOATS = frozenset(("torch.float", "torch.float32", "float"))
+
+
+class NonLeaf(NamedTuple):
+    """`made` is the expression of which nobody keeps a gradient, `leaf` the tensor in it that was made to be learned; `use` wants a leaf."""
+
+    made: Value
+    leaf: Value
+    use: ast.AST
+    why: str
+
+
+def non_leaf(value: Value) -> tuple[Value, Value] | None:
+    """The operation that made a value out of a leaf, and that leaf."""
+    for origin in origins(value):
+        leaf = _leaf_in(origin)
+        if leaf is not None:
+            return origin, leaf
+    return None
+
+
+def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
+    """The leaf that an operation has for its one operand with a gradient; None for a leaf itself."""
+    node = origin.node
+    if origin.path or depth == 0:
+        return None
+    if isinstance(node, ast.BinOp):
+        inner = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = [node.operand]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not is_leaf(origin):
+        names = {c.name for c in callees(origin)}
+        if not names or not names <= _CHANGES or names <= _MOVES and _keeps_it(node):
+            return None
+        inner = [node.func.value]
+    else:
+        return None
+    for part in inner:
+        for source in origins(origin.at(part, ())):
+            if isinstance(source.node, ast.Call) and is_leaf(source):
+                return source
+            found = _leaf_in(source, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _keeps_it(call: ast.Call) -> bool:
+    """`.to("cpu")` and `.to(torch.float32)` of a new tensor return the same tensor; so may `.type(…)` and a dtype from elsewhere."""
+    word = last_word(call.func)
+    if word in ("cuda", "half", "double", "bfloat16"):
+        return False
+    given = [*call.args, *(k.value for k in call.keywords)]
+    texts = [ast.unparse(g) for g in given]
+    return word == "type" or not given or all(t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) for t in texts)
+
+
+def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
+    """What an assignment makes of a leaf, if a later place needs the leaf itself."""
+    target = statement.targets[0]
+    value = Value(module, statement.value)
+    if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp)) and isinstance(target, ast.Name):
+        return _in_a_list(module, statement.value, [use for use in uses(module, target) if _wants_leaf(module, use) == "optimizer"])
+    if isinstance(statement.value, ast.Call) and statement.value.args and isinstance(statement.value.args[0], (ast.List, ast.Tuple)) and _is_optimizer(module, statement.value):
+        return _in_a_list(module, statement.value.args[0], [statement.value])
+    is_returned = _calls_a_function(module, statement.value)
+    if not (is_returned or _may_hold_leaf(module, statement.value)) or not isinstance(target, (ast.Name, ast.Attribute)):
+        return None
+    if isinstance(target, ast.Attribute) and (found := _as_parameter(module, statement, value, target)) is not None:
+        return found
+    reads = uses(module, target) if isinstance(target, ast.Name) else attribute_uses(module, target)
+    wanted = [(why, use) for use in reads if (why := _wants_leaf(module, use)) is not None]
+    if not wanted or any(why == "" for why, _ in wanted):  # retain_grad: somebody knows
+        return None
+    if isinstance(target, ast.Attribute) and len([s for s in module.index.stores if s.attr == target.attr]) > 1:
+        return None
+    found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
+    if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
+        return None
+    return NonLeaf(*found, wanted[0][1], wanted[0][0])
+
+
+def _calls_a_function(module: Module, node: ast.expr) -> bool:
+    """`latent = make_latent(3)`, with a function of the file."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or "requires_grad" not in module.index.text:
+        return False
+    scope = node.func.at.lookup(node.func.id)
+    made = [b for b in scope.bindings[node.func.id] if isinstance(b, ast.FunctionDef)] if scope is not None else []
+    return any("requires_grad" in line for function in made for line in module.index.lines[function.lineno : function.end_lineno])
+
+
+def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLeaf | None:
+    """An element of what an optimizer is given: `[torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]`."""
+    for element in given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given.elt]:
+        if wanted and _may_hold_leaf(module, element):
+            found = non_leaf(Value(module, element))
+            if found is not None and found[0].node is element:
+                return NonLeaf(*found, wanted[0], "optimizer")
+    return None
+
+
+def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
+    """To be asked first, because most assignments have nothing to do with leaves."""
+    changed = node.operand if isinstance(node, ast.UnaryOp) else node
+    if not (isinstance(changed, ast.BinOp) or isinstance(changed, ast.Call) and "." + last_word(changed.func) in _CHANGES):
+        return False
+    text = module.index.text
+    return "requires_grad=True" in text or "requires_grad_(" in text or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
+
+
+def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: ast.Attribute) -> NonLeaf | None:
+    """`self.w = nn.Parameter(…).to(device)`: a tensor that the module does not know as its parameter."""
+    function = enclosing_function(statement)
+    owner = method_class(module, function) if function is not None else None
+    if owner is None or not owner.is_module or not isinstance(statement.value, (ast.Call, ast.BinOp)):
+        return None
+    found = non_leaf(value)
+    if found is None or found[0].node is not statement.value or {c.name for c in callees(found[1])} != {"torch.nn.Parameter"}:
+        return None
+    if not any(inner is found[1].node for inner in ast.walk(statement.value)):
+        return None  # the parameter itself is registered under another name
+    return NonLeaf(*found, target, "parameter")
+
+
+def _wants_leaf(module: Module, use: ast.Name | ast.Attribute) -> str | None:
+    """What a use needs a leaf for: its `.grad`, or an optimizer; empty where `retain_grad` was called; None for any other use."""
+    parent = use.up
+    if isinstance(parent, ast.Attribute):
+        if parent.attr == "grad":
+            return "grad"
+        return "" if parent.attr in ("retain_grad", "register_hook", "detach_", "requires_grad_") or not isinstance(parent.ctx, ast.Load) and parent.attr == "requires_grad" else None
+    node: ast.AST = use
+    while isinstance(node.up, (ast.List, ast.Tuple, ast.Dict, ast.Starred)):
+        node = node.up
+    if isinstance(node.up, ast.Assign) and isinstance(node.up.targets[0], ast.Name) and node is not use:
+        for other in uses(module, node.up.targets[0]):
+            if isinstance(other.up, ast.Call) and _is_optimizer(module, other.up):
+                return "optimizer"
+        return None
+    call = node.up.up if isinstance(node.up, ast.keyword) else node.up
+    return "optimizer" if isinstance(call, ast.Call) and node is not call.func and _is_optimizer(module, call) else None
+
+
+def _is_optimizer(module: Module, call: ast.Call) -> bool:
+    return any(c.name.startswith("torch.optim.") and "lr_scheduler" not in c.name for c in callees(Value(module, call)) if c.name) and is_optimizer(Value(module, call))

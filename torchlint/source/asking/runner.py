@@ -1,0 +1,146 @@
+"""Runs the rules that a file arms over it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import traceback
+from typing import Iterable
+
+import msgspec
+
+from torchlint.finding import Finding, Span
+from torchlint.rule import Rule, Trigger
+from torchlint.source.answers.inplace import changes
+from torchlint.source.asking.structures import Change, Loop, ModuleClass
+from torchlint.source.asking.views import Call, Node
+from torchlint.source.flow.classes import class_info
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import LOOPS, last_word
+
+Armed = list[tuple[Rule, Trigger]]
+
+
+def may_arm(rules: Iterable[Rule], text: str) -> Armed:
+    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later.
+    What trains may be given its losses by other files."""
+    armed = []
+    is_given = "backward(" in text
+    for rule in rules:
+        for trigger in rule.triggers:
+            if trigger.kind == "call":
+                fits = (is_given and trigger.of_objects) or any(word in text for word in trigger.words)
+            elif trigger.kind == "module":
+                fits = "class " in text
+            else:
+                fits = trigger.kind in ("node", "loop", "inplace")
+            # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
+            if fits and all("|" in need or need in text for need in trigger.needs):
+                armed.append((rule, trigger))
+    return armed
+
+
+def arm(armed: Armed, module: Module) -> Armed:
+    """Those whose words and needs stand in the file, in what it imports, or in what uses its training code."""
+    return [
+        (r, t)
+        for r, t in armed
+        if (not t.words or module.mentions("|".join(t.words))) and all("|" not in need or module.mentions(need) for need in t.needs)
+    ]
+
+
+def judge(module: Module, armed: Armed, strict: bool = False) -> list[Finding]:
+    """The findings of armed rules in a file. A check that raises becomes TL000; `strict` (tests) lets it raise."""
+    runs = _Runs(module, strict or bool(os.environ.get("TORCHLINT_DEBUG")))
+    by_kind: dict[str, Armed] = {}
+    for rule, trigger in armed:
+        by_kind.setdefault(trigger.kind, []).append((rule, trigger))
+    if "call" in by_kind:
+        runs.calls(by_kind["call"])
+    for rule, trigger in by_kind.get("node", ()):
+        for name in trigger.names:
+            for node in list(module.index.nodes(getattr(ast, name))):
+                runs.run(rule, trigger, Node(Value(module, node)))
+    if "module" in by_kind:
+        for node in module.index.classes:
+            info = class_info(module, node)
+            if info.is_module:
+                for rule, trigger in by_kind["module"]:
+                    runs.run(rule, trigger, ModuleClass(Value(module, node), info))
+    if "inplace" in by_kind:
+        for node, tensor in changes(module):
+            for rule, trigger in by_kind["inplace"]:
+                runs.run(rule, trigger, Change(Value(module, node), tensor))
+    for rule, trigger in by_kind.get("loop", ()):
+        for node in list(module.index.nodes(*LOOPS)):
+            runs.run(rule, trigger, Loop(Value(module, node)))
+    return list(dict.fromkeys(runs.findings))
+
+
+class _Runs:
+    def __init__(self, module: Module, strict: bool):
+        self.module = module
+        self.strict = strict
+        self.findings: list[Finding] = []
+
+    def run(self, rule: Rule, trigger: Trigger, place) -> None:
+        try:
+            for finding in rule.function(trigger)(place):
+                severity = rule.severity or finding.severity
+                self.findings.append(msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity))
+        except Exception as error:
+            if self.strict:
+                raise
+            self.findings.append(self._crash(rule, place, error))
+            self.module.world.forget_searches()
+
+    def _crash(self, rule: Rule, place, error: Exception) -> Finding:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        message = f"rule {rule.code} failed here: {type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+        node = place.node if hasattr(place.node, "lineno") else None
+        span = self.module.span(node) if node else Span(1, 1, 1, 1)
+        return Finding("TL000", "rule_crashed", self.module.path, span, message.splitlines()[0], "please report this", "error")
+
+    def calls(self, armed: Armed) -> None:
+        wanted: dict[str, Armed] = {}
+        for rule, trigger in armed:
+            for name in trigger.names:
+                wanted.setdefault(name, []).append((rule, trigger))
+        words = {word for _, trigger in armed for word in trigger.words}
+        of_objects = any(name.endswith("()") for name in wanted)
+        for node in list(self.module.index.calls):
+            word = last_word(node.func)
+            if word not in words and not self._may_be_alias(node, of_objects):
+                continue
+            value = Value(self.module, node)
+            names = [c.name for c in callees(value) if c.name]
+            for rule, trigger in dict.fromkeys(pair for name in names for pair in wanted.get(name, ())):
+                if self._fits(trigger, value, names, node):
+                    self.run(rule, trigger, Call(value))
+
+    @staticmethod
+    def _may_be_alias(node: ast.Call, of_objects: bool) -> bool:
+        """`ce(x)` and `self.criterion(x)` may be anything; `x.view(1)` is what it says."""
+        func = node.func
+        if isinstance(func, ast.Name):
+            return func.at.lookup(func.id) is not None
+        if isinstance(func, ast.Attribute):
+            return of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
+        return of_objects
+
+    @staticmethod
+    def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:
+        if any(k.arg in trigger.without for k in node.keywords if k.arg):
+            return False
+        hits = [name for name in names if name in trigger.names]
+        if len(set(names)) > len(set(hits)):  # it may as well call something else
+            return False
+        if trigger.unknown or not all(name.startswith(".") for name in hits):
+            return True
+        return any(
+            c.receiver is not None and kinds(c.receiver) and kinds(c.receiver) <= {TENSOR, PARAMETER, MODULE} for c in callees(value) if c.name in hits
+        )
+

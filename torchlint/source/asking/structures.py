@@ -1,0 +1,149 @@
+"""What a rule is given when it asks for more than a node: a change in place, a module class, a loop."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from torchlint.source.answers import inplace
+from torchlint.source.answers.backwards import cut_results, layers_cut_off
+from torchlint.source.answers.carried_states import Carried, carried_states
+from torchlint.source.answers.kept_graphs import Kept, kept_by_loop, kept_by_step
+from torchlint.source.asking.views import Origin, Place
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import objects, origins
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.training.acts import Act, acts
+from torchlint.source.training.events import Event, iterations
+from torchlint.source.training.modes import eval_modes_kept
+from torchlint.source.training.updates import renewed_optimizers
+
+
+class Change(Place):
+    """A place that changes a tensor in place: `y += 1`, `y[0] = 1`, `y.relu_()`, `F.relu(y, inplace=True)`."""
+
+    def __init__(self, value: Value, tensor: ast.expr):
+        super().__init__(value)
+        self.tensor = tensor
+
+    @property
+    def is_trained(self) -> bool:
+        """Is it plain that backward will run through here?"""
+        return inplace.is_trained(self.module, self.node)
+
+    @property
+    def producer(self) -> Origin | None:
+        """The operation that made the tensor and keeps it for backward."""
+        found = inplace.keeping_producer(self.module, self.tensor, self.node)
+        return Origin(found) if found else None
+
+    @property
+    def keeper(self) -> tuple[Place, str] | None:
+        """An operation that took the tensor before and keeps it for backward, and what it is in words."""
+        if isinstance(self.tensor, ast.Name):
+            for keeper in inplace.keepers(self.module, self.tensor, self.node):
+                return Place(self.value.at(keeper.node, ())), keeper.what
+        return None
+
+    @property
+    def leaf(self) -> Origin | None:
+        """The creation of the learned tensor that is changed."""
+        found = inplace.changed_leaf(self.module, self.tensor)
+        return Origin(found) if found else None
+
+    @property
+    def has_alias(self) -> bool:
+        return not isinstance(self.tensor, ast.Name) or inplace.has_alias(self.module, self.tensor)
+
+
+class ModuleClass(Place):
+    """A class of the file that is an nn.Module."""
+
+    def __init__(self, value: Value, info: ClassInfo):
+        super().__init__(value)
+        self.info = info
+
+    def method(self, name: str) -> ast.FunctionDef | None:
+        """A method defined in this very class."""
+        return self.info.methods.get(name)
+
+    @property
+    def layers_cut_off(self) -> list[tuple[Value, ast.expr, str]]:
+        """The cuts in `forward` behind which a layer of this class gets no gradient: the cut, the layer's call, its name."""
+        return list(layers_cut_off(self.info))
+
+    @property
+    def cut_results(self) -> list[Value]:
+        """What takes the loss that a Lightning module's `training_step` returns out of its graph."""
+        return list(cut_results(self.info))
+
+    @property
+    def kept_graphs(self) -> list[Kept]:
+        """What the `training_step` of a Lightning module collects although it has a graph."""
+        return list(kept_by_step(self.info)) if self.info.is_lightning else []
+
+    def attributes(self) -> Iterator[tuple[str, Origin, ast.FunctionDef | None]]:
+        """What `self.x = value` sets: name, value and the method in which it stands."""
+        for name, entries in self.info.attributes.items():
+            for entry in entries:
+                target = entry.target if entry.target is not None else entry.value
+                for value in origins(Value(entry.module, target)) if entry.target is None else _stored(entry.module, target):
+                    yield name, Origin(value), entry.method
+
+
+def _stored(module: Module, target: ast.expr) -> list[Value]:
+    if isinstance(target, ast.Name):
+        return origins(Value(module, target))
+    owner = target.up
+    while isinstance(owner, (ast.Tuple, ast.List)):
+        owner = owner.up
+    value = getattr(owner, "value", None)
+    return origins(Value(module, value)) if value is not None and target.up is owner else []
+
+
+class Loop(Place):
+    """A `for` or `while` loop. Its body runs again and again."""
+
+    @property
+    def acts_around(self) -> list[Act]:
+        """What the function (or file) around the loop does for training, the loop included."""
+        return acts(self.module, getattr(self.function, "body", self.module.tree.body))
+
+    def objects_of(self, act: Act) -> list[Origin]:
+        """What makes the optimizer, scheduler or module that an act is about."""
+        return [Origin(v) for v in objects(act.on)]
+
+    def loss_origins(self, backward: Act) -> list[Origin]:
+        """Where the loss of a backward comes from, before a GradScaler scaled it."""
+        found = []
+        for origin in origins(backward.on) if backward.on is not None else ():
+            scaled = isinstance(origin.node, ast.Call) and isinstance(origin.node.func, ast.Attribute) and origin.node.func.attr == "scale"
+            found += origins(origin.at(origin.node.args[0], ())) if scaled and origin.node.args else [origin]
+        return [Origin(v) for v in found]
+
+    @property
+    def inner_iterations(self) -> list[Place]:
+        """What is iterated over in each round, here or in a helper that is called."""
+        return [Place(value) for value in iterations(self.module, self.node.body)]
+
+    @property
+    def renewed_optimizers(self) -> list[tuple[Event, Act]]:
+        """The optimizers that every round makes anew for older parameters: constructor and step."""
+        return renewed_optimizers(self.module, self.node)
+
+    @property
+    def eval_modes_kept(self) -> list[tuple[Act, Act]]:
+        """The `eval()` calls after which the next round trains the same model in eval mode: the call, and the step."""
+        may_train = self.may_call("backward", "step", "eval") or self.may_call("backward", "step", "train")
+        return eval_modes_kept(self.module, self.node) if may_train else []
+
+    @property
+    def carried_states(self) -> list[Carried]:
+        """What goes from round to round with its graph although each round runs backward."""
+        return list(carried_states(self.module, self.node))
+
+    @property
+    def kept_graphs(self) -> list[Kept]:
+        """What the rounds collect although backward has gone through it."""
+        return list(kept_by_loop(self.module, self.node))

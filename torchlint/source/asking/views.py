@@ -1,0 +1,485 @@
+"""What a rule is given: a call, a node, a module class or a loop, with the questions it may ask and the findings it may make."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from torchlint.finding import Applicability, Edit, Finding, Fix, Note, Severity
+from torchlint.source.answers import batches, float64_arrays, inplace
+from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
+from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
+from torchlint.source.answers.device_meetings import Meeting, meetings
+from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
+from torchlint.source.answers.kept_graphs import Kept, kept_by_function
+from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
+from torchlint.source.answers.unheld_parameters import Orphan, orphans
+from torchlint.source.asking import rewrite
+from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
+from torchlint.source.flow.identity import external_name, instance_class
+from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import exclusive
+from torchlint.source.flow.uses import attribute_uses, may_follow, repeats, uses
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.training import devices
+from torchlint.source.training.acts import Act, acts
+from torchlint.source.training.events import Event, events, may_call
+from torchlint.source.training.grads import requires_grad
+from torchlint.source.training.optimizers import (
+    is_made_anew,
+    is_model,
+    is_optimizer,
+    is_scaler,
+    is_scheduler,
+    later_calls,
+    made_before,
+)
+from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
+from torchlint.source.training.updates import lost_gradients, updates
+
+
+class Place:
+    """A node in its file. All that rules see derives from this."""
+
+    def __init__(self, value: Value):
+        self.value = value
+        self.module: Module = value.module
+        self.node = value.node
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} line {getattr(self.node, 'lineno', '?')}>"
+
+    # What it says
+
+    @property
+    def text(self) -> str:
+        """The source text."""
+        return self.module.segment(self.node)
+
+    @property
+    def short(self) -> str:
+        """The source in one line, shortened for a message."""
+        text = " ".join(self.text.split())
+        return text if len(text) <= 50 else text[:47] + "…"
+
+    def name(self, node: ast.AST | None = None) -> str | None:
+        """The dotted name of an expression that means something of a library: `torch.nn.functional.relu`."""
+        return external_name(self.value.at(node or self.node, ()))
+
+    def inside(self, *kinds: type, of: ast.AST | None = None) -> Iterator[ast.AST]:
+        """The nodes of some kinds in this node (or in another one of the file), itself included."""
+        return self.module.index.inside(of or self.node, *kinds)
+
+    # Where it comes from
+
+    def name_is(self, name: str, meaning: str) -> bool:
+        """Does a global name of this file mean something of a library: `F`, `torch.nn.functional`?"""
+        bindings = self.module.tree.scope.bindings.get(name, [])
+        return bool(bindings) and all(external_name(Value(self.module, b)) == meaning for b in bindings if isinstance(b, ast.alias))
+
+    def origins(self, node: ast.AST | None = None, through: frozenset[str] = frozenset()) -> list[Origin]:
+        """The expressions that a value may come from."""
+        return [Origin(v) for v in origins(self.value.at(node or self.node, ()), through)]
+
+    def objects(self, node: ast.AST | None = None) -> list[Origin]:
+        """The same for modules, optimizers and the like, through `.to(…)`, `DataParallel(…)` and what else returns its object."""
+        return [Origin(v) for v in objects(self.value.at(node or self.node, ()))]
+
+    def kinds(self, node: ast.AST | None = None) -> set[str]:
+        return kinds(self.value.at(node or self.node, ()))
+
+    def is_tensor(self, node: ast.AST | None = None) -> bool:
+        return is_tensor(self.value.at(node or self.node, ()))
+
+    def may_be_tensor(self, node: ast.AST | None = None) -> bool:
+        return may_be_tensor(self.value.at(node or self.node, ()))
+
+    def is_module(self, node: ast.AST | None = None) -> bool:
+        return is_module(self.value.at(node or self.node, ()))
+
+    def is_optimizer(self, node: ast.AST | None = None) -> bool:
+        """Known to be one, or called like one where nothing is known. The same holds for the next three."""
+        return is_optimizer(self.value.at(node or self.node, ()))
+
+    def is_scheduler(self, node: ast.AST | None = None) -> bool:
+        return is_scheduler(self.value.at(node or self.node, ()))
+
+    def is_scaler(self, node: ast.AST | None = None) -> bool:
+        return is_scaler(self.value.at(node or self.node, ()))
+
+    def is_model(self, node: ast.AST | None = None) -> bool:
+        return is_model(self.value.at(node or self.node, ()))
+
+    def requires_grad(self, node: ast.AST | None = None) -> bool | None:
+        """Is it part of a graph? None where it cannot be told."""
+        return requires_grad(self.value.at(node or self.node, ()))
+
+    def has_own_attribute(self, node: ast.expr, name: str) -> bool:
+        """Does a class of the project, of which this is an instance, define an attribute or method of that name?"""
+        made = [instance_class(origin) for origin in objects(self.value.at(node, ()))]
+        return any(owner is not None and bool(owner.method(name) or owner.attribute(name)) for owner in made)
+
+    def at(self, value: Value) -> Call:
+        """The view of another expression, in any file."""
+        return Call(value)
+
+    def is_ours(self, call: ast.Call) -> bool:
+        """Does a call run code of the project?"""
+        return any(c.function is not None or c.owner is not None for c in callees(self.value.at(call, ())))
+
+    def optimizers_made_before(self, model: ast.expr) -> list[Origin]:
+        """The optimizers to which the same function has given the parameters of a model before this statement changes it."""
+        return [Origin(made) for made in made_before(self.module, self.statement, model)]
+
+    def is_stepped_later(self, optimizer: Origin) -> bool:
+        """Is an optimizer's variable stepped after this statement, before another optimizer is put there?"""
+        return bool(later_calls(optimizer.value, self.statement, "step"))
+
+    def is_given_later(self, optimizer: Origin) -> bool:
+        """Is it given more parameters after this statement, or made anew before it is used?"""
+        return bool(later_calls(optimizer.value, self.statement, "add_param_group")) or is_made_anew(optimizer.value, self.statement)
+
+    # Where it goes
+
+    def uses(self, stored: ast.AST) -> list[ast.expr]:
+        """The places that may read what this statement stores in a name, or in an attribute of `self`; none for other targets."""
+        if isinstance(stored, ast.Name):
+            return uses(self.module, stored)
+        return attribute_uses(self.module, stored) if isinstance(stored, ast.Attribute) else []
+
+    def may_follow(self, first: ast.AST, later: ast.AST) -> bool:
+        """May the later place run after the first, in one run of their function?"""
+        return enclosing_function(first) is enclosing_function(later) and may_follow(first, later)
+
+    def repeats(self, use: ast.AST) -> bool:
+        """Does a use run again without this place running again?"""
+        return repeats(use, self.node)
+
+    def starts_object(self, node: ast.AST) -> bool:
+        """Does it stand in an `__init__`, which runs before the other methods?"""
+        return getattr(enclosing_function(node), "name", "") == "__init__"
+
+    # Where it stands
+
+    @property
+    def no_grad(self) -> bool:
+        """Known to run where nothing is recorded for backward."""
+        return under_no_grad(self.module, self.node)
+
+    @property
+    def loops(self) -> list[ast.AST]:
+        return loops_around(self.node)
+
+    @property
+    def tests(self) -> list[tuple[ast.expr, bool]]:
+        return list(tests_around(self.node))
+
+    @property
+    def asks_mode(self) -> bool:
+        """Does it run only in train or only in eval mode, or only when a flag for probabilities is set?"""
+        return asks_training_mode(self.module, self.node)
+
+    def excludes(self, other: Place) -> bool:
+        """Do the conditions around the two places contradict each other?"""
+        return self.module is other.module and exclusive(self.node, other.node)
+
+    @property
+    def function(self) -> ast.AST | None:
+        return enclosing_function(self.node)
+
+    @property
+    def statement(self) -> ast.stmt:
+        return statement_of(self.node)
+
+    # What it does, if it is a loop, a function or a file
+
+    @property
+    def events(self) -> list[Event]:
+        """The calls of its body in the order they run, those of local helpers included."""
+        return events(self.module, self.node.body)
+
+    def may_call(self, *words: str) -> bool:
+        """Can its body call all of these, as far as names tell, here or in helpers?"""
+        return may_call(self.module, self.node.body, *words)
+
+    @property
+    def may_train(self) -> bool:
+        """Can its body make a training step, as far as names tell? A cheap question before the others."""
+        return self.may_call("backward", "step") or self.may_call("manual_backward", "step")
+
+    @property
+    def acts(self) -> list[Act]:
+        """What its body does for training, in order."""
+        return acts(self.module, self.node.body)
+
+    @property
+    def updates(self) -> list[tuple[Act, Act]]:
+        """Its training steps: a backward and the optimizer's step that uses it, running equally often."""
+        return updates(self.acts) if self.may_train else []
+
+    @property
+    def lost_gradients(self) -> list[tuple[Act, Act, Act]]:
+        """Gradients cleared between backward and step: the clearing, the backward, the step."""
+        return lost_gradients(self.acts) if self.may_train else []
+
+    @property
+    def evaluations_in_train_mode(self) -> list[Evaluation]:
+        """The calls in this file by which a model is evaluated with dropout and batch norm as in training."""
+        return list(evaluations_in_train_mode(self.module))
+
+    @property
+    def evaluations_with_graph(self) -> list[Evaluation]:
+        """The calls of this function (or the file's top) by which a model in eval mode is evaluated while autograd records."""
+        return list(evaluations_with_graph(self.module, self.node))
+
+    def short_of(self, value: Value) -> str:
+        """The source of an expression in whichever file it stands, in one line."""
+        return " ".join(value.module.segment(value.node).split())
+
+    # What a rule makes of it
+
+    def finding(
+        self,
+        message: str,
+        help: str = "",
+        fix: Fix | None = None,
+        notes: tuple[Note, ...] | list[Note] = (),
+        at: ast.AST | Place | Act | Event | Evaluation | None = None,
+        severity: Severity = "warning",
+    ) -> Finding:
+        place = at if isinstance(at, (Place, Act, Event, Evaluation)) else None
+        module = place.module if place else self.module
+        node = place.node if place else at or self.node
+        if fix is not None and module is not self.module:
+            fix = None  # edits belong to the file of the rule's place
+        return Finding("", "", module.path, module.span(node), message, help, severity, fix, tuple(notes))
+
+    def note(self, place: ast.AST | Place | Act | Event | Evaluation, message: str) -> Note:
+        return place.module.note(place.node, message) if isinstance(place, (Place, Act, Event, Evaluation)) else self.module.note(place, message)
+
+    def fix(
+        self, message: str, *edits: Edit | None | tuple[Edit, ...], applicability: Applicability = "safe", imports: tuple[str, ...] = ()
+    ) -> Fix | None:
+        """A fix of all these edits, None if one of them could not be made. `imports` are statements the new text needs."""
+        flat: list[Edit] = []
+        for edit in edits:
+            if edit is None or edit == ():
+                return None
+            flat += edit if isinstance(edit, tuple) else (edit,)
+        for statement in imports:
+            added = rewrite.add_import(self.module, statement)
+            if added:
+                flat.append(added)
+        return Fix(message, tuple(sorted(flat)), applicability)
+
+    def replace(self, node: ast.AST, text: str) -> Edit:
+        return rewrite.replace(self.module, node, text)
+
+    def with_suffix(self, node: ast.expr, suffix: str) -> Edit | None:
+        return rewrite.with_suffix(self.module, node, suffix)
+
+    def insert_before(self, node: ast.AST, line: str) -> Edit | None:
+        return rewrite.insert_before(self.module, node, line)
+
+    def insert_after(self, node: ast.AST, line: str) -> Edit | None:
+        return rewrite.insert_after(self.module, node, line)
+
+    def delete(self, statement: ast.stmt) -> Edit | None:
+        return rewrite.delete_statement(self.module, statement)
+
+    def wrap(self, first: ast.stmt, last: ast.stmt, header: str) -> tuple[Edit, ...]:
+        return rewrite.wrap(self.module, first, last, header)
+
+
+class Node(Place):
+    """A node of a kind that the rule asked for."""
+
+    @property
+    def used_up(self) -> list[Again]:
+        """The backwards of the file that go through a graph for the second time."""
+        return list(used_up(self.module))
+
+    @property
+    def orphans(self) -> list[Orphan]:
+        """The modules and parameters of the file that a loss would train, but no optimizer holds."""
+        return list(orphans(self.module))
+
+    @property
+    def bootstraps(self) -> list[Bootstrap]:
+        """The calls by which a network of the file computes targets for itself, with their graph."""
+        return list(bootstraps(self.module))
+
+    @property
+    def kept_graphs(self) -> list[Kept]:
+        """What a method that runs backward adds to its object, from call to call, although it has a graph."""
+        return list(kept_by_function(self.module, self.node))
+
+    @property
+    def non_leaf(self) -> NonLeaf | None:
+        """What an assignment computes from a leaf although a leaf is needed later."""
+        return made_non_leaf(self.module, self.node)
+
+
+class Call(Place):
+    """A call. `names` are what it may call: `torch.log`, `.log`, `torch.nn.CrossEntropyLoss()` for a call of such an object."""
+
+    @property
+    def callees(self) -> list[Callee]:
+        return callees(self.value)
+
+    @property
+    def names(self) -> set[str]:
+        if self.value.path == ("applied",):  # the last layer of a Sequential, standing for the call of it
+            return {c.name + "()" for c in self.callees if c.name}
+        return {c.name for c in self.callees if c.name}
+
+    def is_call(self, *names: str) -> bool:
+        """Does it certainly call one of these?"""
+        known = self.callees
+        return bool(known) and all(c.name for c in known) and self.names <= set(names)
+
+    @property
+    def cut_paths(self) -> list[Cut]:
+        """What cuts the way of this backward to the parameters."""
+        return list(cut_paths(self.module, self.node))
+
+    @property
+    def is_last_backward(self) -> bool:
+        """Does nothing run through the graph of this backward later?"""
+        return is_last(self.module, self.node)
+
+    @property
+    def may_be_frozen(self) -> bool:
+        """Does the file freeze parameters? Which ones is not followed."""
+        return any(word in self.module.index.text for word in ("requires_grad_(False)", "requires_grad = False"))
+
+    @property
+    def changed_in_sequence(self) -> list[tuple[ast.Call, ast.Call]]:
+        """The layers of this Sequential that change in place what the layer before them keeps: that layer, and they."""
+        return list(inplace.changed_in_sequence(self.value))
+
+    @property
+    def is_method(self) -> bool:
+        return bool(self.names) and all(name.startswith(".") for name in self.names)
+
+    def is_batch_of_scores(self, node: ast.expr) -> bool:
+        """Several scores for each of several samples, plainly."""
+        return batches.is_batch_of_scores(self.value.at(node, ()))
+
+    def gives_batches_of_scores(self, layer: ast.expr) -> bool:
+        """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several scores?"""
+        if not batches.gives_several(self.value.at(layer, ())):
+            return False
+        named = [c for c in self.module.index.calls if c.args and (isinstance(c.func, ast.Name) or batches.is_own(c.func))]
+        used = [c for c in named if any(o.node is self.node for o in objects(Value(self.module, c.func)))]
+        return bool(used) and all(batches.is_batch(o) for c in used for o in origins(Value(self.module, c.args[0])))
+
+    @property
+    def uses_a_device(self) -> bool:
+        """May the program leave the CPU, without a default that new tensors follow?"""
+        return devices.uses_a_device(self.module) and not devices.is_default_moved(self.module)
+
+    @property
+    def meeting(self) -> Meeting | None:
+        """Where the tensor that is made here meets one that was moved to a device."""
+        return next(meetings(self.module, self.node), None)
+
+    def is_tensor_parameter(self, name: str) -> bool:
+        """Is a parameter of the enclosing function still the tensor that was passed, where this call stands?"""
+        scope = self.function.scope
+        bound = scope.bindings.get(name, [])
+        return bool(bound) and isinstance(bound[0], ast.arg) and bound[0].annotation is None or any(
+            isinstance(b, ast.arg) and last_word(b.annotation) == "Tensor" for b in bound
+        )
+
+    def array_dtype(self, node: ast.AST) -> str | None:
+        """The dtype of a NumPy expression: `float64`, `float32`, `int`, …; None if it is not known."""
+        return float64_arrays.dtype_of(self.value.at(node, ()))
+
+    @property
+    def arrival(self) -> float64_arrays.Arrival | None:
+        """The layer or loss that the tensor made here from an array reaches without a cast."""
+        return float64_arrays.arrivals(self.module).get(id(self.node))
+
+    @property
+    def is_double_precision_file(self) -> bool:
+        """Does the file want float64 somewhere?"""
+        words = (".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor")
+        return any(map(self.module.index.says, words))
+
+    @property
+    def has_stars(self) -> bool:
+        return rewrite.has_stars(self.node)
+
+    @property
+    def receiver(self) -> ast.expr | None:
+        func = self.node.func
+        return func.value if isinstance(func, ast.Attribute) else None
+
+    def argument(self, name: str, position: int | None = None) -> ast.expr | None:
+        """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden by stars."""
+        for keyword in self.node.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        if position is None:
+            return None
+        if self.is_method:
+            if position == 0:
+                return self.receiver
+            position -= 1
+        given = self.node.args
+        if any(isinstance(a, ast.Starred) for a in given[: position + 1]) or position >= len(given):
+            return None
+        return given[position]
+
+    def made(self) -> Call | None:
+        """The constructor call of the object that is called: `nn.Softmax(dim=1)` for `softmax(x)`."""
+        if self.value.path == ("applied",):
+            return Call(Value(self.module, self.node, self.value.frame))
+        for callee in self.callees:
+            if callee.made is not None:
+                return Call(callee.made)
+        return None
+
+    def argument_origins(self, name: str, position: int | None = None, through: frozenset[str] = SAME_NUMBERS) -> list[Origin]:
+        argument = self.argument(name, position)
+        return [] if argument is None else self.origins(argument, through)
+
+    def replace_by_argument(self, inner: Origin, message: str) -> Fix | None:
+        """`f(g(x), …)` becomes `f(x, …)`, where the inner call stands in this very call."""
+        kept = inner.argument("input", 0) if inner.module is self.module else None
+        if kept is None or inner.has_stars or inner.node not in self.node.args:
+            return None
+        return self.fix(message, self.replace(inner.node, self.module.segment(kept)), applicability="unsafe")
+
+    def with_keyword(self, name: str, value: str) -> Edit | None:
+        return rewrite.with_keyword(self.module, self.node, name, value)
+
+    def without_argument(self, argument: ast.AST) -> Edit | None:
+        return rewrite.without_argument(self.module, self.node, argument)
+
+    def with_callee(self, name: str) -> Edit | None:
+        return rewrite.with_callee(self.module, self.node, name)
+
+
+class Origin(Call):
+    """Where a value may come from: often a call, but it can be any expression, or unknown."""
+
+    @property
+    def unknown(self) -> bool:
+        return self.node is None
+
+    @property
+    def path(self) -> tuple:
+        """The part of the expression that is meant; empty for the whole."""
+        return () if self.value.path == ("applied",) else self.value.path
+
+    @property
+    def callees(self) -> list[Callee]:
+        return callees(self.value) if isinstance(self.node, ast.Call) else []
+
+    def is_call(self, *names: str) -> bool:
+        return isinstance(self.node, ast.Call) and not self.path and super().is_call(*names)

@@ -1,0 +1,95 @@
+"""Which way a test goes in a call whose arguments decide it: `if kind == "ce"` in what `make("ce")` runs."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow import flow
+from torchlint.source.flow.values import Frame, Value
+from torchlint.source.text.index import ancestors, enclosing_function
+
+_COMPARED = {
+    ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Is: lambda a, b: a is b, ast.IsNot: lambda a, b: a is not b,
+    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+}
+_NOTHING = object()
+
+
+def may_run(place: Value) -> bool:
+    """May a place run in the call it is looked at through, as far as that call's arguments tell?"""
+    return _runs(place) is not False
+
+
+def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:
+    """What a function may return in a call: nothing under tests that fail, nor after a return whose tests hold."""
+    if len(function.returns) < 2:
+        return function.returns
+    found = []
+    for expression in function.returns:
+        runs = _runs(Value(home.module, expression, frame))
+        if runs is not False:
+            found.append(expression)
+        if runs:
+            break
+    return found
+
+
+def live(choice: Value) -> list[ast.expr]:
+    """The branches of `a if test else b` that may be taken."""
+    node: ast.IfExp = choice.node
+    truth = _truth(choice.at(node.test, ())) if choice.frame is not None else None
+    return [branch for branch, sense in ((node.body, True), (node.orelse, False)) if truth is not (not sense)]
+
+
+def _runs(place: Value) -> bool | None:
+    """Do the tests around a place hold? None where a test is not decided, or where there is none."""
+    if place.frame is None or enclosing_function(place.node) is not place.frame.function:
+        return None
+    child, found = place.node, []
+    for parent in ancestors(place.node):
+        if parent is place.frame.function:
+            break
+        if isinstance(parent, ast.If) and child is not parent.test:
+            truth = _truth(place.at(parent.test, ()))
+            if truth is not None and truth is (child in parent.orelse):
+                return False
+            found.append(truth)
+        elif not isinstance(parent, (ast.stmt, ast.expr)) or isinstance(parent, (ast.For, ast.While, ast.Try)):
+            found.append(None)
+        child = parent
+    return True if found and None not in found else None
+
+
+def _truth(test: Value) -> bool | None:
+    node = test.node
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        truth = _truth(test.at(node.operand))
+        return None if truth is None else not truth
+    if isinstance(node, ast.BoolOp):
+        truths = [_truth(test.at(operand)) for operand in node.values]
+        decisive = isinstance(node.op, ast.Or)
+        return decisive if decisive in truths else None if None in truths else not decisive
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
+        left, right = _constant(test.at(node.left)), _constant(test.at(node.comparators[0]))
+        if left is _NOTHING or right is _NOTHING:
+            return None
+        try:
+            return bool(_COMPARED[type(node.ops[0])](left, right))
+        except TypeError:
+            return None
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        constant = _constant(test)
+        return None if constant is _NOTHING else bool(constant)
+    return None
+
+
+def _constant(value: Value):
+    node = value.node
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        return [e.value for e in node.elts] if all(isinstance(e, ast.Constant) for e in node.elts) else _NOTHING
+    if isinstance(node, ast.Name) and node.at.lookup(node.id) is None or not isinstance(node, (ast.Name, ast.Attribute)):
+        return _NOTHING
+    found = flow.origins(value)
+    return found[0].node.value if len(found) == 1 and isinstance(found[0].node, ast.Constant) and not found[0].path else _NOTHING

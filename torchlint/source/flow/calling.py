@@ -1,0 +1,325 @@
+"""What a call calls, and what comes back from it: the part of a search that goes through calls."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from torchlint.source.flow import flow
+from torchlint.source.flow.branches import returned
+from torchlint.source.flow.changed import is_changed, last_added, only_appended
+from torchlint.source.flow.classes import ClassInfo, class_info, method_class
+from torchlint.source.flow.heads import new_head
+from torchlint.source.flow.identity import external_name, instance_class
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.records import field
+from torchlint.source.flow.signatures import is_static
+from torchlint.source.flow.values import EACH, Frame, Value, frame_of
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import is_super, rooted_in_import
+
+MAX_FRAMES = 6
+_CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
+
+
+class Callee:
+    """One thing a call may call.
+
+    kind       what                                            name
+    external   a function or class of a library                its dotted name: `torch.softmax`
+    instance   an object of a library class is called          the class's name with `()`: `torch.nn.Softmax()`
+    method     a method of some value                          `.softmax`; `receiver` is the expression before the dot
+    function   a function or method of the project             ``; `function` is its node
+    class      a class of the project is constructed           ``; `owner`
+    object     an instance of a project class is called        ``; `owner`
+    """
+
+    __slots__ = ("kind", "name", "module", "function", "owner", "receiver", "instance", "made", "closure", "partial")
+
+    def __init__(self, kind, name="", module=None, function=None, owner=None, receiver=None, instance=None, made=None, closure=None, partial=None):
+        self.kind: str = kind
+        self.name: str = name
+        self.module: Module | None = module
+        self.function = function
+        self.owner: ClassInfo | None = owner
+        self.receiver: Value | None = receiver
+        self.instance: Value | None = instance  # what `self` is in `function`
+        self.made: Value | None = made  # the constructor call of a library object that is called
+        self.closure: Frame | None = closure
+        self.partial: Value | None = partial  # the functools.partial call that bound some arguments
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name or getattr(self.function, 'name', '') or (self.owner and self.owner.node.name)}>"
+
+
+class CallTracer:
+    """The methods of a search that deal with calls."""
+
+    def _call(self, value: Value, depth: int) -> Iterator[Value]:
+        call = value.node
+        known = self.called(value, depth)
+        if not known:
+            yield value
+            return
+        for callee in known:
+            if callee.partial is not None:
+                yield value  # which parameters are left is not followed
+            elif callee.kind in ("function", "object") and callee.function is not None and self._may_enter(value, callee):
+                frame = frame_of(value.module, callee.function, value, callee.instance, callee.closure)
+                yield from self._returns(callee.module, callee.function, frame, value.path, depth)
+            elif callee.kind == "instance" and callee.name == "torch.nn.Sequential()":
+                yield from self._sequential(value, sequential_layers(callee.made), depth)
+            elif callee.kind == "instance" and (head := new_head(callee.name, callee.made)) is not None:
+                yield from self._applied(head, value, depth)
+            elif callee.kind == "object" and callee.function is None and callee.owner is not None and callee.owner.is_a("torch.nn.Sequential"):
+                yield from self._sequential(value, _inherited_layers(callee), depth)
+            elif callee.kind == "class" and value.path and (given := field(callee.owner, value.at(call, ()), value.path[0])) is not None:
+                yield from self.trace(given.at(given.node, value.path[1:]), depth)
+            elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
+                yield from self._layer(value, depth)
+            elif callee.name in ("torch.stack", "torch.cat") and callee.name in self.through:
+                if call.args and not (isinstance(call.args[0], (ast.List, ast.Tuple)) and len(call.args[0].elts) != 1):
+                    yield from self.trace(value.at(call.args[0], (EACH, *value.path)), depth)
+                else:
+                    yield value
+            elif callee.name in self.through:
+                carried = callee.receiver if callee.kind == "method" and callee.name not in (".prepare", ".setup", ".unwrap_model") else None
+                if carried is None and call.args:
+                    if len(call.args) > 1 and value.path and isinstance(value.path[0], int) and callee.kind == "method":
+                        if value.path[0] < len(call.args):  # a, b = accelerator.prepare(a, b)
+                            yield from self.trace(value.at(call.args[value.path[0]], value.path[1:]), depth)
+                            continue
+                    carried = value.at(call.args[0], ())
+                if carried is None:
+                    yield value
+                else:
+                    yield from self.trace(Value(carried.module, carried.node, carried.frame, value.path), depth)
+            else:
+                yield value
+
+    def _may_enter(self, value: Value, callee: Callee) -> bool:
+        frame, count = value.frame, 0
+        while frame:
+            if frame.function is callee.function:
+                return False
+            count, frame = count + 1, frame.call.frame if frame.call else None
+        return count < MAX_FRAMES
+
+    def _returns(self, module: Module, function: ast.AST, frame: Frame, path: tuple, depth: int) -> Iterator[Value]:
+        if isinstance(function, ast.Lambda):
+            yield from self.trace(Value(module, function.body, frame, path), depth)
+            return
+        if function.yields:
+            yield Value(module, None)
+            return
+        for expression in returned(function, frame, Value(module, function)):
+            yield from self.trace(Value(module, expression, frame, path), depth)
+
+    def _sequential(self, value: Value, layers: list[Value], depth: int) -> Iterator[Value]:
+        """What a Sequential returns is what its last layer returns; that layer's constructor call stands for its result."""
+        if layers:
+            yield from self._applied(layers[-1], value, depth)
+        else:
+            yield value
+
+    def _filled(self, value: Value, depth: int) -> Iterator[Value]:
+        """A list that is filled by a single `append`, where each of its elements is asked for; else what is in it is not known."""
+        only = only_appended(value) if value.path[0] == EACH and "torch.stack" in self.through else None
+        yield from self.trace(value.at(only, value.path[1:]), depth) if only is not None else [Value(value.module, None)]
+
+    def _layer(self, value: Value, depth: int) -> Iterator[Value]:
+        """`layers[1]`, `layers["head"]`, `for layer in layers` of what nn.Sequential(…), nn.ModuleList(…) or nn.ModuleDict(…) makes."""
+        step, rest = value.path[0], value.path[1:]
+        if is_changed(value):
+            yield Value(value.module, None)
+        elif isinstance(step, str) and step != EACH or last_word(value.node.func) != "Sequential":
+            yield from self.trace(value.at(value.node.args[0]), depth) if value.node.args else [value]
+        else:
+            layers = sequential_layers(value)
+            wanted = layers if step == EACH else layers[step : step + 1 or None]
+            if any(layer.unknown for layer in layers) or not wanted:
+                yield Value(value.module, None)
+                return
+            for layer in wanted:
+                yield from self.trace(layer.at(layer.node, rest), depth)
+
+    def _applied(self, layer: Value, value: Value, depth: int) -> Iterator[Value]:
+        if depth > flow.MAX_DEPTH:  # a Sequential that ends in itself
+            yield Value(value.module, None)
+            return
+        for origin in self.trace(layer, depth):
+            makers = self.called(origin, depth) if isinstance(origin.node, ast.Call) else []
+            for made in makers:
+                if made.kind == "class" and made.owner:
+                    method = made.owner.method("forward")
+                    if method and self._may_enter(value, Callee("object", function=method.node)):
+                        frame = frame_of(value.module, method.node, None, origin)
+                        yield from self._returns(method.module, method.node, frame, value.path, depth)
+                        continue
+                if made.kind == "external" and made.name == "torch.nn.Sequential":
+                    inner = sequential_layers(origin)
+                    if inner:
+                        yield from self._applied(inner[-1], value, depth + 1)
+                        continue
+                frame = frame_of(value.module, value.node, value, origin, origin.frame)  # which call of the Sequential it was
+                yield Value(origin.module, origin.node, frame, ("applied", *value.path))
+            if not makers:
+                yield Value(value.module, None)
+
+    def callees(self, call: Value, depth: int) -> Iterator[Callee]:
+        """What a call calls."""
+        func = call.node.func
+        if isinstance(func, ast.Attribute):
+            if is_super(func.value):
+                yield from self._super_method(call, func.attr)
+                return
+            if not self._as_module(call.at(func.value, ())) and not rooted_in_import(func):
+                found = False
+                for owner, instance in self.classes_of(call.at(func.value, ()), depth + 1):
+                    method = owner.method(func.attr)
+                    if method:
+                        found = True
+                        static = is_static(method.node)
+                        me = None if static else instance or call.at(func.value, ())
+                        yield Callee("function", module=method.module, function=method.node, owner=owner, instance=me)
+                    elif owner.attribute(func.attr):
+                        found = True
+                        yield from self._called_values(call.at(func, ()), call, depth)
+                if not found:
+                    name = external_name(call.at(func, ()))  # fn = nn.functional; fn.relu(x)
+                    if name and name.startswith(("torch.", "numpy.")):
+                        yield Callee("external", name)
+                    else:
+                        yield Callee("method", "." + func.attr, receiver=call.at(func.value, ()))
+                return
+        yield from self._called_values(call.at(func, ()), call, depth)
+
+    def _called_values(self, func: Value, call: Value, depth: int) -> Iterator[Callee]:
+        if depth > flow.MAX_DEPTH:  # a partial of itself
+            return
+        for origin in self.trace_with(flow.SAME_OBJECT, func, depth + 1):
+            node = origin.node
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                owner = method_class(origin.module, node)
+                closure = call.frame.of(node.up) if call.frame else None
+                yield Callee("function", module=origin.module, function=node, owner=owner, closure=call.frame if closure is None else closure)
+            elif isinstance(node, ast.ClassDef):
+                yield Callee("class", module=origin.module, owner=class_info(origin.module, node))
+            elif isinstance(node, ast.Call):
+                yield from self._called_object(origin, depth)
+            elif isinstance(node, (ast.Name, ast.Attribute, ast.alias)):
+                name = external_name(origin)
+                if name:
+                    yield Callee("external", name)
+                elif isinstance(node, ast.Attribute):
+                    yield Callee("method", "." + node.attr, receiver=origin.at(node.value, ()))
+            elif isinstance(node, ast.arg):
+                owner = instance_class(origin)
+                if owner:
+                    yield from _object_callees(owner, origin)
+
+    def _called_object(self, made: Value, depth: int) -> Iterator[Callee]:
+        """`made` is a call whose result is called: a constructor, a factory, a partial."""
+        if made.path == ("applied",):
+            return
+        for maker in self.called(made, depth + 1):
+            if maker.kind == "class" and maker.owner:
+                yield from _object_callees(maker.owner, made)
+            elif maker.kind == "external":
+                if maker.name == "functools.partial" and made.node.args:
+                    for callee in self._called_values(made.at(made.node.args[0], ()), made, depth + 2):
+                        callee.partial = made
+                        yield callee
+                elif not made.path:
+                    yield Callee("instance", maker.name + "()", made=made)
+
+    def _super_method(self, call: Value, name: str) -> Iterator[Callee]:
+        node = call.node
+        while node is not None and not isinstance(node, ast.ClassDef):
+            node = node.up
+        owner = class_info(call.module, node) if node else None
+        method = owner.inherited(name) if owner else None
+        if method:
+            instance = call.frame.instance if call.frame else None
+            yield Callee("function", module=method.module, function=method.node, owner=method.owner, instance=instance)
+        elif owner:
+            yield Callee("external", "super." + name)
+
+
+def _object_callees(owner: ClassInfo, made: Value) -> Iterator[Callee]:
+    method = owner.method("__call__") or owner.method("forward")
+    yield Callee(
+        "object", module=method.module if method else None, function=method.node if method else None, owner=owner, instance=made
+    )
+
+
+def sequential_layers(made: Value | None) -> list[Value]:
+    """The layers given to `nn.Sequential(…)`: arguments, an unpacked list or an OrderedDict, or what is put into it last after an
+    unknown one; empty where not even the last one is seen."""
+    if made is None or not isinstance(made.node, ast.Call):
+        return []
+    if is_changed(made):
+        last = last_added(made)
+        return [Value(made.module, None), made.at(last, ())] if last is not None else []
+    arguments = made.node.args
+    if len(arguments) == 1 and not isinstance(arguments[0], ast.Starred):
+        for origin in flow.origins(made.at(arguments[0], ())):
+            if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "OrderedDict" and origin.node.args:
+                listed = origin.node.args[0]
+                if isinstance(listed, ast.List) and all(isinstance(e, ast.Tuple) and len(e.elts) == 2 for e in listed.elts):
+                    return [origin.at(e.elts[1], ()) for e in listed.elts]
+            if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "OrderedDict" and origin.node.keywords:
+                return [origin.at(k.value, ()) for k in origin.node.keywords]
+            if isinstance(origin.node, ast.Dict):
+                return [origin.at(v, ()) for v in origin.node.values]
+    layers: list[Value] = []
+    for argument in arguments:
+        if isinstance(argument, ast.Starred):
+            found = flow.origins(made.at(argument.value, ()))
+            if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not _grows(argument.value):
+                layers += [found[0].at(e, ()) for e in found[0].node.elts]
+            else:
+                last = _last_of_list(found[0], argument.value, made) if len(found) == 1 else None
+                layers = [Value(made.module, None)] + ([found[0].at(last, ())] if last is not None else [])
+        else:
+            layers.append(made.at(argument, ()))
+    return layers
+
+
+def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | None:
+    """The last element of a list that is filled here, or in the function that is called here, before it is unpacked into a Sequential."""
+    if not isinstance(origin.node, (ast.List, ast.AugAssign)):
+        return None
+    home = enclosing_function(origin.node)
+    if home is enclosing_function(made.node) and origin.module is made.module:
+        return last_added(origin, made.node)
+    returned = getattr(home, "returns", ())
+    return last_added(origin, returned[0]) if isinstance(unpacked, ast.Call) and len(returned) == 1 else None
+
+
+def _inherited_layers(callee: Callee) -> list[Value]:
+    """The layers of a subclass of nn.Sequential: what its `__init__` hands up, or what it is made with if it has none."""
+    init = callee.owner.method("__init__")
+    if init is None:
+        return sequential_layers(callee.instance)
+    handed_up = [
+        call for call in init.module.index.callers("__init__") if is_super(getattr(call.func, "value", None)) and enclosing_function(call) is init.node
+    ]
+    if len(handed_up) != 1:
+        return []
+    return sequential_layers(Value(init.module, handed_up[0], frame_of(init.module, init.node, callee.instance, callee.instance)))
+
+
+def _grows(node: ast.expr) -> bool:
+    """Is a list that a name holds changed after it was made (`layers.append(…)`, `layers += …`)?"""
+    if not isinstance(node, ast.Name):
+        return not isinstance(node, (ast.List, ast.Tuple))
+    scope = node.at.lookup(node.id)
+    if scope is None:
+        return True
+    for other in ast.walk(scope.node):
+        if isinstance(other, ast.Attribute) and isinstance(other.value, ast.Name) and other.value.id == node.id:
+            return True
+        if isinstance(other, ast.AugAssign) and isinstance(other.target, ast.Name) and other.target.id == node.id:
+            return True
+    return False

@@ -1,0 +1,173 @@
+"""A class of the project: its methods, what its attributes are set to, and what it inherits, across files."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.names import canonical
+from torchlint.source.flow.values import Stored, Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_class
+
+
+class Method(NamedTuple):
+    module: Module
+    node: ast.FunctionDef
+    owner: ClassInfo
+
+
+class ClassInfo:
+    def __init__(self, module: Module, node: ast.ClassDef):
+        self.module = module
+        self.node = node
+        self.name = node.name
+        self.methods: dict[str, ast.FunctionDef] = {}
+        self.attributes: dict[str, list[Stored]] = {}
+        self._mro: list[ClassInfo] | None = None
+        self._foreign: list[str | None] = []
+        for statement in node.body:
+            self._class_level(statement)
+        for method in self.methods.values():
+            self._method(method)
+
+    def __repr__(self) -> str:
+        return f"<class {self.name}>"
+
+    def _class_level(self, statement: ast.stmt) -> None:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            self.methods[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                if isinstance(target, ast.Name):
+                    self._add(target.id, Stored(self.module, target, None, None))
+        elif isinstance(statement, ast.AnnAssign) and statement.value and isinstance(statement.target, ast.Name):
+            self._add(statement.target.id, Stored(self.module, statement.target, None, None))
+        elif isinstance(statement, (ast.If, ast.Try)):
+            for inner in (*statement.body, *statement.orelse):
+                self._class_level(inner)
+
+    def _method(self, method: ast.FunctionDef) -> None:
+        arguments = [*method.args.posonlyargs, *method.args.args]
+        if not arguments:
+            return
+        me = arguments[0].arg
+        for node in self.module.index.in_method(method):
+            if isinstance(node, ast.Call):
+                name, value = _set_by_call(node, me)
+                if name and value:
+                    self._add(name, Stored(self.module, None, value, method))
+            elif isinstance(node.value, ast.Name) and node.value.id == me and not isinstance(node.up, ast.AugAssign):
+                self._add(node.attr, Stored(self.module, node, None, method))
+
+    def _add(self, name: str, entry: Stored) -> None:
+        self.attributes.setdefault(name, []).append(entry)
+
+    @property
+    def mro(self) -> list[ClassInfo]:
+        """This class and the project classes it inherits from, nearest first."""
+        if self._mro is None:
+            self._mro = [self]
+            for base in self.node.bases:
+                inherited = self._base(base)
+                if inherited is not None:
+                    self._mro += [c for c in inherited.mro if c not in self._mro]
+                    self._foreign += inherited.foreign
+        return self._mro
+
+    def _base(self, base: ast.expr) -> ClassInfo | None:
+        from torchlint.source.flow.flow import origins  # classes and flow need each other
+        from torchlint.source.flow.identity import external_name
+
+        if isinstance(base, ast.Subscript):  # Generic[T]
+            base = base.value
+        for origin in origins(Value(self.module, base)):
+            if isinstance(origin.node, ast.ClassDef):
+                return None if origin.node is self.node else class_info(origin.module, origin.node)
+            name = external_name(origin)
+            self._foreign.append(canonical(name) if name else None)
+            return None
+        self._foreign.append(None)
+        return None
+
+    @property
+    def foreign(self) -> list[str | None]:
+        """The dotted names of the library classes it inherits from; None stands for a base that is not known."""
+        self.mro
+        return self._foreign
+
+    def is_a(self, *names: str) -> bool:
+        """Is it known to inherit from one of these library classes?"""
+        return any(name in names for name in self.foreign)
+
+    @property
+    def is_module(self) -> bool:
+        """An nn.Module, as far as one can see: by its bases, or by an unknown base together with a `forward`."""
+        if any(n and (n in _MODULES or n.startswith("torch.nn.") and n[9:10].isupper() or n.endswith("LightningModule")) for n in self.foreign):
+            return True
+        unseen = [n for n in self.foreign if n is None or n.split(".")[0] not in ("builtins", "typing", "abc", "torch", "enum", "dataclasses")]
+        return bool(unseen) and self.method("forward") is not None
+
+    @property
+    def is_lightning(self) -> bool:
+        return any(n and n.rsplit(".", 1)[-1] in ("LightningModule", "LightningDataModule") for n in self.foreign) or (
+            "training_step" in self.methods and "configure_optimizers" in self.methods
+        )
+
+    @property
+    def known(self) -> bool:
+        """Are all its bases seen or named?"""
+        return None not in self.foreign
+
+    def method(self, name: str) -> Method | None:
+        for owner in self.mro:
+            if name in owner.methods:
+                return Method(owner.module, owner.methods[name], owner)
+        return None
+
+    def inherited(self, name: str) -> Method | None:
+        """The method that `super()` finds."""
+        for owner in self.mro[1:]:
+            if name in owner.methods:
+                return Method(owner.module, owner.methods[name], owner)
+        return None
+
+    def attribute(self, name: str) -> list[Stored]:
+        for owner in self.mro:
+            if name in owner.attributes:
+                return owner.attributes[name]
+        return []
+
+
+def _set_by_call(node: ast.Call, me: str) -> tuple[str | None, ast.expr | None]:
+    """`self.register_buffer("x", v)`, `self.add_module("x", v)`, `setattr(self, "x", v)`."""
+    func = node.func
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == me:
+        if func.attr in ("register_buffer", "add_module", "register_module", "register_parameter") and len(node.args) >= 2:
+            if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+                return node.args[0].value, node.args[1]
+    elif isinstance(func, ast.Name) and func.id == "setattr" and len(node.args) == 3:
+        if isinstance(node.args[0], ast.Name) and node.args[0].id == me and isinstance(node.args[1], ast.Constant):
+            return str(node.args[1].value), node.args[2]
+    return None, None
+
+
+def class_info(module: Module, node: ast.ClassDef) -> ClassInfo:
+    memo = module.world.memo
+    key = ("class", id(node))
+    if key not in memo:
+        memo[key] = ClassInfo(module, node)
+    return memo[key]
+
+
+def method_class(module: Module, function: ast.AST) -> ClassInfo | None:
+    """The class of which a function is a method."""
+    if not isinstance(function, FUNCTIONS) or isinstance(function, ast.Lambda):
+        return None
+    owner = enclosing_class(function)
+    return class_info(module, owner) if owner else None
+
+
+_MODULES = frozenset(
+    ("torch.nn.Module", "lightning.LightningModule", "transformers.PreTrainedModel", "torch.jit.ScriptModule", "torch_geometric.nn.MessagePassing")
+)

@@ -1,0 +1,498 @@
+"""Where a value comes from: backwards through assignments, attributes, calls and files, on demand and within a bound.
+
+`origins` ends at the expressions that make a value (calls, constants, arithmetic), at parameters nobody is seen to pass, or at
+an unknown. `callees` says what a call calls. The two need each other: a call of `criterion` is known by where `criterion` comes from.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from torchlint.source.flow.branches import live, may_run
+from torchlint.source.flow.calling import Callee, CallTracer
+from torchlint.source.flow.changed import CONTAINERS, is_changed, is_given_anew
+from torchlint.source.flow.classes import ClassInfo, method_class
+from torchlint.source.flow.identity import instance_class
+from torchlint.source.flow.module import Module, World
+from torchlint.source.flow.names import imported_name
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.records import field
+from torchlint.source.flow.signatures import (
+    bound_argument,
+    default_of,
+    first_parameter,
+    has_decorator,
+    is_static,
+)
+from torchlint.source.flow.values import EACH, ENTER, Value, frame_of
+from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
+from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
+
+MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads to
+MAX_DEPTH = 40
+MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
+MAX_NESTING = 8
+
+# What returns the module (or the tensor) it was given, for the question "which object is this".
+SAME_OBJECT = frozenset(
+    ".to .cuda .cpu .eval .train .half .float .double .bfloat16 .requires_grad_ .apply .type .share_memory .to_empty "
+    "torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script copy.deepcopy copy.copy "
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm .prepare .setup .setup_module .unwrap_model torch.nn.utils.weight_norm "
+    "builtins.staticmethod torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm torch.nn.utils.parametrizations.spectral_norm".split()
+)
+# What moves, casts or reshapes a tensor without changing what its numbers mean.
+SAME_NUMBERS = frozenset(
+    ".to .cuda .cpu .float .half .double .bfloat16 .type .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten .transpose "
+    ".permute .expand .repeat .view_as .reshape_as .t .squeeze_ .unsqueeze_ .movedim .swapaxes "
+    "torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone torch.t".split()
+)
+# And what changes them without changing what they stand for: probabilities that are scaled, clamped or cut are no logits.
+SCALED = SAME_NUMBERS | frozenset("[] scaling torch.stack torch.cat .clamp .clamp_ .clamp_min .clip torch.clamp torch.clip".split())
+
+
+def origins(value: Value, through: frozenset[str] = frozenset()) -> list[Value]:
+    """The expressions that the value of an expression may come from, in a deterministic order, each once."""
+    world = value.module.world
+    key = ("origins", value.key, through)
+    if key in world.memo:
+        return world.memo[key]
+    if not _enter(world):
+        return [Value(value.module, None)]
+    before = world.cuts
+    found = {origin.key: origin for origin in reversed(_Tracer(through).trace(value, 0) or [Value(value.module, None)])}
+    return _leave(world, key, list(reversed(found.values())), before)
+
+
+def callees(call: Value) -> list[Callee]:
+    """What the call may call; empty where nothing is known."""
+    world = call.module.world
+    call = _without_frame(call)
+    key = ("callees", call.key)
+    if key in world.memo:
+        return world.memo[key]
+    if key in world.pending or not _enter(world):  # a call that needs itself to be known stays unknown
+        world.cuts += 1
+        return []
+    before = world.cuts
+    return _leave(world, key, _Tracer(frozenset()).called(call, 0), before)
+
+
+def _without_frame(call: Value) -> Value:
+    """A call of what a global name means is the same from wherever its function is entered, and is looked up once."""
+    if call.frame is not None:
+        root = root_of(call.node.func)
+        scope = root.at.lookup(root.id) if root is not None else None
+        if root is not None and (scope is None or scope.parent is None):
+            return Value(call.module, call.node, None, call.path)
+    return call
+
+
+def objects(value: Value) -> list[Value]:
+    """The origins of an expression that holds an object, through moves and wrappers that return it."""
+    return origins(value, SAME_OBJECT)
+
+
+def _enter(world: World) -> bool:
+    """Begin a search. The outermost one starts the count of steps; what is deep inside another one may not begin."""
+    if world.nesting == 0:
+        world.steps = 0
+    if world.nesting > MAX_NESTING or world.steps > MAX_STEPS:
+        world.cuts += 1
+        return False
+    world.nesting += 1
+    return True
+
+
+def _leave(world: World, key: tuple, found: list, before: int) -> list:
+    """End a search. What was cut short inside another search is not remembered: asked by itself it may get further."""
+    world.nesting -= 1
+    if world.cuts == before or world.nesting == 0:
+        world.memo[key] = found
+    return found
+
+
+class _Tracer(CallTracer):
+    """One search, which knows what it is already looking for."""
+
+    def __init__(self, through: frozenset[str]):
+        self.through = through
+        self.active: set[tuple] = set()
+
+    def trace(self, value: Value, depth: int) -> list[Value]:
+        """A list, not a generator: while somebody works on what was found, nothing may count as still being looked for."""
+        world = value.module.world
+        key = ("trace", value.key, self.through)
+        if key in world.memo:
+            return world.memo[key]
+        world.steps += 1
+        if depth > MAX_DEPTH or world.steps > MAX_STEPS or world.depth > MAX_WORLD_DEPTH or value.node is None:
+            world.cuts += 1
+            return [Value(value.module, None)]
+        if value.key in self.active:  # a loop that carries a value round: the other origins say what it is
+            world.cuts += 1
+            return []
+        before = world.cuts
+        self.active.add(value.key)
+        world.depth += 1
+        found = list(self._expression(value, depth + 1))
+        if len(found) > 1:  # many ways may lead to one origin, and many questions go on from here
+            found = list({origin.key: origin for origin in found}.values())
+        world.depth -= 1
+        self.active.discard(value.key)
+        if world.cuts == before:
+            world.memo[key] = found
+            world.kept.append(value)  # so that no id in a key is used twice
+        return found
+
+    def called(self, call: Value, depth: int) -> list[Callee]:
+        """What a call calls, each once."""
+        world = call.module.world
+        call = _without_frame(call)
+        key = ("callees", call.key)
+        if key in world.memo:
+            return world.memo[key]
+        if key in world.pending:
+            world.cuts += 1
+            return []
+        before = world.cuts
+        world.pending.add(key)
+        found = {(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in self.callees(call, depth)}
+        world.pending.discard(key)
+        if world.cuts == before:
+            world.memo[key] = list(found.values())
+            world.kept.append(call)
+        return list(found.values())
+
+    def _expression(self, value: Value, depth: int) -> Iterator[Value]:
+        node = value.node
+        if isinstance(node, ast.Name):
+            yield from self._name(value, depth)
+        elif isinstance(node, ast.Attribute):
+            yield from self._attribute(value, depth)
+        elif isinstance(node, ast.Call):
+            yield from self._call(value, depth)
+        elif isinstance(node, ast.IfExp):
+            for branch in live(value):
+                yield from self.trace(value.at(branch), depth)
+        elif isinstance(node, ast.BoolOp):
+            for operand in node.values:
+                yield from self.trace(value.at(operand), depth)
+        elif isinstance(node, (ast.NamedExpr, ast.Await, ast.Starred)):
+            yield from self.trace(value.at(node.value), depth)
+        elif value.path and isinstance(node, CONTAINERS) and is_changed(value):
+            yield from self._filled(value, depth)
+        elif isinstance(node, (ast.Tuple, ast.List, ast.Set)) and value.path:
+            yield from self._element(value, node.elts, depth)
+        elif isinstance(node, ast.Dict) and value.path:
+            yield from self._entry(value, node, depth)
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp)) and value.path:
+            yield from self.trace(value.at(node.elt, value.path[1:]), depth)
+        elif isinstance(node, ast.DictComp) and value.path:
+            yield from self.trace(value.at(node.value, value.path[1:]), depth)
+        elif isinstance(node, ast.Subscript):
+            yield from self._subscript(value, node, depth)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List) and value.path:
+            yield from self.trace(value.at(node.left), depth)
+        elif isinstance(node, ast.BinOp) and "scaling" in self.through and isinstance(node.op, (ast.Mult, ast.Div)) and _is_number(node.right):
+            yield from self.trace(value.at(node.left), depth)
+        else:
+            yield value
+
+    def _element(self, value: Value, elements: list[ast.expr], depth: int) -> Iterator[Value]:
+        step, rest = value.path[0], value.path[1:]
+        if step == EACH:
+            for element in elements:
+                yield from self.trace(value.at(element, value.path if isinstance(element, ast.Starred) else rest), depth)
+        elif isinstance(step, int) and -len(elements) <= step < len(elements) and not any(
+            isinstance(e, ast.Starred) for e in elements[: step + 1 if step >= 0 else None]
+        ):
+            yield from self.trace(value.at(elements[step], rest), depth)
+        else:
+            yield Value(value.module, None)
+
+    def _entry(self, value: Value, node: ast.Dict, depth: int) -> Iterator[Value]:
+        step, rest = value.path[0], value.path[1:]
+        last = max((i for i, key in enumerate(node.keys) if key is None), default=-1)  # `**other` may hold the key too
+        hits = [v for i, (k, v) in enumerate(zip(node.keys, node.values)) if i > last and isinstance(k, ast.Constant) and k.value == step]
+        if hits:
+            yield from self.trace(value.at(hits[-1], rest), depth)
+        else:
+            yield Value(value.module, None)
+
+    def _subscript(self, value: Value, node: ast.Subscript, depth: int) -> Iterator[Value]:
+        step = constant_key(node.slice)
+        if step is None and "[]" in self.through:  # each of them, where all are computed alike
+            inside = self.trace(value.at(node.value), depth)
+            if inside and all(isinstance(v.node, (ast.ListComp, ast.DictComp)) for v in inside):
+                step = EACH
+        if step is not None:
+            inside = list(self.trace(value.at(node.value, (step, *value.path)), depth))
+            if inside and all(not v.unknown and (v.path != (step, *value.path) or not isinstance(v.node, (ast.Call, ast.arg))) for v in inside):
+                yield from inside
+                return
+        if "[]" in self.through:
+            yield from self.trace(value.at(node.value), depth)
+        else:
+            yield value
+
+    # Names
+
+    def _name(self, value: Value, depth: int) -> Iterator[Value]:
+        node = value.node
+        scope = node.at.lookup(node.id)
+        if scope is None:
+            yield from self._starred(value, node.id, depth) or [value]
+            return
+        frame = value.frame.of(scope.node) if value.frame and isinstance(scope.node, FUNCTIONS) else None
+        if isinstance(scope.node, COMPREHENSIONS):
+            frame = value.frame
+        bindings = reaching(node, scope)
+        for binding in bindings:
+            if len(bindings) == 1 or may_run(Value(value.module, binding, frame)):
+                yield from self._binding(Value(value.module, binding, frame, value.path), depth)
+
+    def _binding(self, value: Value, depth: int) -> Iterator[Value]:
+        """`value.node` is what binds a name."""
+        node = value.node
+        if isinstance(node, ast.arg):
+            yield from self._parameter(value, depth)
+        elif isinstance(node, ast.alias):
+            yield from self._import(value, node, depth)
+        elif isinstance(node, ast.Name):
+            yield from self._target(value, node, depth)
+        else:
+            yield value
+
+    def _target(self, value: Value, node: ast.expr, depth: int) -> Iterator[Value]:
+        """A name or attribute that is stored to; the path grows by its place in a tuple on the left."""
+        path, child, parent = value.path, node, node.up
+        while isinstance(parent, (ast.Tuple, ast.List, ast.Starred)):
+            if isinstance(parent, ast.Starred):
+                yield Value(value.module, None)  # the rest of a list is none of its elements
+                return
+            place = parent.elts.index(child)
+            if any(isinstance(e, ast.Starred) for e in parent.elts[:place]):
+                place -= len(parent.elts)
+            path = (place, *path)
+            child, parent = parent, parent.up
+        if isinstance(parent, (ast.Assign, ast.NamedExpr)) or (isinstance(parent, ast.AnnAssign) and parent.value):
+            yield from self.trace(value.at(parent.value, path), depth)
+        elif isinstance(parent, (ast.For, ast.AsyncFor, ast.comprehension)):
+            yield from self._iterate(value.at(parent.iter, (EACH, *path)), depth)
+        elif isinstance(parent, ast.withitem):
+            yield from self._entered(value.at(parent.context_expr, path), depth)
+        elif isinstance(parent, ast.AugAssign):
+            yield value.at(parent)
+        else:
+            yield Value(value.module, None)
+
+    def _entered(self, value: Value, depth: int) -> Iterator[Value]:
+        yield value.at(value.node, (ENTER, *value.path))
+
+    def _iterate(self, value: Value, depth: int) -> Iterator[Value]:
+        """The elements of an iterable, seen through `enumerate`, `zip`, `tqdm`, `.items()`."""
+        node, path = value.node, value.path[1:]
+        if isinstance(node, ast.Call) and node.args:
+            word = last_word(node.func)
+            if word == "enumerate":
+                if path[:1] == (1,):
+                    yield from self._iterate(value.at(node.args[0], (EACH, *path[1:])), depth)
+                else:
+                    yield value
+                return
+            if word == "zip":
+                if path and isinstance(path[0], int) and path[0] < len(node.args):
+                    yield from self._iterate(value.at(node.args[path[0]], (EACH, *path[1:])), depth)
+                    return
+            elif word in ("tqdm", "trange", "track", "list", "iter", "reversed", "sorted", "track_progress"):
+                yield from self._iterate(value.at(node.args[0]), depth)
+                return
+        yield from self.trace(value, depth)
+
+    def _import(self, value: Value, alias: ast.alias, depth: int) -> Iterator[Value]:
+        name, level = imported_name(alias)
+        statement = alias.up
+        if isinstance(statement, ast.ImportFrom):
+            home = value.module.imported(statement.module or "", level)
+            if home:
+                found = list(self._global(home, alias.name, value.path, depth))
+                if found:
+                    yield from found
+                    return
+        yield value
+
+    def _global(self, module: Module, name: str, path: tuple, depth: int) -> Iterator[Value]:
+        """What the name `name` of a module of the project is."""
+        module.world.steps += 1
+        if depth > MAX_DEPTH or module.world.steps > MAX_STEPS or ("global", module.path, name) in self.active:
+            return
+        self.active.add(("global", module.path, name))
+        bindings = module.tree.scope.bindings.get(name, [])
+        for binding in bindings:
+            yield from self._binding(Value(module, binding, None, path), depth + 1)
+        if not bindings:
+            yield from self._starred(Value(module, None, None, path), name, depth + 1)
+        self.active.discard(("global", module.path, name))
+
+    def _starred(self, value: Value, name: str, depth: int) -> list[Value]:
+        """What a name is that only a `from x import *` of a project file can have brought."""
+        homes = [value.module.imported(star.module or "", star.level) for star in value.module.index.stars]
+        return [found for home in homes if home for found in self._global(home, name, value.path, depth)]
+
+    # Parameters
+
+    def _parameter(self, value: Value, depth: int) -> Iterator[Value]:
+        parameter: ast.arg = value.node
+        function = parameter.up.up
+        owner = method_class(value.module, function)
+        if owner and parameter is first_parameter(function) and not is_static(function):
+            if value.frame and value.frame.instance:
+                yield from self.trace(value.frame.instance.at(value.frame.instance.node, value.path), depth)
+            else:
+                yield value
+            return
+        if value.frame and value.frame.call:
+            argument = bound_argument(function, parameter, value.frame.call, bool(owner) and not is_static(function))
+            if argument is not None:
+                yield from self.trace(Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth)
+            else:
+                default = default_of(function, parameter)
+                yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
+            return
+        calls = list(self._callers(value.module, function, owner))
+        if not calls or depth > MAX_DEPTH // 2:
+            yield value
+            return
+        for call in calls:
+            argument = bound_argument(function, parameter, call, bool(owner) and not is_static(function))
+            if argument is not None:
+                yield from self.trace(Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth)
+            else:
+                default = default_of(function, parameter)
+                yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
+
+    def _callers(self, module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
+        """The calls that are seen to call a function: those of its file, and of training code those of other files."""
+        if isinstance(function, ast.Lambda):
+            return
+        if owner and function.name in ("forward", "__call__"):
+            yield from self._instance_calls(module, function)
+            return
+        name = owner.node.name if owner and function.name == "__init__" else function.name
+        named = owner.node.name if owner else function.name
+        for user in (module, *(module.users(named) if module.trains(named) else ())):
+            for call in user.index.callers(name):
+                value = Value(user, call)
+                if any(_reaches(c, function, owner) for c in callees(value)):
+                    yield value
+
+    def _instance_calls(self, module: Module, function: ast.AST) -> Iterator[Value]:
+        key = ("instance calls", module.path)
+        memo = module.world.memo
+        if key not in memo:
+            memo[key] = {}  # asked again while it is made, it is empty
+            module.world.cuts += 1
+            found: dict[int, list[Value]] = {}
+            for call in module.index.calls:
+                value = Value(module, call)
+                for callee in callees(value):
+                    if callee.kind == "object" and callee.function is not None:
+                        found.setdefault(id(callee.function), []).append(value)
+            memo[key] = found
+        yield from memo[key].get(id(function), [])
+
+    # Attributes
+
+    def _attribute(self, value: Value, depth: int) -> Iterator[Value]:
+        node = value.node
+        module = self._as_module(value.at(node.value, ()))
+        if module:
+            found = list(self._global(module, node.attr, value.path, depth))
+            yield from found or [value]
+            return
+        if rooted_in_import(node):
+            yield value
+            return
+        known = False
+        for owner, instance in self.classes_of(value.at(node.value, ()), depth):
+            entries = owner.attribute(node.attr)
+            given = field(owner, instance, node.attr)
+            if given is not None:
+                yield from self.trace(given.at(given.node, value.path), depth)
+                known = True
+                continue
+            if entries and instance is not None and is_given_anew(instance, node.attr, entries):
+                yield Value(value.module, None)
+                known = True
+                continue
+            for entry in entries:
+                known = True
+                frame = None
+                if entry.method is not None and instance is not None and instance.node is not None and entry.method.name == "__init__":
+                    frame = frame_of(value.module, entry.method, instance if isinstance(instance.node, ast.Call) else None, instance)
+                if len(entries) > 1 and not may_run(Value(entry.module, entry.target or entry.value, frame)):
+                    continue
+                if entry.target is not None:
+                    yield from self._target(Value(entry.module, entry.target, frame, value.path), entry.target, depth)
+                else:
+                    yield from self.trace(Value(entry.module, entry.value, frame, value.path), depth)
+            if not entries:
+                method = owner.method(node.attr)
+                if method:
+                    known = True
+                    if has_decorator(method.node, "property", "cached_property"):
+                        frame = frame_of(value.module, method.node, None, instance)
+                        yield from self._returns(method.module, method.node, frame, value.path, depth)
+                    else:
+                        yield Value(method.module, method.node, None, value.path)
+        if not known:
+            yield value
+
+    def _as_module(self, value: Value) -> Module | None:
+        """The project file that an expression names (`import model` … `model.Net`)."""
+        node = value.node
+        if isinstance(node, ast.Name):
+            scope = node.at.lookup(node.id)
+            bindings = scope.bindings[node.id] if scope else []
+            if len(bindings) == 1 and isinstance(bindings[0], ast.alias):
+                alias = bindings[0]
+                name, level = imported_name(alias)
+                if isinstance(alias.up, ast.ImportFrom):
+                    return value.module.imported(name, level)
+                return value.module.imported(name)
+        elif isinstance(node, ast.Attribute):
+            root = root_of(node)
+            scope = root.at.lookup(root.id) if root else None
+            if scope and len(scope.bindings[root.id]) == 1 and isinstance(scope.bindings[root.id][0], ast.alias):
+                name = dotted(node)
+                alias = scope.bindings[root.id][0]
+                if name and isinstance(alias.up, ast.Import) and not alias.asname:
+                    return value.module.imported(name)
+        return None
+
+    def classes_of(self, value: Value, depth: int) -> list[tuple[ClassInfo, Value | None]]:
+        """The project classes that an expression is an instance of (or is itself), each with the call that made it, if it was seen."""
+        found: dict[int, tuple[ClassInfo, Value | None]] = {}
+        for origin in self.trace_with(SAME_OBJECT | self.through, value, depth):
+            owner = instance_class(origin)
+            if owner:
+                found.setdefault(id(owner.node), (owner, origin if isinstance(origin.node, ast.Call) else None))
+        return list(found.values())
+
+    def trace_with(self, through: frozenset[str], value: Value, depth: int) -> list[Value]:
+        """Trace with another set of things to look through, within the same bounds."""
+        kept, self.through = self.through, through
+        found = self.trace(value, depth)
+        self.through = kept
+        return found
+
+
+def _reaches(callee: Callee, function: ast.AST, owner: ClassInfo | None) -> bool:
+    if callee.function is function:
+        return True
+    return callee.kind == "class" and owner is not None and callee.owner is not None and callee.owner.node is owner.node
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))

@@ -1,0 +1,230 @@
+"""What sort of thing an expression is: tensor, module, array, optimizer, … as far as its origins tell."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import MAX_WORLD_DEPTH, callees, origins
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import last_word
+
+TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, OBJECT = (
+    "tensor parameter module array optimizer scheduler loader scaler plain object".split()
+)
+
+
+def kinds(value: Value) -> set[str]:
+    """The kinds an expression may have; an origin that is not understood adds nothing."""
+    world, memo = value.module.world, value.module.world.memo
+    key = ("kinds", id(value.node), id(value.frame), value.path)
+    if key not in memo:
+        if world.depth > MAX_WORLD_DEPTH:
+            return set()
+        memo[key] = (set(), value)  # an expression that needs itself to be known has no kind
+        world.depth += 1
+        found = {_kind(origin) for origin in origins(value)}
+        world.depth -= 1
+        memo[key] = (found - {None}, value)
+    return memo[key][0]
+
+
+def is_tensor(value: Value) -> bool:
+    """Known to be a tensor, and nothing says it may be something else."""
+    found = kinds(value)
+    return bool(found) and found <= {TENSOR, PARAMETER}
+
+
+def may_be_tensor(value: Value) -> bool:
+    """A tensor, or nothing is known about it."""
+    return kinds(value) <= {TENSOR, PARAMETER}
+
+
+def is_module(value: Value) -> bool:
+    return kinds(value) == {MODULE}
+
+
+def _kind(origin: Value) -> str | None:
+    node = origin.node
+    if isinstance(node, ast.Call):
+        return _call_kind(origin)
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript)):
+        parts = {
+            ast.BinOp: lambda: (node.left, node.right),
+            ast.UnaryOp: lambda: (node.operand,),
+            ast.Compare: lambda: (node.left, *node.comparators),
+            ast.AugAssign: lambda: (node.value,),
+            ast.Subscript: lambda: (node.value,),
+        }[type(node)]()
+        found = [kinds(origin.at(part, ())) for part in parts]
+        for kind in (TENSOR, PARAMETER, ARRAY):
+            if any(kind in f for f in found):
+                return TENSOR if kind == PARAMETER else kind
+        return PLAIN if all(f == {PLAIN} for f in found) else None
+    if isinstance(node, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.Lambda)):
+        return None if isinstance(node, ast.Constant) and node.value is None else PLAIN
+    if isinstance(node, ast.Attribute):
+        return _attribute_kind(origin)
+    if isinstance(node, ast.arg):
+        return _parameter_kind(origin)
+    if isinstance(node, ast.ClassDef):
+        return OBJECT
+    return None
+
+
+def _call_kind(origin: Value) -> str | None:
+    if origin.path == ("applied",):
+        return TENSOR
+    if last_word(origin.node.func) in ("prepare", "setup") and all(c.name in (".prepare", ".setup") for c in callees(origin)):
+        return _prepared_kind(origin)
+    found = {_callee_kind(callee, origin) for callee in callees(origin)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _prepared_kind(origin: Value) -> str | None:
+    """`model, loader = accelerator.prepare(model, loader)`: each is what it was."""
+    given, path = origin.node.args, origin.path
+    if len(given) > 1 and path and isinstance(path[0], int) and path[0] < len(given):
+        given, path = [given[path[0]]], path[1:]
+    found = kinds(origin.at(given[0], path)) if len(given) == 1 and not isinstance(given[0], ast.Starred) else set()
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _callee_kind(callee, origin: Value) -> str | None:
+    name = callee.name
+    if callee.kind == "class":
+        return _class_kind(callee.owner)
+    if callee.kind == "instance":
+        if name in ("torch.nn.LSTM()", "torch.nn.GRU()", "torch.nn.RNN()", "torch.nn.MultiheadAttention()", "torch.nn.LSTMCell()"):
+            return TENSOR if origin.path and origin.path[0] in (0, 1) else None
+        return TENSOR if name.startswith("torch.nn.") else None
+    if callee.kind == "external":
+        return _external_kind(name, origin)
+    if callee.kind == "method":
+        return _method_kind(name[1:], callee.receiver, origin)
+    return None
+
+
+def _class_kind(owner) -> str:
+    """Of an instance of a project class."""
+    if owner.is_module:
+        return MODULE
+    bases = [name or "" for name in owner.foreign]
+    if any(name.startswith("torch.optim.lr_scheduler.") or name.endswith("LRScheduler") for name in bases):
+        return SCHEDULER
+    if any(name.startswith("torch.optim.") or name.endswith("Optimizer") for name in bases):
+        return OPTIMIZER
+    return OBJECT
+
+
+def _external_kind(name: str, origin: Value) -> str | None:
+    head, _, last = name.rpartition(".")
+    if name == "torch.nn.Parameter":
+        return PARAMETER
+    if name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
+        return MODULE
+    if name in ("torch.utils.data.DataLoader",):
+        return TENSOR if EACH in origin.path else LOADER
+    if name.endswith(".GradScaler"):
+        return SCALER
+    if head == "torch.optim.lr_scheduler":
+        return SCHEDULER
+    if head == "torch.optim":
+        return OPTIMIZER if last[:1].isupper() else None
+    if head == "torch.nn" or head.startswith("torchvision.models") or name == "timm.create_model":
+        return MODULE
+    if head in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
+        return TENSOR
+    if head == "torch":
+        return None if last in NOT_TENSOR_FUNCTIONS or not last.islower() and last not in _TENSOR_CLASSES else TENSOR
+    if head in ("numpy", "numpy.random", "numpy.linalg"):
+        return ARRAY if last in ARRAY_FUNCTIONS else None
+    if head == "builtins":
+        return PLAIN if last in ("int", "float", "str", "bool", "len", "range", "list", "dict", "tuple", "set", "open", "round") else None
+    return None
+
+
+def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
+    on = kinds(receiver)
+    if on <= {TENSOR, PARAMETER} and on:
+        if name in PLAIN_METHODS:
+            return PLAIN
+        return ARRAY if name == "numpy" else TENSOR
+    if not on:
+        if name == "numpy":
+            return ARRAY
+        return TENSOR if name in TENSOR_ONLY_METHODS else None
+    if on == {ARRAY}:
+        return PLAIN if name in ("item", "tolist") else ARRAY
+    if on == {MODULE}:
+        if name in ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "apply"):
+            return MODULE
+        return TENSOR if name == "forward" else PLAIN
+    return None
+
+
+def _attribute_kind(origin: Value) -> str | None:
+    node = origin.node
+    name = external_name(origin)
+    if name:
+        return None
+    on = kinds(origin.at(node.value, ()))
+    if on and on <= {TENSOR, PARAMETER}:
+        return TENSOR if node.attr in ("data", "grad", "T", "mT", "H", "mH", "real", "imag") else PLAIN
+    if on == {MODULE} and node.attr in ("weight", "bias"):
+        return PARAMETER
+    if on == {ARRAY}:
+        return ARRAY if node.attr == "T" else PLAIN
+    return None
+
+
+def _parameter_kind(origin: Value) -> str | None:
+    parameter: ast.arg = origin.node
+    if origin.path:
+        return None
+    function = parameter.up.up
+    annotation = parameter.annotation
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        word = annotation.value.split("[")[0].split(".")[-1]
+    else:
+        word = last_word(annotation) if annotation is not None else ""
+    if word:
+        return {"Tensor": TENSOR, "FloatTensor": TENSOR, "LongTensor": TENSOR, "Module": MODULE, "ndarray": ARRAY, "Optimizer": OPTIMIZER,
+                "DataLoader": LOADER, "GradScaler": SCALER, "int": PLAIN, "float": PLAIN, "str": PLAIN, "bool": PLAIN}.get(word)
+    owner = method_class(origin.module, function)
+    positional = [*function.args.posonlyargs, *function.args.args]
+    if owner and positional and parameter is positional[0]:
+        return MODULE if owner.is_module else OBJECT
+    if owner and function.name == "forward" and owner.is_module and parameter in positional:
+        with_default = len(positional) - len(function.args.defaults)
+        return TENSOR if positional.index(parameter) < with_default else None
+    return None
+
+
+_TENSOR_CLASSES = frozenset("Tensor FloatTensor LongTensor DoubleTensor IntTensor BoolTensor ByteTensor HalfTensor".split())
+NOT_TENSOR_FUNCTIONS = frozenset(
+    "device load save manual_seed seed initial_seed no_grad inference_mode enable_grad set_grad_enabled is_grad_enabled compile numel "
+    "is_tensor is_floating_point is_complex get_default_dtype set_default_dtype set_default_device set_default_tensor_type dtype finfo "
+    "iinfo split chunk unbind tensor_split meshgrid broadcast_tensors broadcast_shapes max min sort topk unique svd qr eig slogdet median "
+    "mode kthvalue var_mean std_mean set_printoptions set_num_threads get_num_threads typename result_type can_cast promote_types "
+    "use_deterministic_algorithms equal allclose is_nonzero vmap hub jit autocast size strided get_rng_state set_rng_state "
+    "set_float32_matmul_precision get_default_device is_storage".split()
+)
+PLAIN_METHODS = frozenset(
+    "item tolist size dim ndimension numel nelement element_size is_contiguous is_floating_point is_complex data_ptr stride "
+    "storage untyped_storage get_device backward register_hook requires_grad retain_grad equal allclose is_pinned __len__ split chunk "
+    "unbind tensor_split sort topk unique max min median mode kthvalue nonzero_static".split()
+)
+# Methods that nothing but a tensor has.
+TENSOR_ONLY_METHODS = frozenset(
+    "unsqueeze squeeze_ unsqueeze_ masked_fill masked_fill_ contiguous detach detach_ backward requires_grad_ bmm baddbmm matmul "
+    "logsumexp log_softmax softmax sigmoid relu permute expand expand_as view_as type_as index_select scatter scatter_ scatter_add "
+    "scatter_add_ new_zeros new_ones new_full new_tensor new_empty cuda narrow addmm flatten".split()
+)
+ARRAY_FUNCTIONS = frozenset(
+    "array asarray zeros ones full empty arange linspace logspace eye zeros_like ones_like full_like stack concatenate vstack hstack "
+    "rand randn random uniform normal randint standard_normal random_sample choice permutation dot matmul exp log sqrt sin cos tan tanh "
+    "abs clip where transpose reshape expand_dims squeeze tile repeat load loadtxt genfromtxt fromfile column_stack meshgrid outer "
+    "ascontiguousarray float64 float32 int64 mean sum std var".split()
+)

@@ -1,0 +1,73 @@
+"""What a name or a dotted expression is called outside this file, through imports and aliases."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.source.flow.module import Module
+
+_PRIVATE_HOMES = (
+    (re.compile(r"^torch\.nn\.modules\.\w+\."), "torch.nn."),
+    (re.compile(r"^torch\.nn\.modules\.(?=[A-Z])"), "torch.nn."),
+    (re.compile(r"^torch\.nn\.parameter\.Parameter$"), "torch.nn.Parameter"),
+    (re.compile(r"^torch\.optim\.(?!lr_scheduler\b|swa_utils\b)[a-z_]\w*\.(?=[A-Z])"), "torch.optim."),
+    (re.compile(r"^torch\.utils\.data\.\w+\.(?=[A-Z])"), "torch.utils.data."),
+    (re.compile(r"^torch\.autograd\.(?:grad_mode\.)?(no_grad|inference_mode|set_grad_enabled|enable_grad)$"), r"torch.\1"),
+    (re.compile(r"^torch\.autograd\.grad_mode\."), "torch."),
+    (re.compile(r"^torch\.cuda\.amp\.grad_scaler\."), "torch.cuda.amp."),
+    (re.compile(r"^lightning(?:\.pytorch|\.fabric)?\."), "lightning."),
+    (re.compile(r"^pytorch_lightning\."), "lightning."),
+)
+
+
+def canonical(name: str) -> str:
+    """One spelling for things that can be imported from several places."""
+    if name.startswith(("torch.", "lightning", "pytorch_lightning")):
+        for pattern, home in _PRIVATE_HOMES:
+            name, hits = pattern.subn(home, name)
+            if hits:
+                break
+        if name.startswith("lightning."):
+            name = "lightning." + name.rsplit(".", 1)[1] if name.rsplit(".", 1)[1][:1].isupper() else name
+    return name
+
+
+def imported_name(alias: ast.alias) -> tuple[str, int]:
+    """The dotted name that an import binds, and the number of leading dots."""
+    statement = alias.up
+    if isinstance(statement, ast.ImportFrom):
+        return f"{statement.module}.{alias.name}" if statement.module else alias.name, statement.level
+    return (alias.name if alias.asname else alias.name.split(".")[0]), 0
+
+
+def star_name(module: Module, name: str) -> str | None:
+    """What `name` means if only a `from x import *` can have brought it."""
+    for statement in module.index.stars:
+        source = statement.module or ""
+        if statement.level == 0 and source.split(".")[0] in ("torch", "numpy"):
+            if name in _STARRED.get(source, ()):
+                return f"{source}.{name}"
+    return None
+
+
+# What the stars of torch bring in that the rules ask for; the packages themselves are not imported.
+_STARRED = {
+    "torch": frozenset(
+        "nn optim autograd cuda tensor zeros ones full rand randn randint arange linspace eye empty cat stack softmax log_softmax "
+        "log exp sqrt sigmoid relu tanh no_grad inference_mode set_grad_enabled from_numpy as_tensor load save matmul bmm mm "
+        "norm sum mean flatten squeeze unsqueeze device float32 float64 long Tensor manual_seed where einsum triu tril randperm".split()
+    ),
+    "torch.nn": frozenset(
+        "Module Sequential ModuleList ModuleDict Parameter ParameterList Linear Conv1d Conv2d Conv3d BatchNorm1d BatchNorm2d BatchNorm3d "
+        "LayerNorm GroupNorm Dropout Dropout2d ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid Softmax LogSoftmax Softplus CrossEntropyLoss "
+        "NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss KLDivLoss Embedding LSTM GRU RNN LSTMCell GRUCell Identity "
+        "MultiheadAttention Transformer MaxPool2d AvgPool2d AdaptiveAvgPool2d Flatten DataParallel functional init".split()
+    ),
+    "torch.optim": frozenset("Adam AdamW SGD RMSprop Adagrad LBFGS Optimizer lr_scheduler".split()),
+    "torch.nn.functional": frozenset(
+        "softmax log_softmax cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits relu dropout sigmoid tanh "
+        "mse_loss l1_loss one_hot normalize interpolate pad gelu elu leaky_relu logsigmoid kl_div".split()
+    ),
+    "torch.utils.data": frozenset("Dataset DataLoader TensorDataset random_split Subset".split()),
+}

@@ -1,0 +1,55 @@
+"""How the arguments of a call meet the parameters of a function."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
+
+
+def bound_argument(function: ast.AST, parameter: ast.arg, call: Value, bound: bool) -> Value | None:
+    """The argument of a call that a parameter receives; an unknown if stars hide it, None if it keeps its default."""
+    node: ast.Call = call.node
+    partial = last_word(node.func) == "partial" and isinstance(call.node, ast.Call)
+    arguments = node.args[1:] if partial else node.args
+    positional = [*function.args.posonlyargs, *function.args.args]
+    for keyword in node.keywords:
+        if keyword.arg == parameter.arg:
+            return call.at(keyword.value, ())
+    if parameter in positional:
+        place = positional.index(parameter) - bool(bound)
+        for i, argument in enumerate(arguments):
+            if isinstance(argument, ast.Starred):
+                return Value(call.module, None)
+            if i == place:
+                return call.at(argument, ())
+    elif parameter in (function.args.vararg, function.args.kwarg):
+        return Value(call.module, None)
+    if any(keyword.arg is None for keyword in node.keywords):
+        return Value(call.module, None)
+    return None
+
+
+def default_of(function: ast.AST, parameter: ast.arg) -> ast.expr | None:
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if parameter in positional:
+        place = positional.index(parameter) - (len(positional) - len(arguments.defaults))
+        return arguments.defaults[place] if place >= 0 else None
+    if parameter in arguments.kwonlyargs:
+        return arguments.kw_defaults[arguments.kwonlyargs.index(parameter)]
+    return None
+
+
+def first_parameter(function: ast.AST) -> ast.arg | None:
+    positional = [*function.args.posonlyargs, *function.args.args]
+    return positional[0] if positional else None
+
+
+def has_decorator(function: ast.AST, *names: str) -> bool:
+    return any(last_word(d.func if isinstance(d, ast.Call) else d) in names for d in getattr(function, "decorator_list", ()))
+
+
+def is_static(function: ast.AST) -> bool:
+    return has_decorator(function, "staticmethod")

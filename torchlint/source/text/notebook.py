@@ -1,0 +1,243 @@
+"""The code cells of a notebook as one module: findings go back to their cells, edits into the JSON text itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from typing import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from torchlint.finding import Edit, Finding, Fix, Hint, Note, Signature, Span
+from torchlint.source.text.magics import is_foreign, mask
+from torchlint.source.text.notebook_json import Document, NotebookError, read, read_source, rewrite
+
+LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+class Broken(Struct, frozen=True):
+    """A cell that is not Python: the place in that cell and the parser's words."""
+
+    cell: int
+    line: int
+    column: int
+    message: str
+
+
+class CodeCell(Struct, frozen=True):
+    """A code cell in the module. `number` counts all code cells from 1, `first` is the module line its text begins at.
+
+    `hidden` are its lines (from 1) that the module does not show, `margin` the indentation that all its lines lost.
+    """
+
+    number: int
+    text: str
+    first: int
+    lines: int
+    hidden: frozenset[int] = frozenset()
+    margin: int = 0
+
+
+class Notebook:
+    """`text` is the module. Cells that are empty, of another language or broken are no part of it."""
+
+    def __init__(self, sources: Iterable[str | None]):
+        """From the texts of all code cells; None for a cell that is not this notebook's Python."""
+        self.sources = tuple(sources)
+        self.cells: list[CodeCell] = []
+        self.broken: list[Broken] = []
+        self._json = ""
+        self._document: Document | None = None
+        parts: list[str] = []
+        line = 1
+        for number, source in enumerate(self.sources, 1):
+            if source is None or not source.strip() or is_foreign(source):
+                continue
+            part, cell = self._part(number, source, line)
+            if cell:
+                parts.append(part)
+                self.cells.append(cell)
+                line += cell.lines
+        self.text = "".join(parts)
+
+    @classmethod
+    def parse(cls, text: str) -> Notebook:
+        """From the JSON text of an .ipynb file; raises NotebookError."""
+        document = read(text)
+        language = document.metadata.get("language_info")
+        language = language if isinstance(language, dict) else {}
+        kernel = document.metadata.get("kernelspec")
+        kernel = kernel if isinstance(kernel, dict) else {}
+        name = language.get("name") or kernel.get("language") or "python"
+        known = str(name).lower() in ("python", "ipython", "python3")
+        code = [cell for cell in document.cells if cell.kind == "code"]
+        notebook = cls(cell.source.text if known and _is_python(cell.metadata) else None for cell in code)
+        if notebook.broken and str(language.get("version", "")).startswith("2."):
+            raise NotebookError("the notebook is written in Python 2")
+        notebook._json = text
+        notebook._document = Document(document.metadata, code)
+        return notebook
+
+    def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
+        """One cell's share of the module, or nothing if it is broken."""
+        text, hidden, margin = source, frozenset(), 0
+        error = _syntax_error(text)
+        if error:
+            text, margin = _without_margin(text)
+            text, hidden = mask(text)
+            error = error if not margin and not hidden else _syntax_error(text)
+        if error:
+            line, column = error.lineno or 1, error.offset or 1
+            self.broken.append(Broken(number, line, max(column, 1) + margin, error.msg))
+            return "", None
+        text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
+        if not text.endswith(("\n", "\r")):
+            text += "\n"
+        cell = CodeCell(
+            number, source, first, len(_NEWLINE.findall(text)), frozenset(line + 1 for line in hidden), margin
+        )
+        return text, cell
+
+    def lines(self, number: int) -> list[str]:
+        """The lines of a code cell as its author wrote them."""
+        source = self.sources[number - 1] if 0 < number <= len(self.sources) else None
+        return _NEWLINE.split(source or "")
+
+    def cell_at(self, line: int) -> CodeCell | None:
+        """The cell in which a line of the module stands."""
+        for cell in reversed(self.cells):
+            if cell.first <= line:
+                return cell
+        return None
+
+    def to_cell(self, finding: Finding) -> Finding:
+        """A finding about the module becomes one about a cell. A fix that no cell can take as it is gets lost."""
+        cell = self.cell_at(finding.span.line)
+        if cell is None:
+            return finding
+        return replace(
+            finding,
+            span=self._span(cell, finding.span),
+            cell=cell.number,
+            fix=finding.fix and self._fix(finding.fix, cell),
+            notes=tuple(self._note(note) if note.path == finding.path else note for note in finding.notes),
+        )
+
+    def hint_to_cell(self, hint: Hint | Signature) -> Hint | Signature:
+        """What was seen at a place of the module, at its place in a cell."""
+        cell = self.cell_at(hint.span.line)
+        return replace(hint, span=self._span(cell, hint.span), cell=cell.number) if cell else hint
+
+    def _note(self, note: Note) -> Note:
+        cell = self.cell_at(note.span.line)
+        return replace(note, span=self._span(cell, note.span), cell=cell.number) if cell else note
+
+    def _span(self, cell: CodeCell, span: Span) -> Span:
+        line, end_line = span.line - cell.first + 1, span.end_line - cell.first + 1
+        if end_line > cell.lines:
+            last = _NEWLINE.split(cell.text)[cell.lines - 1]
+            return Span(line, span.column + cell.margin, cell.lines, len(last) + 1)
+        return Span(line, span.column + cell.margin, end_line, span.end_column + cell.margin)
+
+    def _fix(self, fix: Fix, of: CodeCell) -> Fix | None:
+        edits = [self._edit(edit, of) for edit in fix.edits]
+        return None if None in edits else replace(fix, edits=tuple(edits))
+
+    def _edit(self, edit: Edit, of: CodeCell) -> Edit | None:
+        """An edit of the module, made for a finding in the cell `of`, as an edit of one cell; None if there is none."""
+        span, text = edit.span, edit.text
+        cell = self.cell_at(span.line)
+        if cell is None:
+            return None
+        if (span.line, span.column) == (span.end_line, span.end_column):
+            before = self.cell_at(span.line - 1)
+            if span.column == 1 and before not in (cell, None) and _belongs_before(text, of, cell):
+                return self._at_end(before, text)
+            if span.column == 1 and span.line == cell.first and cell.text.lstrip().startswith("%%"):
+                after = cell.first + min(cell.hidden)
+                span = Span(after, 1, after, 1)
+        else:
+            last = span.end_line if span.end_column > 1 else span.end_line - 1
+            if last >= cell.first + cell.lines or any(span.line <= cell.first + n - 1 <= last for n in cell.hidden):
+                return None
+        lines = _NEWLINE.split(cell.text)
+        line, end_line = span.line - cell.first + 1, span.end_line - cell.first + 1
+        if line > len(lines):
+            return self._at_end(cell, text)
+        column, end_column = span.column + cell.margin, span.end_column + cell.margin
+        if end_line > len(lines):
+            # The line ends where the cell does: the newline that the module has there is not in the notebook.
+            if text and not text.endswith("\n"):
+                return None
+            text = text.removesuffix("\n")
+            end_line, end_column = len(lines), len(lines[-1]) + 1
+        elif end_line > cell.lines:
+            end_column = 1
+        if cell.margin:
+            text = text.replace("\n", "\n" + re.match(r"\s*", cell.text).group()[-cell.margin :])
+        return Edit(Span(line, column, end_line, end_column), text, cell.number)
+
+    def _at_end(self, cell: CodeCell, text: str) -> Edit:
+        lines = _NEWLINE.split(cell.text)
+        line, column = len(lines), len(lines[-1]) + 1
+        if lines[-1]:
+            text = "\n" + text.removesuffix("\n")
+        return Edit(Span(line, column, line, column), text, cell.number)
+
+    def apply(self, edits: Iterable[Edit]) -> str:
+        """The notebook's JSON text after edits that do not overlap; only the lines they touch are different."""
+        if self._document is None:
+            raise ValueError("these cells do not come from a file")
+        text = self._json
+        for edit in sorted(edits, key=lambda edit: (edit.cell or 0, edit.span), reverse=True):
+            start = self._document.cells[edit.cell - 1].source.start
+            source = read_source(text, start)
+            lines = _line_starts(source.text)
+            span = edit.span
+            begin = lines[span.line - 1] + span.column - 1
+            end = lines[span.end_line - 1] + span.end_column - 1
+            text = rewrite(text, source, begin, end, edit.text)
+        return text
+
+
+def _is_python(metadata: dict) -> bool:
+    """Editors that mix languages write the language of a cell into its metadata."""
+    for editor, key in LANGUAGE_KEYS:
+        facts = metadata.get(editor)
+        if isinstance(facts, dict) and facts.get(key, "python") != "python":
+            return False
+    return True
+
+
+def _syntax_error(text: str) -> SyntaxError | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(re.sub(r"[\ud800-\udfff]", "\ufffd", text))
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError) as error:
+        return SyntaxError(str(error) or "too complex for Python's own parser")
+    return None
+
+
+def _without_margin(text: str) -> tuple[str, int]:
+    """IPython accepts a cell whose lines are all indented."""
+    lines = [line for line in _NEWLINE.split(text) if line.strip()]
+    margin = re.match(r"[ \t]*", lines[0]).group()
+    if margin and all(line.startswith(margin) for line in lines):
+        return re.sub(rf"^{margin}", "", text, flags=re.MULTILINE), len(margin)
+    return text, 0
+
+
+def _line_starts(text: str) -> Sequence[int]:
+    return [0, *(match.end() for match in _NEWLINE.finditer(text))]
+
+
+def _belongs_before(text: str, of: CodeCell, cell: CodeCell) -> bool:
+    """Whether a line inserted between two cells is the end of the first one: it is, unless it prepares the second."""
+    return text.endswith("\n") and (of != cell or text[0].isspace() or text.startswith(("import ", "from ")))

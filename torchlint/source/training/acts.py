@@ -1,0 +1,283 @@
+"""What calls do for training: backward, an optimizer's step, clearing gradients, a scheduler's step, clipping, eval and train mode."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import block_of
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, statement_of, within
+from torchlint.source.training.events import Event, events
+from torchlint.source.training.optimizers import (
+    are_distinct,
+    holding,
+    holds,
+    identity,
+    is_optimizer,
+    is_scaler,
+    is_scheduler,
+    sounds_like_optimizer,
+)
+
+BACKWARD, STEP, CLEAR, SUPPLY, SCHEDULE, CLIP, UNSCALE, EVAL, TRAIN, OPAQUE = (
+    "backward step clear supply schedule clip unscale eval train opaque".split()
+)
+
+# What is given an optimizer and neither steps nor clears it.
+_HARMLESS = frozenset(
+    "unscale_ print len isinstance master_params scale_loss get_lr state_dict load_state_dict save clip_grad_norm_ clip_grad_norm "
+    "clip_master_grads optimizers lr_schedulers clip_gradients toggle_optimizer untoggle_optimizer append add id type getattr "
+    "hasattr max min sum str repr prepare state adjust_learning_rate set_lr no_sync update".split()
+)
+_REPORTERS = frozenset("pbar bar progress logger writer wandb meter scaler ema".split())
+_HOOKS = ("step", "optim", "grad", "update", "zero", "reset", "before", "hook", "callback", "on_", "begin", "start", "call_event", "fire")
+
+
+class Act:
+    """One event and what it does. `on` is what it does it to: the optimizer of a step, the module of `eval()`."""
+
+    __slots__ = ("event", "role", "on")
+
+    def __init__(self, event: Event, role: str, on: Value | None):
+        self.event = event
+        self.role = role
+        self.on = on
+
+    def __repr__(self) -> str:
+        return f"<{self.role} line {self.event.node.lineno}>"
+
+    @property
+    def node(self) -> ast.AST:
+        return self.event.node
+
+    @property
+    def on_text(self) -> str:
+        """The source of what it acts on."""
+        return " ".join(self.on.module.segment(self.on.node).split()) if self.on is not None and self.on.node is not None else ""
+
+    @property
+    def module(self) -> Module:
+        return self.event.module
+
+    @property
+    def text(self) -> str:
+        text = " ".join(self.module.segment(self.node).split())
+        return text if len(text) <= 50 else text[:47] + "…"
+
+    @property
+    def statement(self) -> ast.stmt:
+        return statement_of(self.node)
+
+    def stands_beside(self, other: Act) -> bool:
+        """Are both statements of one block?"""
+        return self.statement.up is other.statement.up and self.statement in block_of(other.statement)[0]
+
+    @property
+    def leaves_loop(self) -> bool:
+        """Is the loop left right after it, by the `break`, `return` or `raise` at the end of its block?"""
+        statement = statement_of(self.event.here)
+        block, _ = block_of(statement)
+        return isinstance(block[-1], (ast.Break, ast.Return, ast.Raise)) and not isinstance(statement.up, FUNCTIONS)
+
+    def is_made_in(self, loop: ast.AST) -> bool:
+        """Is the optimizer made anew in each round, for parameters that are not known to be older?"""
+        held = holding(self.on)
+        if not any(within(made.node, loop) for made in held.constructors):
+            return False
+        older = [o for m in held.modules for o in identity(m).values() if isinstance(o.node, ast.Call) and not within(o.node, loop)]
+        return not older or bool(held.tensors)
+
+    @property
+    def clears_optimizer(self) -> bool:
+        return self.role == CLEAR and is_optimizer(self.on)
+
+    def may_step(self, clear: Act) -> bool:
+        """Is it the step of the optimizer that was cleared, as far as one can tell?"""
+        return not are_distinct(self.on, clear.on)
+
+    @property
+    def is_plain_schedule(self) -> bool:
+        """The step of a scheduler that counts its own steps: no metric, no epoch is given to it."""
+        names = {name for origin in identity(self.on).values() if isinstance(origin.node, ast.Call) for name in _names(origin)}
+        plateau = any("Plateau" in name for name in names) or "plateau" in last_word(self.on.node).lower()
+        return self.role == SCHEDULE and not self.node.args and not self.node.keywords and not plateau
+
+    def schedules(self, step: Act) -> bool | None:
+        """Is the scheduler that of the optimizer that steps? None where it cannot be told."""
+        found: list[bool] = []
+        for origin in identity(self.on).values():
+            given = origin.node.args[0] if isinstance(origin.node, ast.Call) and origin.node.args else None
+            keywords = [k.value for k in getattr(origin.node, "keywords", ()) if k.arg == "optimizer"]
+            if given is None and not keywords:
+                return None
+            optimizer = origin.at(keywords[0] if keywords else given, ())
+            found.append(not are_distinct(optimizer, step.on))
+        return all(found) if found else None
+
+    @property
+    def is_scaled(self) -> bool:
+        """Is it the backward of a loss that a GradScaler has scaled?"""
+        made = origins(self.on) if self.on is not None else []
+        calls = [o for o in made if isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Attribute) and o.node.func.attr == "scale"]
+        return bool(calls) and all(is_scaler(o.at(o.node.func.value, ())) for o in calls)
+
+    @property
+    def names_torch(self) -> bool:
+        """Is it torch's own function, not a method of a library that knows better?"""
+        return any(name.startswith("torch.") for name in self.event.names)
+
+    def holds_clipped(self, clip: Act) -> bool | None:
+        """Does the optimizer of a step or an `unscale_` hold the parameters that are clipped? None where it cannot be told."""
+        given = clip.on.node if clip.on is not None else None
+        if not (isinstance(given, ast.Call) and last_word(given.func) == "parameters" and isinstance(given.func, ast.Attribute)) or self.on is None:
+            return None
+        return holds(self.on, clip.on.at(given.func.value, ()))
+
+    def clears_surely(self, step: Act) -> bool:
+        """Does it clear just what a step uses?"""
+        if self.role != CLEAR:
+            return False
+        if self.on is None or self.on.node is None:
+            return True
+        if is_optimizer(self.on):
+            mine, other = identity(self.on), identity(step.on)
+            return bool(mine) and mine.keys() == other.keys()
+        return kinds(self.on) == {MODULE} and holds(step.on, self.on) is True
+
+    def may_clear(self, step: Act) -> bool:
+        """May it clear the gradients that a step uses?"""
+        if self.role != CLEAR or self.on is None:
+            return self.role in (CLEAR, SUPPLY) or self.role == OPAQUE and self.on is None  # `train(flag)` clears nothing
+        if is_optimizer(self.on) and are_distinct(self.on, step.on):
+            # two optimizers may hold the same parameters
+            return any(holds(step.on, module) for module in holding(self.on).modules)
+        return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
+
+
+    @property
+    def wrappers(self) -> list[Value]:
+        """The functions of the project that decorate the function in which it stands."""
+        decorators = getattr(enclosing_function(self.node), "decorator_list", ())
+        found = [origin for d in decorators for origin in origins(Value(self.module, d.func if isinstance(d, ast.Call) else d))]
+        return [origin for origin in found if isinstance(origin.node, FUNCTIONS)]
+
+    def is_seldom_beside(self, other: Act) -> bool:
+        """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
+        return any(_counts(test.node) for test, _ in self.event.tests) and not any(_counts(test.node) for test, _ in other.event.tests)
+
+
+def _counts(test: ast.expr) -> bool:
+    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
+
+
+def acts(module: Module, body: list[ast.stmt]) -> list[Act]:
+    """The events of some statements that matter for training, in their order."""
+    memo = module.world.memo
+    key = ("acts", id(body))
+    if key not in memo:
+        memo[key] = [act for event in events(module, body) if (act := _act(event))]
+    return memo[key]
+
+
+def _act(event: Event) -> Act | None:
+    if event.stores_grad:
+        return Act(event, CLEAR if _is_none(event.node) else SUPPLY, None)
+    node = event.node
+    word = last_word(node.func)
+    receiver = event.receiver
+    first = event.value.at(node.args[0], ()) if node.args and not isinstance(node.args[0], ast.Starred) else None
+    if word in ("backward", "manual_backward"):
+        if "torch.distributed.autograd.backward" in event.names:  # its gradients live in a context of their own
+            return None
+        inside = any(c.function is not None for c in callees(event.value))
+        return None if inside else Act(event, BACKWARD, receiver if word == "backward" else first)
+    if word in ("step", "optimizer_step"):
+        return _step(event, receiver, first)
+    if word == "zero_grad":
+        return Act(event, CLEAR, receiver)
+    lower = word.lower()
+    if "grad" in lower and ("zero" in lower or "clear" in lower or "reset" in lower):
+        return Act(event, CLEAR, None)
+    if word in ("zero_", "fill_", "zero", "mul_", "copy_", "add_") and receiver is not None and _mentions_grad(receiver.node):
+        return Act(event, CLEAR if word in ("zero_", "zero") else SUPPLY, None)
+    if word == "setattr" and len(node.args) == 3 and isinstance(node.args[1], ast.Constant) and node.args[1].value == "grad":
+        return Act(event, CLEAR, None)
+    if "backward" in lower or lower.startswith(("set_grad", "load_grad", "restore_grad", "assign_grad", "copy_grad", "add_grad")):
+        return None if lower == "set_grad_enabled" else Act(event, SUPPLY, None)
+    if word in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm") or (
+        event.module.index.says("clip_grad") and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
+    ):
+        return Act(event, CLIP, first)
+    if word == "clamp_" and receiver is not None and _mentions_grad(receiver.node):
+        return Act(event, CLIP, None)
+    if word == "unscale_":
+        return Act(event, UNSCALE, first)
+    if word in ("eval", "train") and receiver is not None and _may_be_module(event, receiver):
+        return _mode(event, word, receiver)
+    return _opaque(event, word, receiver)
+
+
+def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | None:
+    if is_optimizer(first) and (receiver is None or not is_optimizer(receiver)):  # scaler.step(optimizer), xm.optimizer_step(optimizer)
+        if any(c.function is not None for c in callees(event.value)):
+            return None
+        return Act(event, STEP, first)
+    if receiver is None:
+        return None
+    if is_scheduler(receiver) and not is_optimizer(receiver):
+        return Act(event, SCHEDULE, receiver)
+    if is_optimizer(receiver):
+        return Act(event, STEP, receiver)
+    return None
+
+
+def _mode(event: Event, word: str, receiver: Value) -> Act:
+    mode = event.node.args[0] if event.node.args else next((k.value for k in event.node.keywords if k.arg == "mode"), None)
+    if mode is None or isinstance(mode, ast.Constant):
+        wanted = word == "train" and (mode is None or bool(mode.value))
+        return Act(event, TRAIN if wanted else EVAL, receiver)
+    return Act(event, OPAQUE, receiver)  # train(was_training): whatever it was
+
+
+def _may_be_module(event: Event, receiver: Value) -> bool:
+    if len(event.node.args) + len(event.node.keywords) > 1:
+        return False
+    found = kinds(receiver) - {"plain"}
+    if found:
+        return MODULE in found
+    return not external_name(receiver)
+
+
+def _is_none(assignment: ast.AST) -> bool:
+    return isinstance(assignment.value, ast.Constant) and assignment.value.value is None
+
+
+def _mentions_grad(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node)) or last_word(node) in ("grad", "grads", "g")
+
+
+def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
+    """A call nobody can look into, which may step or clear: it is given an optimizer, or is a hook of something unknown."""
+    if word in _HARMLESS:
+        return None
+    is_hook = receiver is not None and any(part in word.lower() for part in _HOOKS) and isinstance(receiver.node, (ast.Name, ast.Attribute))
+    optimizers = [a for a in (*event.node.args, *(k.value for k in event.node.keywords)) if sounds_like_optimizer(a)]
+    if not (is_hook or optimizers) or any(n.startswith(("torch.", "builtins.", "numpy.")) for n in event.names):
+        return None
+    if any(c.function is not None or c.kind == "class" for c in callees(event.value)):
+        return None
+    if is_optimizer(receiver) or is_scheduler(receiver) or is_scaler(receiver):
+        return None
+    if any(is_optimizer(event.value.at(argument, ())) for argument in optimizers):
+        return Act(event, OPAQUE, None)
+    if is_hook and not kinds(receiver) - {OBJECT, MODULE, LOADER} and not external_name(receiver) and last_word(receiver.node) not in _REPORTERS:
+        return Act(event, OPAQUE, None)
+    return None
+
+
+def _names(call: Value) -> set[str]:
+    return {c.name for c in callees(call) if c.name}

@@ -1,0 +1,307 @@
+"""On which device a tensor is, as far as the source says."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.source.flow.classes import ClassInfo, class_info, method_class
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.training.moves import is_moved_at
+
+MOVED, HERE = "moved", "here"
+FACTORIES = frozenset(
+    f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor from_numpy".split()
+)
+MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
+_COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.")  # `torch.onnx` and others do other things
+
+
+def is_default_moved(module: Module) -> bool:
+    """Does the file itself say where new tensors go?"""
+    memo, text = module.world.memo, module.index.text
+    key = ("default moved", module.path)
+    if key not in memo:
+        memo[key] = any(
+            word in text for word in ("set_default_device", "set_default_tensor_type", "with torch.device", "with device:", "init_empty_weights", "with self.device")
+        )
+    return memo[key]
+
+
+def uses_a_device(module: Module) -> bool:
+    """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
+    memo = module.world.memo
+    key = ("uses a device", module.path)
+    if key not in memo:
+        memo[key] = _uses_a_device(module)
+    return memo[key]
+
+
+def _uses_a_device(module: Module) -> bool:
+    text = module.index.text
+    if re.search(r"cuda|\bmps\b|\bxpu\b|[aA]ccelerator|[lL]ightning", text):
+        return True
+    if "device" in text and '"cpu"' not in text and "'cpu'" not in text:
+        return True
+    return not any(_runs_something(s) for s in module.tree.body)
+
+
+def _runs_something(statement: ast.stmt) -> bool:
+    """A statement of a script: more than definitions, imports, constants and a docstring."""
+    if isinstance(statement, ast.Expr):
+        return not isinstance(statement.value, ast.Constant)
+    return isinstance(statement, (ast.For, ast.While, ast.With, ast.If))
+
+
+def device_of(value: Value, depth: int = 6) -> str | None:
+    """`moved`, `here` (the default device) or None: not known."""
+    if depth == 0 or value.node is None:
+        return None
+    memo = value.module.world.memo
+    key = ("device", id(value.node), id(value.frame), value.path)
+    if key not in memo:
+        memo[key] = (None, value)
+        answers = {_origin(origin, depth) for origin in origins(value)}
+        memo[key] = (answers.pop() if len(answers) == 1 else None, value)
+    return memo[key][0]
+
+
+def _origin(origin: Value, depth: int) -> str | None:
+    node = origin.node
+    if isinstance(node, ast.Call):
+        return _call(origin, depth)
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript, ast.Compare, ast.AugAssign)):
+        parts = [p for p in (getattr(node, f, None) for f in ("left", "right", "operand", "value")) if p is not None]
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        answers = [device_of(origin.at(p, ()), depth - 1) for p in parts]
+        return MOVED if MOVED in answers else HERE if answers and HERE in answers and None not in answers else None
+    if isinstance(node, ast.Attribute):
+        if node.attr in ("shape", "dtype", "device", "ndim"):
+            return None
+        if node.attr in ("T", "data", "grad", "mT"):
+            return device_of(origin.at(node.value, ()), depth - 1)
+        if node.attr in ("weight", "bias") and kinds(origin.at(node.value, ())) == {MODULE}:
+            return MOVED if in_module_code(origin) or is_moved_object(origin.at(node.value, ()), depth) else None
+        return None
+    if isinstance(node, ast.arg):
+        return _parameter(origin)
+    return None
+
+
+def _call(origin: Value, depth: int) -> str | None:
+    node: ast.Call = origin.node
+    if origin.path == ("applied",):
+        return MOVED if in_module_code(origin) else None
+    answers = set()
+    for callee in callees(origin):
+        name, last = callee.name, callee.name.rsplit(".", 1)[-1]
+        if name in FACTORIES:
+            answers.add(_factory(origin, depth))
+        elif name == "torch.nn.Parameter":
+            answers.add(MOVED if _in_class_of_module(origin) else None)
+        elif callee.kind == "method":
+            if last in ("to", "cuda"):
+                answers.add(_moved_to(origin, last, callee.receiver, depth))
+            elif last == "cpu":
+                answers.add(HERE)
+            elif last.startswith("new_") or kinds(callee.receiver) != {MODULE}:
+                answers.add(device_of(callee.receiver, depth - 1) if last not in ("item", "size", "numpy", "tolist", "dim", "numel", "type") else None)
+            elif last == "forward":
+                answers.add(MOVED if is_moved_object(callee.receiver, depth) else None)
+        elif callee.kind == "instance" and name.startswith("torch.nn."):
+            layer = origin.at(node.func, ())
+            inputs = [device_of(origin.at(a, ()), depth - 1) for a in node.args]
+            answers.add(MOVED if MOVED in inputs or in_module_code(origin) or is_moved_object(layer, depth) else None)
+        elif callee.kind == "object":
+            answers.add(MOVED if is_moved_object(origin.at(node.func, ()), depth) else None)
+        elif callee.kind == "external" and (name.startswith(_COMPUTING) or name.startswith("torch.") and name.count(".") == 1):
+            if any(k.arg == "device" for k in node.keywords):
+                return _factory(origin, depth)
+            inputs = [device_of(origin.at(a, ()), depth - 1) for a in flat(node)]
+            answers.add(MOVED if MOVED in inputs else HERE if inputs and set(inputs) == {HERE} else None)
+        else:
+            answers.add(None)
+    return answers.pop() if len(answers) == 1 else None
+
+
+def flat(call: ast.Call) -> list[ast.expr]:
+    """The arguments, those inside a list or tuple too."""
+    found: list[ast.expr] = []
+    for argument in [*call.args, *(k.value for k in call.keywords)]:
+        found += argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+    return found
+
+
+def _factory(origin: Value, depth: int) -> str | None:
+    for keyword in origin.node.keywords:
+        if keyword.arg == "device":
+            return _target(origin.at(keyword.value, ()), depth)
+        if keyword.arg in (None, "generator", "out"):
+            return None
+    return HERE
+
+
+def _is_cpu(value: Value) -> bool:
+    """Can a device be nothing but the CPU?"""
+    found = origins(value)
+    return bool(found) and all(_names_cpu(o) for o in found)
+
+
+def _names_cpu(origin: Value) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Constant):
+        return node.value is None or str(node.value) == "cpu"
+    if isinstance(node, ast.Call) and {c.name for c in callees(origin)} == {"torch.device"} and node.args:
+        return _is_cpu(origin.at(node.args[0], ()))
+    return False
+
+
+def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | None:
+    if method == "cuda":
+        return MOVED
+    arguments = [*origin.node.args, *(k.value for k in origin.node.keywords if k.arg in ("device", "other"))]
+    if not arguments:
+        return device_of(receiver, depth - 1)
+    target = origin.at(arguments[0], ())
+    name = external_name(target)
+    if name and name.startswith("torch.") and name != "torch.device":  # a dtype
+        return device_of(receiver, depth - 1)
+    if last_word(arguments[0]) in ("dtype", "float", "float32", "half"):
+        return device_of(receiver, depth - 1)
+    return _target(target, depth)
+
+
+def _target(device: Value, depth: int) -> str | None:
+    """Where a device takes a tensor. `other.device` is where the other one is, which a function may not know of its argument."""
+    if isinstance(device.node, ast.Attribute) and device.node.attr == "device":
+        other = device.at(device.node.value, ())
+        where = device_of(other, depth - 1)
+        if where is not None or not _sets_devices(other):
+            return where
+    return HERE if _is_cpu(device) else MOVED
+
+
+def _sets_devices(value: Value) -> bool:
+    """`self.device`, `model.device` and `args.device` are settings; of a tensor nobody knows it may be anywhere."""
+    word = last_word(value.node)
+    return word == "self" or word.endswith(("args", "opt", "cfg", "config", "params", "opts", "options", "settings", "model", "net")) or kinds(value) == {MODULE}
+
+
+def _parameter(origin: Value) -> str | None:
+    parameter: ast.arg = origin.node
+    function = parameter.up.up
+    owner = method_class(origin.module, function)
+    if owner is None or not owner.is_module:
+        return None
+    positional = [*function.args.posonlyargs, *function.args.args]
+    if parameter in positional[:1]:
+        return None
+    if function.name == "forward" and not origin.path:
+        plain = last_word(parameter.annotation) in ("int", "float", "bool", "str", "dict", "list", "Optional", "List") if parameter.annotation is not None else False
+        without_default = parameter in positional and positional.index(parameter) < len(positional) - len(function.args.defaults)
+        return MOVED if without_default and not plain else None
+    if owner.is_lightning and function.name in ("training_step", "validation_step", "test_step", "predict_step") and parameter is positional[1]:
+        return MOVED
+    return None
+
+
+def _in_class_of_module(origin: Value) -> bool:
+    node = origin.node
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = node.up
+    return node is not None and not _stays_here(origin.module, class_info(origin.module, node))
+
+
+def in_module_code(origin: Value) -> bool:
+    """Inside a method of an nn.Module other than its construction, layers are where the inputs are; seen through a call, where
+    that module is."""
+    frame = origin.frame
+    if frame is not None and frame.instance is not None and isinstance(frame.instance.node, ast.Call):
+        return is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
+    function = enclosing_function(origin.node)
+    owner = method_class(origin.module, function) if function is not None else None
+    return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters") and not _stays_here(origin.module, owner)
+
+
+def _stays_here(module: Module, owner: ClassInfo) -> bool:
+    """Is every object of a class of this file plainly never moved: made, trained and called under a name of its own?"""
+    memo, key = module.world.memo, ("stays here", id(owner.node))
+    if key not in memo:
+        memo[key] = False  # while it is being found out
+        made = [call for call in module.index.callers(owner.name) if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))]
+        memo[key] = bool(made) and all(_is_never_moved(call) for call in made)
+    return memo[key]
+
+
+def _is_never_moved(made: ast.Call) -> bool:
+    if isinstance(made.up, ast.Call) and made.up.func is made:  # Net()(x)
+        return True
+    statement = made.up
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        return False
+    name = statement.targets[0]
+    scope = name.at.lookup(name.id)
+    for node in ast.walk(scope.node):
+        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
+            parent = node.up
+            plain = isinstance(parent, ast.Attribute) and parent.attr not in MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))
+            if not plain and name in reaching(node, scope):
+                return False
+    return True
+
+
+def is_moved_object(value: Value, depth: int) -> bool:
+    """Was a module moved, in the expression that made it or by a later statement `model.to(device)`?"""
+    if depth == 0:
+        return False
+    made, statements = _moving_origin(value, depth), _moved_by_statement(value.module)
+    if not statements or made is not None and all(away for _, _, away in statements):
+        return made is not None
+    keys = {o.key for o in objects(value) if o.node is not None}
+    return is_moved_at(value.node, [(call, away) for call, moved, away in statements if keys & moved], made)
+
+
+def _moving_origin(value: Value, depth: int) -> ast.AST | None:
+    """The expression that made a module on its device."""
+    for origin in origins(value):
+        if not isinstance(origin.node, ast.Call):
+            if isinstance(origin.node, ast.arg) and method_class(origin.module, origin.node.up.up) and origin.node.arg == "self":
+                if in_module_code(origin):
+                    return origin.node
+            continue
+        for callee in callees(origin):
+            last = callee.name.rsplit(".", 1)[-1]
+            if callee.kind == "method" and last in ("to", "cuda"):
+                if _moved_to(origin, last, callee.receiver, depth - 1) == MOVED:
+                    return origin.node
+            elif callee.kind == "method" and last != "cpu" and callee.receiver is not None and is_moved_object(callee.receiver, depth - 1):
+                return origin.node
+            elif last in ("DataParallel", "DistributedDataParallel", "compile", "script") and origin.node.args:
+                if is_moved_object(origin.at(origin.node.args[0], ()), depth - 1):
+                    return origin.node
+    return None
+
+
+def _moved_by_statement(module: Module) -> list[tuple[ast.Call, set, bool]]:
+    """`model.to(device)` and its kin: the call, what it moves, and whether away from the CPU."""
+    memo = module.world.memo
+    key = ("moved by statement", module.path)
+    if key not in memo:
+        memo[key] = []
+        found = []
+        for call in (*module.index.callers("to"), *module.index.callers("cuda"), *module.index.callers("cpu")):
+            if isinstance(call.up, ast.Expr) and isinstance(call.func, ast.Attribute):
+                value = Value(module, call)
+                receiver = value.at(call.func.value, ())
+                where = HERE if call.func.attr == "cpu" else _moved_to(value, call.func.attr, receiver, 3)
+                if where is not None:
+                    found.append((call, {o.key for o in objects(receiver) if o.node is not None}, where == MOVED))
+        memo[key] = found
+    return memo[key]

@@ -1,0 +1,302 @@
+"""What a loop or function does: its calls, and its assignments to `.grad`, in the order they run, local helpers included."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Frame, Value, frame_of
+from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
+from torchlint.source.text.surface import surface
+from torchlint.source.training.regions import under_no_grad
+
+if TYPE_CHECKING:
+    from torchlint.source.flow.calling import Callee
+
+MAX_EVENTS = 3000
+MAX_HELPERS = 4
+
+
+class Event:
+    """One call that runs, or one assignment to a `.grad` (then `method` is empty). `loops` and `tests` are what lies around it
+    inside the body that was asked about, outermost first."""
+
+    __slots__ = ("value", "loops", "tests", "via")
+
+    def __init__(self, value: Value, loops: tuple, tests: tuple, via: tuple):
+        self.value = value
+        self.loops = loops
+        self.tests = tests  # (test expression as a Value, its truth)
+        self.via = via  # the calls of helpers through which it was reached
+
+    @property
+    def node(self) -> ast.Call:
+        return self.value.node
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What it calls of libraries: `torch.log`, `.step`."""
+        return frozenset() if self.stores_grad else frozenset(c.name for c in callees(self.value) if c.name)
+
+    @property
+    def stores_grad(self) -> bool:
+        return not isinstance(self.node, ast.Call)
+
+    @property
+    def here(self) -> ast.AST:
+        """The node in the body that was asked about: this call, or the call of the helper that led to it."""
+        return self.via[0].node if self.via else self.node
+
+    @property
+    def no_grad(self) -> bool:
+        """Under `no_grad` here, or in a helper that was called under it."""
+        return any(under_no_grad(place.module, place.node, 0) for place in (self.value, *self.via))
+
+    @property
+    def module(self) -> Module:
+        return self.value.module
+
+    @property
+    def receiver(self) -> Value | None:
+        func = getattr(self.node, "func", None)
+        return self.value.at(func.value, ()) if isinstance(func, ast.Attribute) else None
+
+    @property
+    def method(self) -> str:
+        """The word after the last dot of what is called."""
+        func = getattr(self.node, "func", None)
+        return func.attr if isinstance(func, ast.Attribute) else ""
+
+    def __repr__(self) -> str:
+        return f"<Event {ast.unparse(self.node)[:60]} line {self.node.lineno}>"
+
+
+def events(module: Module, body: list[ast.stmt], frame: Frame | None = None) -> list[Event]:
+    """The calls of some statements in the order they run. Calls of functions of the project are followed by what those call."""
+    memo = module.world.memo
+    key = ("events", id(body), id(frame))
+    if key not in memo:
+        found: list[Event] = []
+        _Unroller(found, module, frame).block(body, (), ())
+        memo[key] = (found, frame)
+    return memo[key][0]
+
+
+def iterations(module: Module, body: list[ast.stmt]) -> list[Value]:
+    """The iterables of the loops that some statements run, those of helpers included."""
+    found: dict[tuple, Value] = {}
+    frames = {id(None): (module, None, body)}
+    for event in events(module, body):
+        if event.via:
+            frames[id(event.value.frame)] = (event.module, event.value.frame, [event.value.frame.function] if event.value.frame else [])
+    for home, frame, code in frames.values():
+        for statement in code:
+            for node in home.index.inside(statement, ast.For, ast.AsyncFor, ast.comprehension):
+                value = Value(home, iterated(node), frame)
+                found.setdefault(value.key, value)
+    return list(found.values())
+
+
+def iterated(loop: ast.For | ast.AsyncFor | ast.comprehension) -> ast.expr:
+    """`loader` of `enumerate(tqdm(loader))`."""
+    node = loop.iter
+    while isinstance(node, ast.Call) and node.args and last_word(node.func) in ("enumerate", "tqdm", "iter", "zip", "track", "islice"):
+        node = node.args[0]
+    return node
+
+
+def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
+    """Can calls of all these words happen in some statements, as far as names tell? It saves unrolling what cannot matter."""
+    called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
+    homes = (module, *_imports_with(module, words))
+    return all(_leads(called, _leading_to(homes, frozenset((word,)))) for word in words)
+
+
+def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
+    """Does one of these words stand in some code, or in a function that it may call?"""
+    called = [_called_words(module, statement) for statement in body]
+    return _leads(called, _leading_to((module, *_imports_with(module, tuple(sorted(words)))), words))
+
+
+def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
+    """Does one of these words stand in the code itself?"""
+    return any(_called_words(module, node) & words for node in body)
+
+
+def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> bool:
+    """May some statements call one of these functions of the file, through others of the file, as far as names tell?"""
+    called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
+    return _leads(called, _leading_to((module,), frozenset(function.name for function in functions)))
+
+
+def _leads(called: list[frozenset[str]], leading: set[str]) -> bool:
+    return any(not leading.isdisjoint(words) for words in called)
+
+
+def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
+    """These words, and the names of functions in some files that mention one of them, or a function that does, and so on.
+
+    Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole file.
+    """
+    memo = homes[0].world.memo
+    key = ("leading to", tuple(home.path for home in homes), words)
+    if key not in memo:
+        found, todo = set(words), list(words)
+        while todo:
+            word = todo.pop()
+            for home in homes:
+                new = home.index.users(word) - found
+                found |= new
+                todo += new
+        memo[key] = found
+    return memo[key]
+
+
+def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
+    """The imported files in whose text one of the words stands; the others are not even parsed."""
+    memo = module.world.memo
+    key = ("imports with", module.path, words)
+    if key not in memo:
+        project = module.world.view.project
+        memo[key] = [
+            home for path in module.imported_paths() if any(project.contains(path, word) for word in words) and (home := module.world.module(path))
+        ]
+    return memo[key]
+
+
+def _called_words(module: Module, node: ast.AST) -> frozenset[str]:
+    """The names under which a piece of code calls (or mentions) something, and `__call__` for what may be called as an object."""
+    memo = module.world.memo
+    key = ("called words", id(node))
+    if key not in memo:
+        memo[key] = frozenset((*module.index.words(node), "__call__", "__init__"))
+    return memo[key]
+
+
+def _may_be_ours(module: Module, func: ast.expr) -> bool:
+    """May a call lead into the project? Most calls say by their name that they do not."""
+    if isinstance(func, ast.Name):
+        return func.at.lookup(func.id) is not None
+    if not isinstance(func, ast.Attribute):
+        return True
+    memo = module.world.memo
+    key = ("names of ours", module.path)
+    if key not in memo:
+        names, seen = {"step"}, set()
+        todo = [(module.path, module.index.text, 2)]
+        while todo:
+            path, text, depth = todo.pop()
+            if path not in seen:
+                seen.add(path)
+                names |= surface(module.world.view.project, path, text).names
+                todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
+        memo[key] = names
+    return func.attr in memo[key]
+
+
+class _Unroller:
+    """Writes what runs into `found`, until there is enough of it."""
+
+    def __init__(self, found: list[Event], module: Module, frame: Frame | None, via: tuple = ()):
+        self.found = found
+        self.module = module
+        self.frame = frame
+        self.via = via
+
+    def block(self, body: list[ast.stmt], loops: tuple, tests: tuple) -> None:
+        for statement in body:
+            if len(self.found) >= MAX_EVENTS:
+                return
+            self.statement(statement, loops, tests)
+
+    def statement(self, node: ast.stmt, loops: tuple, tests: tuple) -> None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return
+        if isinstance(node, ast.If):
+            self.expression(node.test, loops, tests)
+            self.block(node.body, loops, (*tests, (self.at(node.test), True)))
+            self.block(node.orelse, loops, (*tests, (self.at(node.test), False)))
+        elif isinstance(node, LOOPS):
+            self.expression(node.test if isinstance(node, ast.While) else node.iter, loops, tests)
+            self.block(node.body, (*loops, node), tests)
+            self.block(node.orelse, loops, tests)
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            for item in node.items:
+                self.expression(item.context_expr, loops, tests)
+            self.block(node.body, loops, tests)
+        elif isinstance(node, ast.Try):
+            self.block(node.body, loops, tests)
+            for handler in node.handlers:
+                self.block(handler.body, loops, tests)
+            self.block(node.orelse, loops, tests)
+            self.block(node.finalbody, loops, tests)
+        elif isinstance(node, ast.Match):
+            self.expression(node.subject, loops, tests)
+            for case in node.cases:
+                self.block(case.body, loops, (*tests, (self.at(node.subject), True)))
+        elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            if node.value is not None:
+                self.expression(node.value, loops, tests)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Attribute) and target.attr == "grad" for target in targets):
+                self.found.append(Event(self.at(node), loops, tests, self.via))
+        else:
+            self.expression(node, loops, tests)
+
+    def at(self, node: ast.AST) -> Value:
+        return Value(self.module, node, self.frame)
+
+    def expression(self, node: ast.AST, loops: tuple, tests: tuple) -> None:
+        """Calls in the order of evaluation: arguments before the call."""
+        plain = self.module.index.calls_in_order(node)
+        if plain is not None:
+            for call in plain:
+                self.call(call, loops, tests)
+            return
+        if isinstance(node, FUNCTIONS):
+            return
+        if isinstance(node, ast.IfExp):
+            self.expression(node.test, loops, tests)
+            self.expression(node.body, loops, (*tests, (self.at(node.test), True)))
+            self.expression(node.orelse, loops, (*tests, (self.at(node.test), False)))
+            return
+        if isinstance(node, COMPREHENSIONS):
+            loops = (*loops, node)
+        for child in children(node):
+            self.expression(child, loops, tests)
+        if isinstance(node, ast.Call):
+            self.call(node, loops, tests)
+
+    def call(self, node: ast.Call, loops: tuple, tests: tuple) -> None:
+        value = Value(self.module, node, self.frame)
+        self.found.append(Event(value, loops, tests, self.via))
+        if not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
+            return
+        for callee in callees(value):
+            inner = self._inside(callee, value)
+            if inner:
+                body = callee.function.body
+                if isinstance(callee.function, ast.Lambda):
+                    inner.expression(body, loops, tests)
+                else:
+                    inner.block(body, loops, tests)
+            elif callee.kind == "method" and callee.name == ".step" and node.args:  # optimizer.step(closure)
+                for origin in origins(value.at(node.args[0], ())):
+                    if isinstance(origin.node, (ast.FunctionDef, ast.Lambda)) and len(self.via) < MAX_HELPERS:
+                        unroller = _Unroller(self.found, origin.module, self.frame, (*self.via, value))
+                        body = origin.node.body
+                        unroller.block(body, loops, tests) if isinstance(body, list) else unroller.expression(body, loops, tests)
+
+    def _inside(self, callee: Callee, value: Value) -> _Unroller | None:
+        if callee.kind not in ("function", "object") or callee.function is None or len(self.via) >= MAX_HELPERS:
+            return None
+        if callee.kind == "object" and callee.owner.is_module:
+            return None  # a forward computes; it neither trains nor changes modes
+        frame, above = frame_of(value.module, callee.function, value, callee.instance, callee.closure), self.frame
+        while above:
+            if above.function is callee.function:
+                return None
+            above = above.call.frame if above.call else None
+        return _Unroller(self.found, callee.module, frame, (*self.via, value))

@@ -1,0 +1,226 @@
+"""Does a tensor belong to a graph: what makes gradients flow into it, what cuts them off."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.changed import names_of
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.spelling import dotted
+from torchlint.source.training.regions import runs_without_grad
+
+CUTS = frozenset(
+    ".detach .detach_ .item .tolist .numpy .argmax .argmin .argsort .long .int .short .bool .byte .size .dim .numel .new_zeros .new_ones "
+    ".new_full .new_empty .new_tensor .eq .ne .gt .ge .lt .le .isnan .isinf .sign .round .floor .ceil .nonzero .stop_gradient "
+    "torch.argmax torch.argmin torch.argsort torch.zeros_like torch.ones_like torch.rand_like torch.randn_like torch.empty_like "
+    "torch.full_like torch.eq torch.ne torch.gt torch.ge torch.lt torch.le torch.isnan torch.bernoulli torch.multinomial torch.sign "
+    "torch.round torch.floor torch.ceil torch.nn.functional.one_hot torch.isfinite torch.logical_and torch.logical_or torch.logical_not "
+    "torch.from_numpy torch.as_tensor torch.bucketize torch.searchsorted torch.nonzero torch.isin torch.histc torch.randint_like".split()
+)
+# What is drawn, and the places of the largest values, have no gradient either, but stop nobody else's way to it.
+DRAWS = frozenset(".sample .multinomial .random_ .bernoulli .argwhere torch.argwhere torch.unique .unique torch.bincount .bincount".split())
+_WITH_INDICES = frozenset(f"{prefix}{name}" for name in "max min topk sort median mode kthvalue cummax cummin".split() for prefix in (".", "torch."))
+CREATES = frozenset(
+    "torch." + name
+    for name in "tensor zeros ones full empty rand randn randint arange linspace logspace eye randperm normal tril_indices triu_indices load".split()
+) | {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.autograd.Variable"}
+
+
+_CONVERTS = frozenset(".float .double .half .to .cuda .cpu .unsqueeze .view .reshape".split())  # what has no gradient before has none after
+
+
+def requires_grad(value: Value, depth: int = 8) -> bool | None:
+    """Is the value part of a graph? None where it cannot be told."""
+    if depth == 0 or value.node is None:
+        return None
+    memo = value.module.world.memo
+    key = ("requires grad", id(value.node), id(value.frame), value.path)
+    if key not in memo:
+        memo[key] = (None, value)
+        found = origins(value)
+        mixed = len(found) > 1 and any(_is_empty_list(origin) for origin in found)  # what is put into the list is what counts
+        answers = [None if mixed else _origin(origin, depth) for origin in found]
+        answer = True if True in answers else None if None in answers or not answers else False
+        memo[key] = (answer, value)
+    return memo[key][0]
+
+
+def is_leaf(origin: Value) -> bool:
+    """Is an origin a tensor that a program made to be learned: a Parameter, or created with `requires_grad=True`?"""
+    node = origin.node
+    if not isinstance(node, ast.Call):
+        if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias") and not origin.path:
+            return kinds(origin.at(node.value, ())) == {MODULE}
+        return False
+    if origin.path:
+        return origin.path == (EACH,) and _is_parameters_call(origin, ".parameters") or origin.path == (EACH, 1) and _is_parameters_call(origin, ".named_parameters")
+    names = {c.name for c in callees(origin)}
+    if names == {"torch.nn.Parameter"}:
+        return not _says(node, False, position=1)
+    if names & CREATES and len(names) == 1:
+        return _says(node, True)
+    if names == {".requires_grad_"} and not _first_is_false(node):
+        if _is_detached(node.func.value) or _is_copy_of_data(origin.at(node.func.value, ())):
+            return True
+        inner = origins(origin.at(node.func.value, ()), _CONVERTS)
+        return bool(inner) and all(
+            isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) and not _says(i.node, True) for i in inner
+        )
+    return False
+
+
+def _is_empty_list(origin: Value) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "list" and not node.args
+    return isinstance(node, ast.List) and not node.elts
+
+
+def is_set_later(origin: Value) -> bool:
+    """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or after a use is not told."""
+    if not {c.name for c in callees(origin)} & CREATES:
+        return False
+    index = origin.module.index
+    set_so = [*(s.value for s in index.stores if s.attr == "requires_grad"), *(c.func.value for c in index.callers("requires_grad_") if isinstance(c.func, ast.Attribute))]
+    return bool(set_so) and not names_of(origin).isdisjoint({dotted(owner) for owner in set_so})
+
+
+def _is_detached(node: ast.expr) -> bool:
+    """`x.detach().clone()`"""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "detach":
+            return True
+        if node.func.attr not in ("clone", "to", "cuda", "cpu", "float"):
+            return False
+        node = node.func.value
+    return False
+
+
+def _is_copy_of_data(value: Value) -> bool:
+    """`image.clone()`, where a function that is not seen has loaded the image."""
+    node = value.node
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "clone"):
+        return False
+    made = origins(value.at(node.func.value, ()))
+    return bool(made) and all(isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Name) and not o.path and not callees(o) for o in made)
+
+
+def _is_parameters_call(origin: Value, method: str) -> bool:
+    return any(c.kind == "method" and c.name == method and kinds(c.receiver) == {MODULE} for c in callees(origin))
+
+
+def _origin(origin: Value, depth: int) -> bool | None:
+    node = origin.node
+    if node is None:
+        return None
+    if is_leaf(origin):
+        return True
+    if isinstance(node, ast.Call):
+        return None if is_set_later(origin) else _call(origin, depth)
+    if isinstance(node, (ast.BinOp, ast.AugAssign, ast.UnaryOp, ast.Subscript, ast.Tuple, ast.List)):
+        if isinstance(node, ast.BinOp):
+            parts = [node.left, node.right]
+        elif isinstance(node, ast.AugAssign):
+            parts = [node.value]
+        elif isinstance(node, ast.UnaryOp):
+            parts = [node.operand]
+        elif isinstance(node, ast.Subscript):
+            if _takes_indices(origin):
+                return False
+            parts = [node.value]
+        else:
+            parts = node.elts
+        return _any(origin, parts, depth)
+    if isinstance(node, (ast.Constant, ast.Compare, ast.JoinedStr, ast.Dict)):
+        return False
+    if isinstance(node, ast.Attribute):
+        if node.attr in ("data", "shape", "dtype", "device", "grad", "ndim"):
+            return False
+        if node.attr in ("T", "mT", "real", "imag"):
+            return requires_grad(origin.at(node.value, ()), depth - 1)
+        return None
+    if isinstance(node, ast.arg) and not origin.path:
+        function = node.up.up
+        owner = method_class(origin.module, function)
+        positional = [*function.args.posonlyargs, *function.args.args]
+        if owner and function.name == "forward" and owner.is_module and not owner.is_lightning and len(positional) > 1:
+            # What comes first is what flows through the network; masks and lengths come later.
+            return True if node is positional[1] and not _looks_like_indices(node) else None
+    return None
+
+
+def _call(origin: Value, depth: int) -> bool | None:
+    node: ast.Call = origin.node
+    if runs_without_grad(origin):
+        return None
+    if origin.path == ("applied",):
+        return True
+    answers = []
+    for callee in callees(origin):
+        name = callee.name
+        if name in CUTS or name in DRAWS or (name in _WITH_INDICES and origin.path[:1] == (1,)):
+            answers.append(False)
+        elif name in CREATES:
+            answers.append(_says(node, True))
+        elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
+            has_weights = not is_stateless(name)
+            answers.append(True if has_weights else _any(origin, node.args, depth))
+        elif name.startswith(("torch.nn.functional.", "torch.")) and callee.kind == "external" and not name.startswith("torch.nn.init"):
+            answers.append(_any(origin, [*node.args, *(k.value for k in node.keywords)], depth))
+        elif callee.kind == "method":
+            if name.startswith(".") and kinds(callee.receiver) == {MODULE}:
+                answers.append(True if name == ".forward" else None)
+            else:
+                inner = requires_grad(callee.receiver, depth - 1)
+                given = _any(origin, node.args, depth)
+                answers.append(True if True in (inner, given) else None if None in (inner, given) else False)
+        else:
+            answers.append(None)
+    return None if not answers or None in answers else True in answers
+
+
+def _takes_indices(origin: Value) -> bool:
+    """`scores.max(1)[1]`."""
+    node: ast.Subscript = origin.node
+    if not (isinstance(node.slice, ast.Constant) and node.slice.value == 1):
+        return False
+    made = origins(origin.at(node.value, ()))
+    return bool(made) and all(isinstance(o.node, ast.Call) and not o.path and {c.name for c in callees(o)} <= _WITH_INDICES and callees(o) for o in made)
+
+
+def _any(origin: Value, parts: list[ast.expr], depth: int) -> bool | None:
+    answers = [requires_grad(origin.at(p.value if isinstance(p, ast.Starred) else p, ()), depth - 1) for p in parts]
+    return True if True in answers else None if None in answers else False
+
+
+def _says(call: ast.Call, value: bool, position: int | None = None) -> bool:
+    for keyword in call.keywords:
+        if keyword.arg == "requires_grad":
+            return isinstance(keyword.value, ast.Constant) and keyword.value.value is value
+    if position is not None and len(call.args) > position:
+        return isinstance(call.args[position], ast.Constant) and call.args[position].value is value
+    return False
+
+
+def _first_is_false(call: ast.Call) -> bool:
+    given = [*call.args, *(k.value for k in call.keywords)]
+    return bool(given) and isinstance(given[0], ast.Constant) and given[0].value is False
+
+
+def _looks_like_indices(parameter: ast.arg) -> bool:
+    return any(word in parameter.arg.lower() for word in ("mask", "idx", "index", "indices", "ids", "token", "len", "label", "target"))
+
+
+def is_stateless(name: str) -> bool:
+    return name.removesuffix("()").rsplit(".", 1)[-1] in _STATELESS
+
+
+_STATELESS = frozenset(
+    "ReLU LeakyReLU ELU SELU GELU SiLU Mish Tanh Sigmoid Softmax LogSoftmax Softplus Hardtanh ReLU6 Hardswish Hardsigmoid Dropout Dropout1d "
+    "Dropout2d Dropout3d AlphaDropout MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d "
+    "AdaptiveMaxPool2d Flatten Unflatten Identity Upsample PixelShuffle ZeroPad2d ReflectionPad2d CosineSimilarity Fold Unfold "
+    "CrossEntropyLoss NLLLoss MSELoss L1Loss BCELoss BCEWithLogitsLoss KLDivLoss SmoothL1Loss HuberLoss Softsign Softmin Threshold".split()
+)

@@ -1,0 +1,252 @@
+"""The graph behind a value: the expressions that gradients reach from it, back through arithmetic, layers and local functions."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word
+from torchlint.source.training.grads import CUTS, is_set_later, is_stateless, requires_grad
+from torchlint.source.training.optimizers import is_model
+from torchlint.source.training.regions import runs_without_grad
+
+MAX_NODES = 300
+MAX_DEPTH = 24
+_CUTTING_ATTRIBUTES = frozenset("data grad shape dtype device ndim requires_grad item tolist numpy".split())
+_CONTAINERS = frozenset("sum tuple list zip enumerate reversed sorted dict max min".split())
+_PLAIN = frozenset("float int bool str len range print round isinstance".split())
+_LOSS_WORDS = ("loss", "criterion", "objective", "penalty")
+
+
+class Graph:
+    """What gradients reach from a value. `nodes` are expressions by identity, nearest first; `cuts` are where they are stopped."""
+
+    __slots__ = ("nodes", "cuts", "open")
+
+    def __init__(self):
+        self.nodes: dict[tuple, Value] = {}
+        self.cuts: list[Value] = []
+        self.open = False  # is there an origin nobody could look into?
+
+    def sure(self) -> dict[tuple, Value]:
+        """The nodes that certainly belong to a graph, whatever the data are."""
+        return {key: node for key, node in self.nodes.items() if carries(node)}
+
+
+def graph(value: Value, strict: bool = False) -> Graph:
+    """The graph behind a value. `strict` goes on only where gradients are known to flow, not through functions nobody can see."""
+    memo = value.module.world.memo
+    key = ("graph", id(value.node), id(value.frame), value.path, strict)
+    if key not in memo:
+        found = Graph()
+        _walk(value, found, strict, set(), MAX_DEPTH)
+        memo[key] = (found, value)
+    return memo[key][0]
+
+
+def mark(value: Value) -> tuple:
+    """One expression in one call of its function: what two graphs share if they share it."""
+    calls, frame = [id(value.node)], value.frame
+    while frame and frame.call:
+        calls.append(id(frame.call.node))
+        frame = frame.call.frame
+    return tuple(calls)
+
+
+def carries(node: Value) -> bool:
+    """Does the result of an expression certainly have a graph: made by a layer, a model or a loss, or of what requires grad?"""
+    if isinstance(node.node, ast.Call) and not node.path:
+        func = node.at(node.node.func, ())
+        word = last_word(func.node).lower()
+        if isinstance(func.node, ast.Call):
+            word = last_word(func.node.func).lower()
+        if any(part in word for part in _LOSS_WORDS) and not isinstance(func.node, ast.Attribute):
+            return not runs_without_grad(node)
+        if isinstance(func.node, ast.Attribute) and any(part in word for part in _LOSS_WORDS):
+            return not runs_without_grad(node)
+    return is_model_call(node) or requires_grad(node) is True
+
+
+def is_model_call(node: Value) -> bool:
+    """A call of a module that has weights, or of something called like one where nothing is known. What is iterated over is a sampler or loader."""
+    if not isinstance(node.node, ast.Call) or EACH in node.path or runs_without_grad(node):
+        return False
+    names = {c.name for c in callees(node)}
+    if names and all(name.startswith("torch.nn.") and is_stateless(name) for name in names):
+        return False
+    if not names and _makes_an_object(node.node.func) or "torch.Generator" in names:
+        return False
+    return is_model(node.at(node.node.func, ()))
+
+
+def _makes_an_object(func: ast.expr) -> bool:
+    """`LanguageModel()` of a class that is not seen."""
+    word = last_word(func) if isinstance(func, (ast.Name, ast.Attribute)) else ""
+    return word[:1].isupper() and not word.isupper()
+
+
+def is_cut(origin: Value) -> bool:
+    """Does an expression stop gradients: `.detach()`, `.item()`, `.data`, `torch.tensor(…)`, a comparison, code under no_grad?"""
+    node = origin.node
+    if isinstance(node, ast.Attribute):
+        return node.attr in _CUTTING_ATTRIBUTES
+    if isinstance(node, ast.Call):
+        names = {c.name for c in callees(origin)}
+        if names and names <= _CUTTING_CALLS:
+            return not is_set_later(origin)
+        return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
+    return isinstance(node, (ast.Compare, ast.JoinedStr))
+
+
+_CUTTING_CALLS = CUTS | {"torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.autograd.Variable", "numpy.array", "numpy.asarray"}
+
+
+def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> None:
+    if value.node is None or depth == 0 or len(found.nodes) > MAX_NODES:
+        found.open = True
+        return
+    for element in put_in(value):
+        _walk(element, found, strict, seen, depth - 1)
+    for origin in origins(value):
+        if origin.key in seen:
+            continue
+        seen.add(origin.key)
+        if origin.node is None:
+            found.open = True
+        elif is_cut(origin):
+            found.cuts.append(origin)
+        else:
+            found.nodes.setdefault(mark(origin), origin)
+            if origin.path[:1] == ("applied",) and origin.frame and origin.frame.call:
+                found.nodes.setdefault(mark(origin.frame.call), origin.frame.call)
+            parts = list(operands(origin, strict))
+            for part in parts:
+                _walk(part, found, strict, seen, depth - 1)
+
+
+def operands(origin: Value, strict: bool) -> Iterator[Value]:
+    """The parts of an expression that gradients flow on to."""
+    node = origin.node
+    if origin.path[:1] == ("applied",):  # the last layer of a Sequential: gradients flow on to what the Sequential was called with
+        call = origin.frame.call if origin.frame else None
+        if call is not None:
+            yield from (call.at(a, ()) for a in call.node.args if not isinstance(a, ast.Starred))
+        return
+    if isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.AugAssign):
+        parts = [node.value]
+        if isinstance(node.target, ast.Name):
+            parts.append(read_of(node))
+    elif isinstance(node, ast.UnaryOp):
+        parts = [node.operand]
+    elif isinstance(node, (ast.Subscript, ast.Attribute)):
+        parts = [node.value]
+    elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+        parts = [e.value if isinstance(e, ast.Starred) else e for e in node.elts]
+    elif isinstance(node, ast.Dict):
+        parts = node.values
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        parts = [node.elt]
+    elif isinstance(node, ast.Call):
+        parts = _call_parts(origin, strict)
+    else:
+        parts = []
+    for part in parts:
+        yield origin.at(part, ())
+
+
+def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
+    node: ast.Call = origin.node
+    given = [a.value if isinstance(a, ast.Starred) else a for a in node.args] + [k.value for k in node.keywords]
+    receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    known = callees(origin)
+    if isinstance(node.func, ast.Name) and node.func.id in _CONTAINERS:
+        return given
+    if known and all(c.name.startswith("torch.") for c in known):
+        return given
+    if known and receiver and all(c.kind == "method" for c in known):
+        if MODULE in kinds(origin.at(node.func.value, ())):
+            return given if last_word(node.func) == "forward" or not strict else []
+        if last_word(node.func) in ("items", "values", "get", "pop"):
+            return receiver
+        if strict and any(isinstance(part, ast.Dict) for part in given):
+            return []  # no operation of torch takes a dict: an evaluator gives numbers
+        return [*receiver, *given]
+    return given if not strict or is_model_call(origin) or carries(origin) else []
+
+
+def put_in(value: Value) -> Iterator[Value]:
+    """What is appended to the list that a name or attribute holds."""
+    node = value.node
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        for call in appends(value.module).get(last_word(node), ()):
+            if _same_variable(node, call.func.value) and call.args:
+                yield value.at(call.args[-1], ())
+
+
+def appends(module: Module) -> dict[str, list[ast.Call]]:
+    """The calls of `append`, `extend` and `insert`, by the word before the dot."""
+    memo = module.world.memo
+    key = ("appends", module.path)
+    if key not in memo:
+        found: dict[str, list[ast.Call]] = {}
+        for word in ("append", "extend", "insert"):
+            for call in module.index.callers(word):
+                if isinstance(call.func, ast.Attribute):
+                    found.setdefault(last_word(call.func.value), []).append(call)
+        memo[key] = found
+    return memo[key]
+
+
+def _same_variable(a: ast.expr, b: ast.expr) -> bool:
+    if isinstance(a, ast.Name) and isinstance(b, ast.Name):
+        return a.id == b.id and a.at.lookup(a.id) is b.at.lookup(b.id)
+    if isinstance(a, ast.Attribute) and isinstance(b, ast.Attribute):
+        return ast.unparse(a) == ast.unparse(b) and _class_of(a) is _class_of(b)
+    return False
+
+
+def _class_of(node: ast.AST) -> ast.AST | None:
+    function = enclosing_function(node)
+    while function is not None and isinstance(function, FUNCTIONS):
+        owner = enclosing_class(function)
+        if owner is not None:
+            return owner
+        function = enclosing_function(function)
+    return None
+
+
+def read_of(statement: ast.AugAssign) -> ast.Name:
+    """`y` as it is read by `y += 1`: the parser marks it as stored only."""
+    target = statement.target
+    name = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+    name.up, name.at = statement, target.at
+    return name
+
+
+def loss_of(module: Module, call: ast.Call) -> Value | None:
+    """What a call of `backward` runs through: its receiver, or its argument if the receiver is no tensor."""
+    if not isinstance(call.func, ast.Attribute):
+        return None
+    receiver = last_word(call.func.value).lower()
+    if call.args and (call.func.attr != "backward" or receiver in ("accelerator", "fabric", "autograd", "self", "engine")):
+        return Value(module, call.args[0])
+    return Value(module, call.func.value)
+
+
+def backpropagated(act) -> list[Value]:
+    """The values whose graph an act of training (a backward) runs through."""
+    node, receiver = act.event.node, act.event.receiver
+    first = act.event.value.at(node.args[0], ()) if node.args and not isinstance(node.args[0], ast.Starred) else None
+    if first is None:
+        return [receiver] if receiver is not None else []
+    if act.event.method == "backward" and receiver is not None and (not isinstance(receiver.node, ast.Name) or "loss" in receiver.node.id.lower()):
+        word = last_word(receiver.node).lower()
+        if word not in ("accelerator", "fabric", "autograd", "engine", "strategy", "model", "trainer"):
+            return [receiver]
+    return [first]

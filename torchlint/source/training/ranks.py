@@ -1,0 +1,76 @@
+"""Where a tensor has no dimensions left: what is reduced to one number, and an element of what has one dimension."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
+
+_REDUCTIONS = frozenset("sum mean prod norm std var min max median all any argmax argmin logsumexp".split())
+_IN_A_ROW = frozenset(f"torch.{name}" for name in "linspace arange logspace randperm".split())
+_OF_SIZES = frozenset(f"torch.{name}" for name in "zeros ones empty rand randn".split())
+_KEEPS_SHAPE = frozenset("cumprod cumsum sqrt rsqrt exp log pow clamp clip flip abs sigmoid tanh float double long clone detach to softmax".split())
+
+
+def is_reduced(call: ast.Call) -> bool:
+    """`x.mean()`, `torch.sum(x)`: one number, which mixes with every device."""
+    function = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "torch"
+    return last_word(call.func) in _REDUCTIONS and len(call.args) == int(function) and not call.keywords
+
+
+def is_element(value: Value, index: ast.expr) -> bool:
+    """`betas[t]` of a row, in a loop that counts `t`."""
+    return _is_number(value.at(index, ())) and _is_row(value, 6)
+
+
+def _is_number(index: Value) -> bool:
+    node = index.node
+    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
+        parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
+        return all(_is_number(index.at(part)) for part in parts)
+    if isinstance(node, ast.Name):
+        scope = node.at.lookup(node.id)
+        return scope is not None and bool(bound := reaching(node, scope)) and all(counts(b) for b in bound)
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def counts(binding: ast.AST) -> bool:
+    """Is a name the counter of a loop over `range` or `enumerate`?"""
+    loop = getattr(binding, "up", None)
+    first = isinstance(loop, ast.Tuple) and loop.elts[0] is binding
+    loop = loop.up if first else loop
+    if not isinstance(loop, (ast.For, ast.comprehension)):
+        return False
+    counted = loop.iter
+    while isinstance(counted, ast.Call) and last_word(counted.func) in ("reversed", "tqdm", "list") and counted.args and isinstance(counted.args[0], ast.Call):
+        counted = counted.args[0]
+    return isinstance(counted, ast.Call) and last_word(counted.func) in (("enumerate",) if first else ("range", "trange"))
+
+
+def _is_row(value: Value, depth: int) -> bool:
+    found = origins(value) if depth else []
+    return bool(found) and all(_has_one_dimension(origin, depth) for origin in found)
+
+
+def _has_one_dimension(origin: Value, depth: int) -> bool:
+    node = origin.node
+    if isinstance(node, ast.BinOp):
+        sides = [origin.at(side, ()) for side in (node.left, node.right) if not isinstance(side, ast.Constant) and kinds(origin.at(side, ())) != {"plain"}]
+        return bool(sides) and all(_is_row(side, depth - 1) for side in sides)
+    if not isinstance(node, ast.Call) or origin.path:
+        return False
+    names = {c.name for c in callees(origin)}
+    if names and names <= _IN_A_ROW:
+        return True
+    if names and names <= _OF_SIZES:
+        return len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
+    if names == {"torch.tensor"} and node.args:
+        return isinstance(node.args[0], (ast.List, ast.Tuple)) and not any(isinstance(e, (ast.List, ast.Tuple, ast.Name, ast.Starred)) for e in node.args[0].elts)
+    if last_word(node.func) in _KEEPS_SHAPE and isinstance(node.func, ast.Attribute):
+        inner = node.func.value if kinds(origin.at(node.func.value, ())) & {TENSOR} else node.args[0] if node.args else None
+        return inner is not None and _is_row(origin.at(inner, ()), depth - 1)
+    return False
