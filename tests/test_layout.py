@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "torchlint"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "rules" not in path.relative_to(PACKAGE).parts)
 RULES = sorted((ROOT / "rules").glob("*.py"))
-CODE = [*MODULES, *RULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").glob("*.py"))]
+CODE = [*MODULES, *RULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT / "benchmarks").rglob("*.py"))]
 
 # What each part may import of torchlint, besides itself and the package's own `__init__` (the version).
 ALLOWED = {
