@@ -88,7 +88,29 @@ def test_rule_command(tree, run):
     assert len(json.loads(run("rule", "--all", "--output-format", "json")[1])) > 1
     code, _, err = run("rule", "TL1011")
     assert code == 2 and "TL101" in err
-    assert run("rule")[0] == 2
+
+
+def test_a_rule_is_a_page(run):
+    """What it finds, one example and its fix, what is right, how far the fix goes; every example only on request."""
+    _, page, _ = run("rule", "TL501")
+    assert len(page.splitlines()) < 70
+    assert page.index("Clear the gradients") < page.index("Found") < page.index("Better") < page.index("Looks the same")
+    assert "training loop · on by default · fix: " in page and "```" not in page
+    _, whole, _ = run("rule", "TL501", "--examples")
+    assert whole.count("```python bad") > 3
+    assert "docs.pytorch.org" in run("rule", "TL105")[1]
+
+
+def test_rule_alone_lists_all_in_groups(run):
+    code, out, _ = run("rule")
+    assert code == 0 and out.index("losses and numerics") < out.index("TL101") < out.index("dry run\n") < out.index("TL901")
+    assert "TL107" in out and "(off by default)" in out
+
+
+def test_rule_as_json_says_how_safe_its_fix_is(run):
+    assert json.loads(run("rule", "TL109", "--output-format", "json")[1])["fix"] == "none"
+    for code, fix in (("TL203", "safe"), ("TL101", "unsafe"), ("TL905", "unsafe")):
+        assert json.loads(run("rule", code, "--output-format", "json")[1])["fix"].startswith(fix)
 
 
 def test_config_command(run):

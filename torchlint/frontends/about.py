@@ -1,4 +1,4 @@
-"""`torchlint rule`, `torchlint config` and `torchlint clean`."""
+"""`torchlint config` and `torchlint clean`."""
 
 from __future__ import annotations
 
@@ -21,49 +21,6 @@ FOLDER = ".torchlint_cache"
 _TYPES = {"StrType": "str", "BoolType": "bool", "ListType": "list[str]", "DictType": "dict[str, list[str]]"}
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _format = click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="How to print.")
-
-
-@click.command(context_settings=_CONTEXT)
-@click.argument("which", required=False)
-@click.option("--all", "everything", is_flag=True, help="Explain all rules.")
-@click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
-@_format
-def rule(which: str | None, everything: bool, rule_path: tuple[str, ...], output_format: str) -> int:
-    """Explain a rule (its code or its name), or all of them."""
-    from torchlint.rule import load_rules
-
-    rules = load_rules((*Configurations().of_file(os.getcwd()).rule_paths, *rule_path))
-    if not everything and not which:
-        raise Failure("which rule? `torchlint rule CODE`, or `torchlint rule --all`")
-    chosen = [r for r in rules.values() if everything or which in (r.name, r.code) or which.upper() == r.code]
-    if not chosen:
-        names = [name for r in rules.values() for name in (r.code, r.name)]
-        raise Failure(f"no rule is called `{which}`{suggestion(which, names)}")
-    if output_format == "json":
-        records = [_record(r) for r in chosen]
-        click.echo(json.dumps(records if everything else records[0], indent=2))
-    else:
-        click.echo("\n\n".join(_page(r) for r in chosen))
-    return 0
-
-
-def _page(rule) -> str:
-    state = "on by default" if rule.default else "off by default"
-    state += ", only with --preview" if rule.preview else ""
-    return f"# {rule.code} {rule.name}\n\n{rule.group}, {state}\n\n{rule.manual.strip()}"
-
-
-def _record(rule) -> dict:
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "group": rule.group,
-        "summary": rule.summary,
-        "explanation": rule.manual.strip(),
-        "default": rule.default,
-        "preview": rule.preview,
-        "dry_run": rule.dry,
-    }
 
 
 @click.command(context_settings=_CONTEXT)

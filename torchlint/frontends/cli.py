@@ -10,7 +10,7 @@ import torchlint
 # Name: (where it lives, what the help says, what to install when that is missing). Nothing is imported before its turn.
 COMMANDS = {
     "check": ("torchlint.frontends.check", "Lint files, folders, or the standard input (`-`).", ""),
-    "rule": ("torchlint.frontends.about", "Explain a rule, or all of them.", ""),
+    "rule": ("torchlint.frontends.rule_page", "Explain a rule, or list them all.", ""),
     "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
     "clean": ("torchlint.frontends.about", "Remove caches below the working folder.", ""),
     "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
