@@ -31,6 +31,10 @@ clamped = features.pow(2).sum(1).clamp(min=1e-8).sqrt()
 with torch.no_grad():
     rmse = torch.sqrt(((features - y) ** 2).mean())
 scale = torch.sqrt(torch.tensor(8.0))
+
+class Normal(nn.Module):
+    def forward(self, x):
+        return x / torch.sqrt(x.pow(2).mean(dim=1, keepdim=True))
 ```
 """
 
@@ -41,16 +45,18 @@ from torchlint import Call, on_call
 default = False
 
 SUMS = ("torch.sum", ".sum", "torch.mean", ".mean", ".pow", "torch.pow", "torch.square", ".square")
-SUMS += ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss", "torch.nn.MSELoss()", "torch.nn.L1Loss()", "torch.var", ".var", ".prod", "torch.prod")
+SUMS += ("torch.var", ".var", ".prod", "torch.prod")
+LOSSES = ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss", "torch.nn.MSELoss()", "torch.nn.L1Loss()")
 
 
 @on_call("torch.sqrt", ".sqrt", unknown=True)
 def check(call: Call):
     argument = call.argument("input", 0)
-    if argument is None or call.no_grad or not call.requires_grad(argument):
+    if argument is None or call.no_grad or call.requires_grad(argument) is False:
         return
     origins = call.origins(argument)
-    if not origins or not all(o.is_call(*SUMS) for o in origins):
+    is_loss = bool(origins) and all(o.is_call(*LOSSES) for o in origins)  # of a prediction, whoever made it
+    if not is_loss and not (call.requires_grad(argument) and origins and all(o.is_call(*SUMS, *LOSSES) for o in origins)):
         return
     text = call.module.segment(argument)
     simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))

@@ -7,6 +7,7 @@ import pytest
 from effort import calls_of
 from torchlint.config import Selection, Settings
 from torchlint.finding import Edit, Finding, Fix, Span
+from torchlint.edits import landing
 from torchlint.linter import fix, fix_until_stable, lint
 from torchlint.rule import load_rules
 
@@ -199,3 +200,45 @@ def test_fixing_changes_nothing_else_and_ends(text):
     fixed, applied, left = fix_until_stable(text, "/nowhere/a.py", TEXT_WORLD, unsafe=True)
     assert fixed == text.replace("F.softmax(z, dim=1)", "z") and len(applied) == 1 and left.findings == ()
     assert fix_until_stable(fixed, "/nowhere/a.py", TEXT_WORLD, unsafe=True)[:2] == (fixed, [])
+
+
+ZEROS = '''"""No zeros.
+
+```python bad
+torch.zeros(1)  # TL990
+```
+"""
+from torchlint import Call, on_call
+
+
+@on_call("torch.zeros")
+def check(call: Call):
+    idle = call.node.args[0].value == 1
+    edit = call.insert_before(call.statement, "pass") if idle else call.replace(call.node, "0")
+    yield call.finding("zeros", fix=call.fix("none", edit))
+'''
+
+
+def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
+    (tmp_path / "TL990_zeros.py").write_text(ZEROS)
+    settings = Settings(dry_run=False, rule_paths=(str(tmp_path),))
+    text = "import torch\nif torch:\n    a = torch.zeros(1)\n    b = torch.zeros(2); c = torch.zeros(1), torch.zeros(3)\n"
+    fixed, applied, left = fix_until_stable(text, "/nowhere/a.py", settings)
+    assert fixed == text.replace("torch.zeros(2)", "0").replace("torch.zeros(3)", "0")
+    assert len(applied) == 2 and [f.span.line for f in left.findings if f.code == "TL990"] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    "place, edits, landed",
+    [
+        ((2, 5), [], ((2, 5), (2, 5))),
+        ((2, 5), [Edit(Span(1, 1, 1, 1), "a\nb\n")], ((4, 5), (4, 5))),
+        ((2, 5), [Edit(Span(2, 1, 2, 3), "abcd")], ((2, 7), (2, 7))),
+        ((2, 5), [Edit(Span(1, 3, 2, 2), "")], ((1, 6), (1, 6))),
+        ((2, 5), [Edit(Span(2, 5, 2, 5), "x\n    ")], ((2, 5), (3, 5))),
+        ((2, 5), [Edit(Span(2, 1, 2, 1), "with a:\n"), Edit(Span(2, 3, 2, 9), "xyz"), Edit(Span(2, 9, 2, 9), "!")], ((3, 3), (3, 6))),
+        ((2, 5), [Edit(Span(2, 6, 2, 7), "")], ((2, 5), (2, 5))),
+    ],
+)
+def test_where_a_place_is_after_edits(place, edits, landed):
+    assert landing(place, edits) == landed

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 import msgspec
 from msgspec import Struct
 
 from torchlint.config import Settings
-from torchlint.edits import apply
+from torchlint.edits import apply, landing
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.project import TORCH, WORDS, NotText, Project, decode
 from torchlint.rule import Rule, Trigger, load_rules
@@ -254,19 +254,33 @@ def _reads(text: str, path: str) -> bool:
 def fix_until_stable(
     text: str, path: str, settings: Settings | None = None, project: Project | None = None, rules: Mapping[str, Rule] | None = None, unsafe: bool = False
 ) -> tuple[str, list[Finding], Outcome]:
-    """Lint and fix until nothing changes: the new text, what was fixed, and what is left."""
+    """Lint and fix until nothing changes: the new text, what was fixed, and what is left. A fix that leaves its own finding is dropped."""
     settings = settings or Settings()
     rules = load_rules(settings.rule_paths) if rules is None else rules
     path = os.path.abspath(path)
     project = project or Project(os.path.dirname(path))
     applied: list[Finding] = []
+    outcome = lint(text, path, settings, project, rules)
     for _ in range(10):
-        outcome = lint(text, path, settings, project, rules)
         wanted = [f for f in outcome.findings if settings.is_fixable(f.code, f.name)]
-        fixed, done = fix(text, wanted, unsafe, path)
-        if not done or fixed == text:
-            return text, applied, outcome
+        while True:
+            fixed, done = fix(text, wanted, unsafe, path)
+            if not done or fixed == text:
+                return text, applied, outcome
+            project.overlay = {**project.overlay, path: fixed}
+            after = lint(fixed, path, settings, project, rules)
+            edits = {edit for finding in done for edit in finding.fix.edits}
+            idle = [f for f in done if _remains(f, edits, after.findings)]
+            if not idle:
+                break
+            wanted = [f for f in wanted if f not in idle]
+            project.overlay = {**project.overlay, path: text}
         applied += done
-        text = fixed
-        project.overlay = {**project.overlay, path: text}
-    return text, applied, lint(text, path, settings, project, rules)
+        text, outcome = fixed, after
+    return text, applied, outcome
+
+
+def _remains(finding: Finding, edits: set[Edit], left: Iterable[Finding]) -> bool:
+    """Is the same still said of the same place after edits that were to mend it? Such a fix would be applied again and again."""
+    first, last = landing((finding.span.line, finding.span.column), [e for e in edits if e.cell == finding.cell])
+    return any(f.code == finding.code and f.cell == finding.cell and first <= (f.span.line, f.span.column) <= last for f in left)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.changed import names_of
-from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.values import EACH, Value
@@ -142,13 +141,6 @@ def _origin(origin: Value, depth: int) -> bool | None:
         if node.attr in ("T", "mT", "real", "imag"):
             return requires_grad(origin.at(node.value, ()), depth - 1)
         return None
-    if isinstance(node, ast.arg) and not origin.path:
-        function = node.up.up
-        owner = method_class(origin.module, function)
-        positional = [*function.args.posonlyargs, *function.args.args]
-        if owner and function.name == "forward" and owner.is_module and not owner.is_lightning and len(positional) > 1:
-            # What comes first is what flows through the network; masks and lengths come later.
-            return True if node is positional[1] and not _looks_like_indices(node) else None
     return None
 
 
@@ -208,10 +200,6 @@ def _says(call: ast.Call, value: bool, position: int | None = None) -> bool:
 def _first_is_false(call: ast.Call) -> bool:
     given = [*call.args, *(k.value for k in call.keywords)]
     return bool(given) and isinstance(given[0], ast.Constant) and given[0].value is False
-
-
-def _looks_like_indices(parameter: ast.arg) -> bool:
-    return any(word in parameter.arg.lower() for word in ("mask", "idx", "index", "indices", "ids", "token", "len", "label", "target"))
 
 
 def is_stateless(name: str) -> bool:
