@@ -190,6 +190,52 @@ for episode in range(2):
     loss.backward()
     optimizer.step()
 ```
+A leaf has no graph, whoever shares it; a buffer that is emptied now and then, and a class of one's own that takes what it is given, do not grow.
+
+```python good
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+        self.scale = nn.Parameter(torch.zeros(2))
+
+    def forward(self, x):
+        return self.fc(x) * self.scale
+
+class Window:
+    def __init__(self):
+        self.values = []
+
+    def append(self, value):
+        self.values.append(float(value))
+
+def surrogate(policy, tasks, optimizer):
+    losses, window = [], Window()
+    for task in tasks:
+        inner = policy(task.x).mean()
+        optimizer.zero_grad()
+        inner.backward()
+        optimizer.step()
+        losses.append(policy.scale.norm())
+        losses.append(policy(task.y).pow(2).mean())
+        window.append(inner)
+    return torch.stack(losses).mean(), window.values
+
+def play(policy, env, optimizer, memory):
+    surrogate(Policy(), env.tasks, optimizer)
+    log_probs = []
+    for episode in range(100):
+        state = env.reset()
+        for step in range(200):
+            log_prob = policy(state).max()
+            loss = -log_prob * env.reward
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            log_probs.append(log_prob)
+            memory.append(loss)
+        del log_probs[:]
+```
 ```python bad
 from elsewhere import Evaluator
 
@@ -239,10 +285,13 @@ def check_step(cls: ModuleClass):
 
 def found(place, kept, why: str):
     part, into = ast.unparse(kept.part), ast.unparse(kept.into)
+    named = part if isinstance(kept.part, ast.Name) else "…"
     return place.finding(
         f"`{into}` keeps the graph of `{part}` of every round, and memory grows",
-        help=f"collect `{part}.item()` or `{part}.detach()`" if isinstance(kept.part, ast.Name) else "collect `….item()` or `….detach()`",
-        fix=place.fix("detach what is collected", place.with_suffix(kept.part, ".detach()")),
+        help=f"collect `{named}.detach()`" + (f", or `{named}.item()`" if kept.is_loss else ""),
+        fix=place.fix(
+            "detach what is collected", place.with_suffix(kept.part, ".detach()"), applicability="safe" if kept.is_loss or place.is_tensor(kept.part) else "unsafe"
+        ),
         notes=[kept.backward.module.note(kept.backward.node, why)],
         at=kept.place,
     )

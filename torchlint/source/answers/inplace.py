@@ -288,7 +288,7 @@ def _plain(known: tuple[ast.expr, bool]) -> tuple[ast.expr, bool]:
     return test, truth
 
 
-def is_trained(module: Module, node: ast.AST) -> bool:
+def is_trained(module: Module, node: ast.AST, asked: set[ast.AST] | None = None) -> bool:
     """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls backward after it?"""
     function = enclosing_function(node)
     if any(last_word(test) == "training" and not truth for test, truth in map(_plain, tests_around(node))):
@@ -301,8 +301,11 @@ def is_trained(module: Module, node: ast.AST) -> bool:
             return True
         if "loss" in function.name.lower():
             return True
-        if any(is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function)):
-            return True
+        asked = set() if asked is None else asked  # functions that call each other
+        if function not in asked:
+            asked.add(function)
+            if any(is_trained(module, call, asked) for call in _calls_of(module, function)[:5] if not within(call, function)):
+                return True
         start, end = function.lineno, function.end_lineno
     return any(max(start, node.lineno) <= call.lineno <= end for call in module.index.callers("backward"))
 

@@ -13,8 +13,9 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call
+from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, mark
-from torchlint.source.training.regions import under_no_grad
+from torchlint.source.training.regions import loops_around, under_no_grad
 
 
 class Kept(NamedTuple):
@@ -24,6 +25,7 @@ class Kept(NamedTuple):
     part: ast.expr
     into: ast.expr
     backward: Value
+    is_loss: bool = False  # is the part itself what `.backward()` was called on, without a gradient? Then it is a tensor with one number
 
 
 class Collecting(NamedTuple):
@@ -42,15 +44,15 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     backwards = [act for act in acts(module, loop.body) if act.role == BACKWARD]
     for place in places:
         inner = _loops_between(place.place, loop)
-        if _is_started_anew(place, loop.body):
+        if _is_emptied(module, place, loop):
             continue
         for act in backwards:
             if any(other in inner for other in act.event.loops):
                 continue  # the inner loop is asked about itself
-            used = _used_by(act)
+            used = _used_by(act, loop)
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if part is not None and not _is_used_for_backward(module, place) and not _is_a_sum_of(module, part, loop, place):
-                yield Kept(place.place, part, place.into, act.event.value)
+                yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
 
 
@@ -77,15 +79,31 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
             used = _used_by(act)
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if part is not None and not _is_started_anew(place, function.body) and not _is_used_for_backward(module, place):
-                yield Kept(place.place, part, place.into, act.event.value)
+                yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
 
 
-def _used_by(act) -> set[tuple]:
-    """What certainly has a graph of all that a backward runs through; what it is called on has one in any case."""
+def _used_by(act, loop: ast.AST | None = None) -> set[tuple]:
+    """What certainly has a graph of all that a backward runs through; what it is called on has one in any case. A leaf has none, whoever
+    shares it, and what was computed before the loop is no graph of a round."""
     values = backpropagated(act)
-    direct = {_part_of(o) for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))}
-    return direct | {_part_of(node) for value in values for node in graph(value).sure().values()}
+    direct = [o for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))]
+    found = [*direct, *(node for value in values for node in graph(value).sure().values())]
+    return {_part_of(node) for node in found if not is_leaf(node) and not is_set_later(node) and not _is_older(node, loop)}
+
+
+def _is_older(node: Value, loop: ast.AST | None) -> bool:
+    if loop is None or node.frame is not None or within(node.node, loop):
+        return False
+    return enclosing_function(node.node) is enclosing_function(loop) and not any(within(loop, around) for around in loops_around(node.node))
+
+
+def _is_loss(module: Module, part: ast.expr, act) -> bool:
+    receiver, node = act.event.receiver, act.event.node
+    if receiver is None or act.event.method != "backward" or node.args or any(k.arg == "gradient" for k in node.keywords):
+        return False
+    mine = {o.key for o in origins(Value(module, part))}
+    return bool(mine) and mine == {o.key for o in origins(receiver)}
 
 
 def _part_of(node: Value) -> tuple:
@@ -136,11 +154,39 @@ def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Itera
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             yield from _assigned(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("append", "appendleft", "extend", "insert") and node.args:
+            if node.func.attr in ("append", "appendleft", "extend", "insert") and node.args and is_list(Value(module, node.func.value)):
                 yield Collecting(node, node.func.value, [node.args[-1]])
             elif methods:  # of methods that call each other, only the first few: they may do it in a circle
                 yield from _by_method(module, node, methods)
         stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def is_list(value: Value) -> bool:
+    """Known to be a list or a deque: a class of somebody's own may do with what is appended what it likes."""
+    found = origins(value)
+    return bool(found) and all(map(_is_list, found))
+
+
+def _is_list(origin: Value) -> bool:
+    node = origin.node
+    if isinstance(node, (ast.List, ast.ListComp)):
+        return not origin.path
+    if isinstance(node, ast.BinOp):  # `[[]] * n`, `history[-100:] + [loss]`
+        return any(is_list(origin.at(part, ())) for part in (node.left, node.right))
+    if isinstance(node, ast.Subscript):
+        holders = origins(origin.at(node.value, ()))
+        return bool(holders) and all(_holds_lists(holder) for holder in holders)
+    if not isinstance(node, ast.Call) or origin.path:
+        return False
+    return {c.name for c in callees(origin)} in ({"builtins.list"}, {"collections.deque"}) or isinstance(node.func, ast.Name) and node.func.id in ("list", "deque")
+
+
+def _holds_lists(holder: Value) -> bool:
+    """`{}`, `defaultdict(list)`, `[[] for _ in range(n)]`: what such a one holds and is appended to is a list."""
+    node = holder.node
+    if isinstance(node, ast.Call):
+        return last_word(node.func) in ("dict", "defaultdict", "OrderedDict") and not holder.path
+    return isinstance(node, (ast.Dict, ast.DictComp, ast.List, ast.ListComp)) and not holder.path
 
 
 def _assigned(node: ast.Assign) -> Iterator[Collecting]:
@@ -223,6 +269,38 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
             found.append(around)
         around = around.up
     return found
+
+
+def _is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
+    """Does it forget, each round or now and then? What a few counted rounds collect and then is forgotten does no harm either."""
+    if _is_started_anew(place, loop.body) or _forgets(module, place, loop):
+        return True
+    is_counted = isinstance(loop, ast.While) or isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) in ("range", "trange")
+    return is_counted and any(_is_started_anew(place, outer.body) or _forgets(module, place, outer) for outer in loops_around(loop))
+
+
+def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
+    """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`, somewhere in a loop."""
+    memo, key = module.world.memo, ("forgets", id(loop))
+    if key not in memo:
+        memo[key] = {text for node in ast.walk(loop) for text in _forgotten(node)}
+    return ast.unparse(base(place.into)) in memo[key]
+
+
+def _forgotten(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in ("clear", "reset", "pop", "popleft", "popitem", "remove"):
+            yield ast.unparse(node.func.value)
+    elif isinstance(node, ast.Delete):
+        yield from (ast.unparse(base(target)) for target in node.targets)
+    elif isinstance(node, ast.Assign):
+        for outer in node.targets:
+            for target in getattr(outer, "elts", [outer]):
+                holder = target.value if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) else target
+                text = ast.unparse(holder)
+                is_end = isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) == text
+                if is_end or not any(type(inner) is type(holder) and ast.unparse(inner) == text for inner in ast.walk(node.value)):
+                    yield text
 
 
 def _is_started_anew(place: Collecting, body: list[ast.stmt]) -> bool:

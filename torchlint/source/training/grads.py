@@ -80,7 +80,7 @@ def _is_empty_list(origin: Value) -> bool:
 
 def is_set_later(origin: Value) -> bool:
     """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or after a use is not told."""
-    if not {c.name for c in callees(origin)} & CREATES:
+    if not isinstance(origin.node, ast.Call) or not {c.name for c in callees(origin)} & CREATES:
         return False
     index = origin.module.index
     set_so = [*(s.value for s in index.stores if s.attr == "requires_grad"), *(c.func.value for c in index.callers("requires_grad_") if isinstance(c.func, ast.Attribute))]

@@ -11,7 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word
 from torchlint.source.training.grads import CUTS, is_set_later, is_stateless, requires_grad
-from torchlint.source.training.optimizers import is_model
+from torchlint.source.training.optimizers import is_model, word_of
 from torchlint.source.training.regions import runs_without_grad
 
 MAX_NODES = 300
@@ -78,15 +78,15 @@ def is_model_call(node: Value) -> bool:
     names = {c.name for c in callees(node)}
     if names and all(name.startswith("torch.nn.") and is_stateless(name) for name in names):
         return False
-    if not names and _makes_an_object(node.node.func) or "torch.Generator" in names:
+    if not names and _makes_an_object(node.node) or "torch.Generator" in names:
         return False
     return is_model(node.at(node.node.func, ()))
 
 
-def _makes_an_object(func: ast.expr) -> bool:
-    """`LanguageModel()` of a class that is not seen."""
-    word = last_word(func) if isinstance(func, (ast.Name, ast.Attribute)) else ""
-    return word[:1].isupper() and not word.isupper()
+def _makes_an_object(call: ast.Call) -> bool:
+    """`LanguageModel()` of a class that is not seen, `MODELS[name](**options)`, and `config.network_fn()`: without an input nothing is computed."""
+    word = word_of(call.func)
+    return word[:1].isupper() and (not word.isupper() or isinstance(call.func, ast.Subscript)) or not call.args and not call.keywords
 
 
 def is_cut(origin: Value) -> bool:
@@ -99,6 +99,8 @@ def is_cut(origin: Value) -> bool:
         if names and names <= _CUTTING_CALLS:
             return not is_set_later(origin)
         return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
+    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript)):
+        return runs_without_grad(origin)
     return isinstance(node, (ast.Compare, ast.JoinedStr))
 
 
@@ -172,6 +174,8 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
     if known and receiver and all(c.kind == "method" for c in known):
         if MODULE in kinds(origin.at(node.func.value, ())):
             return given if last_word(node.func) == "forward" or not strict else []
+        if strict and is_model(origin.at(node.func.value, ())):  # two results of one network need not share anything
+            return given
         if last_word(node.func) in ("items", "values", "get", "pop"):
             return receiver
         if strict and any(isinstance(part, ast.Dict) for part in given):
