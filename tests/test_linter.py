@@ -242,3 +242,8 @@ def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
 )
 def test_where_a_place_is_after_edits(place, edits, landed):
     assert landing(place, edits) == landed
+
+
+def test_functions_that_call_each_other_are_followed_once():
+    text = "import torch\ndef even(x):\n    x[0] = 1\n    return odd(x)\ndef odd(x):\n    x += 1\n    return even(x)\n"
+    assert codes(text) == []
