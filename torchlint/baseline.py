@@ -7,6 +7,7 @@ import os
 
 from torchlint.atomic import write_atomically
 from torchlint.config import ConfigError
+from torchlint.reading import RECORDS, read
 from torchlint.result import Result, fingerprints, shown
 
 VERSION = 1
@@ -38,12 +39,11 @@ def subtract(path: str, result: Result) -> int:
 
 def _read(path: str) -> set[str]:
     try:
-        with open(path, encoding="utf-8") as file:
-            table = json.load(file)
+        table = json.loads(read(path, RECORDS))
         if table["version"] != VERSION:
             raise ConfigError(f"{path}: this baseline has version {table['version']}, {VERSION} is understood")
         return {entry["fingerprint"] for entry in table["findings"]}
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the baseline: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ConfigError(f"{path}: this is not a baseline of torchlint") from None

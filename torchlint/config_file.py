@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from torchlint.config import ConfigError, Selection, Settings, check_selectors
 from torchlint.options import Options, check_version, options
+from torchlint.reading import SETTINGS, read
 from torchlint.rule import rule_names
 
 NAMES = (".torchlint.toml", "torchlint.toml", "pyproject.toml")
@@ -120,8 +121,7 @@ def is_ours(path: str) -> bool:
     if os.path.basename(path) != "pyproject.toml":
         return True
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read(path, SETTINGS)
     except OSError:
         return False
     return b"torchlint" in data and "torchlint" in _toml(data, path).get("tool", {})
@@ -130,8 +130,7 @@ def is_ours(path: str) -> bool:
 def read_layer(path: str, root: str, trusted: bool = False) -> Layer:
     """The options of one file."""
     try:
-        with open(path, "rb") as file:
-            table = _toml(file.read(), path)
+        table = _toml(read(path, SETTINGS), path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot read: {error.strerror or error}") from None
     if os.path.basename(path) == "pyproject.toml":

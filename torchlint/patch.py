@@ -6,15 +6,15 @@ import difflib
 import io
 import re
 import tokenize
+
 from torchlint.atomic import write_atomically
+from torchlint.reading import read
 from torchlint.result import shown
 
 
 def rewrite(path: str, text: str) -> None:
     """Puts a text in the place of a file's, in the file's own encoding and with its permissions."""
-    with open(path, "rb") as file:
-        before = file.read()
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(before).readline)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(read(path)).readline)
     write_atomically(path, text.encode(encoding))
 
 

@@ -11,6 +11,8 @@ import tokenize
 from pathlib import Path
 from typing import Iterable, Iterator, Mapping
 
+from torchlint import reading
+
 TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
 WORDS = (*TORCH, "backward(")  # a file with none of them is not even parsed; one that only runs backward is told by its users what it trains
 IGNORED_FOLDERS = frozenset(
@@ -156,8 +158,7 @@ class Project:
 def read(path: str) -> bytes | None:
     """A file's content, None where it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return reading.read(path)
     except OSError:
         return None
 

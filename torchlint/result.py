@@ -10,6 +10,7 @@ from typing import Callable, Mapping
 from msgspec import Struct, field
 
 from torchlint.finding import Finding
+from torchlint.reading import read
 
 
 class Statistics(Struct):
@@ -60,8 +61,7 @@ class Result(Struct, dict=True):
             from torchlint.project import NotText, decode
 
             try:
-                with open(path, "rb") as file:
-                    self.texts[path] = decode(file.read())
+                self.texts[path] = decode(read(path))
             except (OSError, NotText):
                 self.texts[path] = ""
         return self.texts[path]

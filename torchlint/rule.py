@@ -13,6 +13,8 @@ from typing import Any, Callable, Iterable
 
 from msgspec import Struct
 
+from torchlint.reading import read
+
 _FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
 _EXAMPLE = re.compile(r"^```python (bad|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FACTS = ("group", "default", "preview", "since", "until", "severity")
@@ -65,8 +67,8 @@ class Rule:
         self.path = str(path)
         self.code, self.name = match.groups()
         try:
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-        except (SyntaxError, ValueError) as error:
+            tree = ast.parse(read(self.path).decode())
+        except (OSError, SyntaxError, ValueError, RecursionError) as error:
             raise RuleError(f"{path}: {error}") from None
         self.manual = ast.get_docstring(tree) or ""
         if not self.manual:

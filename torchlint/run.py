@@ -15,6 +15,7 @@ from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.finding import NO_DRY_RUN, Finding
 from torchlint.project import WORDS, digest
+from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
 from torchlint.walk import Group, Walk, project_of
 from torchlint.workers import Fixed, Task, failure, fix_files, lint_files, spread
@@ -143,21 +144,18 @@ class Run:
         """Entries of the files that cannot be read or have nothing to do with torch, None for the others."""
         entries: dict[str, Entry | None] = {}
         for path in paths:
-            data = self.overlay[path].encode() if path in self.overlay else None
-            if data is None:
-                try:
-                    with open(path, "rb") as file:
-                        data = file.read()
-                except OSError as error:
-                    entries[path] = failure(
-                        path, "TL001", "cannot_be_parsed", f"cannot read: {error.strerror or error}"
-                    )
-                    continue
-            entries[path] = (
-                None
-                if any(word.encode() in data for word in WORDS)
-                else Entry(digest(data), _NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
-            )
+            entries[path] = None
+            limit = limit_of(path)
+            try:
+                data, has_more = (self.overlay[path].encode(), False) if path in self.overlay else read_start(path, limit)
+                if not any(word.encode() in data for word in WORDS):
+                    # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the cache.
+                    kept = "" if has_more else digest(data)
+                    entries[path] = Entry(kept, _NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
+                elif has_more:
+                    raise too_large(limit)
+            except OSError as error:
+                entries[path] = failure(path, "TL001", "cannot_be_parsed", f"cannot read: {error.strerror or error}")
         return entries
 
     def _lint(self, todo: list[tuple[Group, list[str]]], entries: dict[str, Entry | None]) -> None:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
+from torchlint.reading import SETTINGS, read
 
 Stamp = tuple[int, int, int]  # changed when a file changed: modification and change time, size
 
@@ -222,8 +223,7 @@ class _Ignore:
     @classmethod
     def read(cls, folder: str, above: _Ignore | None, name: str = ".gitignore") -> _Ignore | None:
         try:
-            with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                lines = file.read().splitlines()
+            lines = read(os.path.join(folder, name), SETTINGS, follow=False).decode(errors="replace").splitlines()
             return cls(folder, lines, above)
         except (OSError, ValueError):
             return above

@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Iterator
 
 import click
@@ -16,6 +15,7 @@ import click
 from torchlint.config import suggestion
 from torchlint.config_file import Configurations
 from torchlint.frontends.cli import Failure
+from torchlint.reading import read
 from torchlint.reports.links import rule_url
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _state(r: Rule) -> str:
 
 def _fix(r: Rule) -> str:
     """How far its fixes may be trusted, as its file says it."""
-    code = Path(r.path).read_text(encoding="utf-8").split('"""', 2)[-1]
+    code = read(r.path).decode().split('"""', 2)[-1]
     if "fix=" not in code:
         return "none"
     said = re.findall(r'"(safe|unsafe|display)"', code) + ["unsafe"] * bool(_UNSAFE_WORDS.search(code))

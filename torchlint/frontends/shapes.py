@@ -12,6 +12,7 @@ import click
 from torchlint.atomic import write_atomically
 from torchlint.frontends.cli import Failure
 from torchlint.project import NotText, Project, decode
+from torchlint.reading import read
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -102,11 +103,12 @@ def _of_file(target: str, given: dict) -> list:
 
 def _read(name: str, path: str) -> str:
     try:
-        data = Path(path).read_bytes()
+        data = read(path)
     except IsADirectoryError:
         raise Failure(f"{name} is a folder; name one file") from None
     except OSError as error:
-        raise Failure(f"{name} cannot be read: {(error.strerror or str(error)).lower()}") from None
+        what = error.strerror or str(error)
+        raise Failure(f"{name} cannot be read: {what[:1].lower()}{what[1:]}") from None
     try:
         return decode(data)
     except NotText as error:
@@ -143,7 +145,9 @@ def _of_import(name: str, given: dict) -> list:
         lines = child.stderr.decode(errors="replace").strip().splitlines()
         raise Failure(f"--import {name}: {lines[-1] if lines else 'the process ended without a word'}")
     table = msgspec.json.decode(answer, type=Table)
-    source = Path(table.path)
-    text = source.read_text(errors="replace") if table.path and source.is_file() else ""
+    try:
+        text = read(table.path).decode(errors="replace") if table.path else ""
+    except OSError:
+        text = ""
     shown = os.path.relpath(table.path) if table.path else module
     return [Story(table, shown, text)]

@@ -13,6 +13,7 @@ from torchlint.finding import Edit, Finding, Note
 from torchlint.frontends.lsp.documents import Document, OpenFiles, Unit
 from torchlint.frontends.lsp.text import Text
 from torchlint.project import NotText, decode
+from torchlint.reading import read
 from torchlint.reports.links import rule_url
 from torchlint.rule import Rule
 
@@ -98,5 +99,4 @@ def on_disk(path: str, encoding: str) -> Text:
 
 @lru_cache(maxsize=16)
 def _read(path: str, encoding: str, changed: int) -> Text:
-    with open(path, "rb") as file:
-        return Text(decode(file.read()), encoding)
+    return Text(decode(read(path)), encoding)
