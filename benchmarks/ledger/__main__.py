@@ -16,7 +16,7 @@ import verdicts
 from reading import passage, sample
 from sources import Source
 
-AT_ONCE = 10  # sources in one run of torchlint
+AT_ONCE = 6  # sources in one run of torchlint
 
 
 def main() -> int:
