@@ -4,6 +4,14 @@ Without `dim`, `F.softmax`, `F.log_softmax` and `nn.Softmax` guess: dimension 0 
 batch of sequences (batch, time, classes) that is the batch: every sample is normalised over the other samples. Classes are usually the last dimension, or
 dimension 1 of images. `dim=0` makes the same mistake on purpose; it is reported where the scores are plainly those of a batch.
 
+Where the input is not plainly one of three dimensions, torch's choice is mostly the one that is meant; that is only remarked on if this rule is selected.
+
+```python bad
+states, _ = nn.LSTM(4, 8)(x)
+p = F.softmax(nn.Linear(8, 3)(states))  # TL108
+weights = nn.Softmax()  # TL108
+attended = weights(torch.bmm(q, k))
+```
 ```python bad
 logits = nn.Linear(8, 3)(x)
 p = F.softmax(logits)  # TL108
@@ -106,17 +114,23 @@ def function(call: Call):
         origins = call.argument_origins("input", 0)
         linear = origins and all(o.is_call("torch.nn.Linear()") for o in origins)
         fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe") if linear else None
-        yield finding(call, fix)
+        scores = call.argument("input", 0)
+        yield finding(call, fix, scores is not None and call.rank(scores) == 3)
 
 
 @on_call("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin", without="dim")
 def layer(call: Call):
     if not call.node.args and not call.has_stars:
-        yield finding(call, None)
+        yield finding(call, None, any(used.rank(used.node.args[0]) == 3 for used in call.calls_of_it if used.node.args))
 
 
-def finding(call: Call, fix):
-    return call.finding(f"`{call.short}` does not say over which dimension: for three dimensions it takes the batch", help="pass `dim=-1`, or `dim=1` for images", fix=fix)
+def finding(call: Call, fix, of_three: bool):
+    return call.finding(
+        f"`{call.short}` does not say over which dimension: " + ("its input has three, and it takes the first, the batch" if of_three else "for three dimensions it takes the batch"),
+        help="pass `dim=-1`, or `dim=1` for images",
+        fix=fix,
+        severity="warning" if of_three else "info",
+    )
 
 
 @on_call("torch.softmax", "torch.nn.functional.softmax", "torch.log_softmax", "torch.nn.functional.log_softmax", ".softmax", ".log_softmax", unknown=True)

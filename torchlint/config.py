@@ -63,6 +63,11 @@ class Settings(Struct, frozen=True, kw_only=True):
             on = _apply(layer, rules, on)
         return frozenset(code for code in on if self.preview or not rules[code].preview)
 
+    def asked_for(self, rules: Mapping[str, Any]) -> frozenset[str]:
+        """The codes that somebody has selected: what they only remark (severity `info`) is wanted too."""
+        words = [s for layer in self.selections for s in (*(layer.select or ()), *layer.extend_select)]
+        return frozenset(code for code, rule in rules.items() if any(matches(s, code, rule.name) for s in words))
+
     def is_ignored_in(self, path: str, code: str, name: str) -> bool:
         """Whether `per-file-ignores` silences a rule in a file."""
         for pattern, selectors in self.per_file_ignores.items():

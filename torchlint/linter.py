@@ -85,6 +85,8 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
     if settings.dry_run and says_torch:
         dry = _dry_run(text, path, tree, view, [rules[c] for c in sorted(active)], settings, hints, strict)
         findings = _once(findings + dry.findings)
+    remarks = settings.asked_for(rules)
+    findings = [f for f in findings if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
     if settings.noqa:

@@ -38,7 +38,9 @@ def bootstraps(module: Module) -> Iterator[Bootstrap]:
             continue
         behind = graph(loss).nodes
         for target in list(behind.values()):
-            for value in _discounted(target):
+            for value, reward in _discounted(target):
+                if _network_calls(graph(reward).nodes.values()):
+                    continue  # a weighted sum of two losses
                 inside = graph(value).nodes
                 used = _network_calls(node for key, node in inside.items() if key in behind)
                 others = _network_calls(node for key, node in behind.items() if key not in inside)
@@ -66,13 +68,13 @@ def _sounds_like_values(node: Value) -> bool:
     return not callees(node) and bool(_VALUES.search(last_word(node.node.func).lower()))
 
 
-def _discounted(target: Value) -> Iterator[Value]:
-    """`gamma * q(s)` of `r + gamma * q(s)`."""
+def _discounted(target: Value) -> Iterator[tuple[Value, Value]]:
+    """`gamma * q(s)` and `r` of `r + gamma * q(s)`."""
     node = target.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        for side in (node.left, node.right):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
             if any(_is_discount(factor) for factor in _factors(side)):
-                yield target.at(side, ())
+                yield target.at(side, ()), target.at(other, ())
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:

@@ -37,6 +37,7 @@ from torchlint.source.training.optimizers import (
     later_calls,
     made_before,
 )
+from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
 from torchlint.source.training.updates import lost_gradients, updates
 
@@ -364,6 +365,18 @@ class Call(Place):
     @property
     def is_method(self) -> bool:
         return bool(self.names) and all(name.startswith(".") for name in self.names)
+
+    def rank(self, node: ast.expr) -> int | None:
+        """How many dimensions a tensor has; None where it is not plain."""
+        return rank(self.value.at(node, ()))
+
+    @property
+    def calls_of_it(self) -> list[Call]:
+        """The calls of the object that this call makes, in this file."""
+        word = self.statement.targets[0] if isinstance(self.statement, ast.Assign) and self.statement.value is self.node else None
+        named = self.module.index.callers(last_word(word)) if word is not None else []
+        calls = [*named, *([self.node.up] if isinstance(self.node.up, ast.Call) and self.node.up.func is self.node else [])]
+        return [Call(Value(self.module, c)) for c in calls if any(o.node is self.node for o in objects(Value(self.module, c.func)))]
 
     def is_batch_of_scores(self, node: ast.expr) -> bool:
         """Several scores for each of several samples, plainly."""

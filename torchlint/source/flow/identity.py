@@ -7,6 +7,7 @@ from typing import Iterator
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical, imported_name, star_name
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import first_parameter, is_static
@@ -92,7 +93,7 @@ def _root_names(value: Value) -> Iterator[str | None]:
     scope = node.at.lookup(node.id)
     if scope is None:
         star = star_name(value.module, node.id)
-        yield canonical(star) if star else ("builtins." + node.id if node.id in _BUILTINS else None)
+        yield canonical(star) if star else ("builtins." + node.id if node.id in _BUILTINS else _passed_on(value.module, node.id))
         return
     bindings = reaching(node, scope)
     if all(isinstance(b, ast.alias) for b in bindings):
@@ -103,6 +104,24 @@ def _root_names(value: Value) -> Iterator[str | None]:
             yield external_name(origin)
         elif not isinstance(origin.node, ast.Constant):  # `except ImportError: F = None` says nothing about F
             yield None
+
+
+def _passed_on(module: Module, name: str) -> str | None:
+    """What a name means that `from utils import *` brought, where `utils.py` itself has imported it."""
+    seen, todo = {module.path}, [module]
+    while todo:
+        here = todo.pop()
+        for star in here.index.stars:
+            home = here.imported(star.module or "", star.level)
+            if home is None or home.path in seen:
+                continue
+            seen.add(home.path)
+            bindings = home.tree.scope.bindings.get(name, [])
+            if bindings:
+                named = {external_name(Value(home, binding)) for binding in bindings if isinstance(binding, ast.alias)}
+                return named.pop() if len(named) == len(bindings) == 1 else None
+            todo.append(home)
+    return None
 
 
 _LONGEST = 20  # attributes of a dotted name

@@ -77,9 +77,18 @@ def identity(value: Value) -> dict[tuple, Value]:
     found = {}
     for origin in objects(value):
         if not (isinstance(origin.node, ast.Constant) and origin.node.value is None):
-            named = isinstance(origin.node, (ast.Name, ast.Attribute))  # nobody is seen to set it: its text says which it is
+            # Nobody is seen to set it, or what hands it out is not known: its text says which it is.
+            named = isinstance(origin.node, (ast.Name, ast.Attribute)) or _is_getter(origin)
             found[(ast.dump(origin.node) if named else id(origin.node), origin.path)] = origin
     return found
+
+
+def _is_getter(origin: Value) -> bool:
+    """`self.optimizers()`: a call without arguments of what is not known to make anything."""
+    node = origin.node
+    if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
+        return False
+    return all(c.kind != "class" and c.function is None and (not c.name or c.name.startswith(".")) for c in callees(origin))
 
 
 def are_distinct(a: Value, b: Value) -> bool:

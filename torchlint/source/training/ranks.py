@@ -1,4 +1,4 @@
-"""Where a tensor has no dimensions left: what is reduced to one number, and an element of what has one dimension."""
+"""How many dimensions a tensor has, as far as the source says; where it has none left."""
 
 from __future__ import annotations
 
@@ -74,3 +74,48 @@ def _has_one_dimension(origin: Value, depth: int) -> bool:
         inner = node.func.value if kinds(origin.at(node.func.value, ())) & {TENSOR} else node.args[0] if node.args else None
         return inner is not None and _is_row(origin.at(inner, ()), depth - 1)
     return False
+
+
+# What has as many dimensions as its input.
+_SAME_RANK = frozenset(
+    "to cuda cpu float double half contiguous clone detach relu tanh sigmoid gelu leaky_relu elu dropout softmax log_softmax exp log clamp layer_norm normalize "
+    "masked_fill transpose permute roll flip expand_as".split()
+)
+_SAME_RANK_LAYERS = frozenset(
+    f"torch.nn.{name}()" for name in "Linear ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid Dropout LayerNorm Identity TransformerEncoder TransformerEncoderLayer".split()
+)
+_THREE = frozenset(("torch.bmm", ".bmm", "torch.baddbmm"))
+_MAKERS = frozenset(f"torch.{name}" for name in "zeros ones empty rand randn".split())
+_RESHAPES = frozenset("view reshape".split())
+
+
+def rank(value: Value, depth: int = 8) -> int | None:
+    """The number of dimensions; None where it is not plain, or differs from case to case."""
+    found = {_rank(origin, depth) for origin in origins(value)} if depth else {None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _rank(origin: Value, depth: int) -> int | None:
+    node = origin.node
+    if not isinstance(node, ast.Call) or origin.path not in ((), (0,)):
+        return None
+    names = {c.name for c in callees(origin)}
+    if origin.path == (0,):
+        return 3 if names and names <= {"torch.nn.LSTM()", "torch.nn.GRU()", "torch.nn.RNN()", "torch.nn.MultiheadAttention()"} else None
+    sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
+    word = last_word(node.func)
+    if names and names <= _MAKERS or word in _RESHAPES and isinstance(node.func, ast.Attribute) and not names - {f".{word}"}:
+        plain = all(isinstance(s, (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.Subscript)) for s in sizes)
+        return len(sizes) if plain and len(sizes) > 1 else None
+    if names and names <= _THREE:
+        return 3
+    if not names or not (names <= _SAME_RANK_LAYERS or word in _SAME_RANK or word in ("unsqueeze", "squeeze")):
+        return None
+    is_method = all(name.startswith(".") for name in names) and isinstance(node.func, ast.Attribute)
+    given = node.func.value if is_method else node.args[0] if node.args else None
+    inner = rank(origin.at(given, ()), depth - 1) if given is not None else None
+    if inner is None or word not in ("unsqueeze", "squeeze"):
+        return inner
+    if word == "unsqueeze":
+        return inner + 1
+    return None

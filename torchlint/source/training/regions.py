@@ -12,7 +12,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word
 
-_NAMED_SO = re.compile(r"no_?grad|inference_mode|inference_decorator")  # a decorator of the project's own
+_NAMED_SO = re.compile(r"no_?grad|inference_mode|inference_decorator")  # a decorator or context of the project's own, or of nobody knows whom
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
 
@@ -31,14 +31,14 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
     child = node
     for parent in ancestors(node):
         if isinstance(parent, (ast.With, ast.AsyncWith)) and child in parent.body:
-            if any(is_no_grad(Value(module, item.context_expr)) for item in parent.items):
+            if any(is_no_grad(Value(module, item.context_expr)) or _is_named_so(item.context_expr) for item in parent.items):
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
                 return False
         elif isinstance(parent, ast.If) and _is_grad_disabled_test(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in parent.body:
-            if any(is_no_grad(Value(module, d)) or _NAMED_SO.search(last_word(_callee(d))) for d in parent.decorator_list) or _switches_off(module, parent, node):
+            if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list) or _switches_off(module, parent, node):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False
@@ -84,6 +84,10 @@ def _is_false(call: ast.Call) -> bool:
 
 def _is_enable_grad(module: Module, expression: ast.expr) -> bool:
     return "enable_grad" in module.index.text and external_name(Value(module, _callee(expression))) == "torch.enable_grad"
+
+
+def _is_named_so(expression: ast.expr) -> bool:
+    return bool(_NAMED_SO.search(last_word(_callee(expression)))) and not (isinstance(expression, ast.Call) and _is_false(expression))
 
 
 def _callee(node: ast.expr) -> ast.expr:
