@@ -242,6 +242,27 @@ optimizer = torch.optim.SGD(small.parameters(), lr=0.1)
 small.train()
 small(torch.rand(4, 2, 8)).sum().backward()
 ```
+
+Where one branch moves its tensors, the other one is for the CPU; what a method makes for itself stays where it was made.
+
+```python good
+class Noisy(nn.Module):
+    def __init__(self, use_cuda):
+        super().__init__()
+        self.use_cuda = use_cuda
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        if self.use_cuda:
+            return self.fc(x) + torch.rand(3).cuda()
+        return self.fc(x) + (torch.rand(3).cuda() if self.use_cuda else torch.rand(3))
+
+    def check(self):
+        net, scale = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
+        return net(torch.randn(3, 4)) * scale + torch.zeros(2) * scale
+
+Noisy(True).cuda()
+```
 """
 
 import ast
@@ -291,6 +312,16 @@ def on_same_device(call: Call):
     if call.names & {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.from_numpy"}:
         return None
     tensor = function.args.args[1].arg
-    if not call.is_tensor_parameter(tensor):
+    if not call.is_tensor_parameter(tensor) or bounds_a_slice(call):
         return None
-    return call.fix(f"create it on the device of `{tensor}`", call.with_keyword("device", f"{tensor}.device"))
+    random = call.names <= {"torch.rand", "torch.randn", "torch.randint", "torch.randperm"}  # each device draws other numbers
+    return call.fix(
+        f"create it on the device of `{tensor}`", call.with_keyword("device", f"{tensor}.device"), applicability="unsafe" if random else "safe"
+    )
+
+
+def bounds_a_slice(call: Call) -> bool:
+    """Each use of a tensor as the end of a slice waits for its device."""
+    statement = call.statement
+    names = {t.id for t in getattr(statement, "targets", ()) if isinstance(t, ast.Name)}
+    return any(isinstance(n, ast.Name) and n.id in names for inner in ast.walk(call.function) if isinstance(inner, ast.Slice) for n in ast.walk(inner))

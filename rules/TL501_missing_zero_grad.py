@@ -358,6 +358,24 @@ for x, code in loader:
     F.cross_entropy(critic(generator(torch.randn(4, 4))), code).backward()
     opt_both.step()
 ```
+
+What `self.optimizers()` hands out is the same object each time.
+
+```python good
+import lightning as L
+
+class Manual(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.net = nn.Linear(3, 1)
+
+    def training_step(self, batch, index):
+        for part in batch:
+            self.manual_backward(self.net(part).mean())
+            self.optimizers().step()
+            self.optimizers().zero_grad()
+```
 """
 
 import ast

@@ -183,6 +183,19 @@ def train(model, loader, epochs):
 
 train(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.Linear(8, 1)), loader, 10)
 ```
+```python good
+classifier = make(args).cuda()
+optimizer = torch.optim.Adam(classifier.parameters())
+for epoch in range(9):
+    classifier = classifier.train()
+    for x, y in train_loader:
+        optimizer.zero_grad()
+        F.cross_entropy(classifier(x), y).backward()
+        optimizer.step()
+    classifier = classifier.eval()
+    with torch.no_grad():
+        print(sum(classifier(x).sum().item() for x, y in test_loader))
+```
 """
 
 from torchlint import Loop, on_loop

@@ -233,6 +233,29 @@ for state, action, reward, after in batches:
     loss.backward()
     optimizer.step()
 ```
+
+A weighted sum of two losses looks like a target and is none.
+
+```python good
+model, optimizer = nn.Linear(4, 1), torch.optim.SGD(model.parameters(), lr=0.1)
+for a, b, y in batches:
+    loss = F.mse_loss(model(a), y) + gamma * F.l1_loss(model(b), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+```
+```python good helpers.py
+import torch
+```
+```python good validate.py
+from helpers import *
+
+def validate(model, val_loader):
+    model.eval()
+    with torch.no_grad():
+        for x, y in val_loader:
+            print(model(x).argmax(1) == y)
+```
 """
 
 import ast

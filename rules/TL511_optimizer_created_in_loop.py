@@ -134,6 +134,15 @@ def experiment(lr):
 for lr in (0.1, 0.01):
     experiment(lr)
 ```
+
+Schedules are drawn with an optimizer that never trains.
+
+```python good
+dummy = nn.Linear(1, 1)
+for warmup in (100, 200):
+    optimizer = torch.optim.Adam(dummy.parameters(), lr=1)
+    optimizer.step()
+```
 """
 
 import ast

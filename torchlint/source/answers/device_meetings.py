@@ -12,7 +12,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function
-from torchlint.source.training.devices import MOVED, MOVES, device_of, flat, in_module_code, is_moved_object
+from torchlint.source.training.devices import MOVED, MOVES, device_of, flat, in_module_code, is_made_here, is_moved_object
 from torchlint.source.training.ranks import is_element, is_reduced
 
 # Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
@@ -139,7 +139,7 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     if any(c.kind == "instance" and c.name.startswith("torch.nn.") for c in known):
         layer = value.at(call.func, ())
         others = [a for a in flat(call) if a is not node]
-        if any(_has_weights(n) for n in names) and (in_module_code(value) or is_moved_object(layer, 4)):
+        if any(_has_weights(n) for n in names) and (in_module_code(value) and not is_made_here(layer) or is_moved_object(layer, 4)):
             yield Meeting(module, call, call.func)
         else:
             yield from _meets(module, call, others)

@@ -28,15 +28,7 @@ from torchlint.source.training import devices
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, events, may_call
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.optimizers import (
-    is_made_anew,
-    is_model,
-    is_optimizer,
-    is_scaler,
-    is_scheduler,
-    later_calls,
-    made_before,
-)
+from torchlint.source.training.optimizers import is_made_anew, is_model, is_optimizer, is_scaler, is_scheduler, later_calls, made_before
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
 from torchlint.source.training.updates import lost_gradients, updates
@@ -398,7 +390,10 @@ class Call(Place):
     @property
     def meeting(self) -> Meeting | None:
         """Where the tensor that is made here meets one that was moved to a device."""
-        return next(meetings(self.module, self.node), None)
+        if devices.is_the_other_branch(self.node):
+            return None
+        found = next(meetings(self.module, self.node), None)
+        return None if found is None or devices.is_default_moved_elsewhere(self.module) else found
 
     def is_tensor_parameter(self, name: str) -> bool:
         """Is a parameter of the enclosing function still the tensor that was passed, where this call stands?"""

@@ -218,9 +218,9 @@ PLAIN_METHODS = frozenset(
 )
 # Methods that nothing but a tensor has.
 TENSOR_ONLY_METHODS = frozenset(
-    "unsqueeze squeeze_ unsqueeze_ masked_fill masked_fill_ contiguous detach detach_ backward requires_grad_ bmm baddbmm matmul "
+    "unsqueeze squeeze_ unsqueeze_ masked_fill masked_fill_ contiguous detach detach_ backward bmm baddbmm matmul "
     "logsumexp log_softmax softmax sigmoid relu permute expand expand_as view_as type_as index_select scatter scatter_ scatter_add "
-    "scatter_add_ new_zeros new_ones new_full new_tensor new_empty cuda narrow addmm flatten".split()
+    "scatter_add_ new_zeros new_ones new_full new_tensor new_empty narrow addmm".split()
 )
 ARRAY_FUNCTIONS = frozenset(
     "array asarray zeros ones full empty arange linspace logspace eye zeros_like ones_like full_like stack concatenate vstack hstack "

@@ -12,7 +12,7 @@ from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
@@ -32,6 +32,30 @@ def is_default_moved(module: Module) -> bool:
             word in text for word in ("set_default_device", "set_default_tensor_type", "with torch.device", "with device:", "init_empty_weights", "with self.device")
         )
     return memo[key]
+
+
+def is_default_moved_elsewhere(module: Module) -> bool:
+    """Does another file of the project say it for all?"""
+    memo = module.world.memo
+    key = "default moved elsewhere"
+    if key not in memo:
+        memo[key] = any(module.world.view.mentions(word) for word in ("set_default_tensor_type", "set_default_device"))
+    return memo[key]
+
+
+def is_the_other_branch(node: ast.AST) -> bool:
+    """Does the other branch of an `if` around a place move its tensors? Then this one is for the CPU."""
+    child = node
+    for parent in ancestors(node):
+        if isinstance(parent, FUNCTIONS):
+            return False
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            body, orelse = (part if isinstance(part, list) else [part] for part in (parent.body, parent.orelse))
+            other = orelse if child in body else body
+            if any(isinstance(n, ast.Attribute) and n.attr in MOVES and isinstance(n.up, ast.Call) for part in other for n in ast.walk(part)):
+                return True
+        child = parent
+    return False
 
 
 def uses_a_device(module: Module) -> bool:
@@ -105,7 +129,7 @@ def _call(origin: Value, depth: int) -> str | None:
         if name in FACTORIES:
             answers.add(_factory(origin, depth))
         elif name == "torch.nn.Parameter":
-            answers.add(MOVED if _in_class_of_module(origin) else None)
+            answers.add(MOVED if _is_kept_by_module(origin) else None)
         elif callee.kind == "method":
             if last in ("to", "cuda"):
                 answers.add(_moved_to(origin, last, callee.receiver, depth))
@@ -118,7 +142,7 @@ def _call(origin: Value, depth: int) -> str | None:
         elif callee.kind == "instance" and name.startswith("torch.nn."):
             layer = origin.at(node.func, ())
             inputs = [device_of(origin.at(a, ()), depth - 1) for a in node.args]
-            answers.add(MOVED if MOVED in inputs or in_module_code(origin) or is_moved_object(layer, depth) else None)
+            answers.add(MOVED if MOVED in inputs or in_module_code(origin) and not is_made_here(layer) or is_moved_object(layer, depth) else None)
         elif callee.kind == "object":
             answers.add(MOVED if is_moved_object(origin.at(node.func, ()), depth) else None)
         elif callee.kind == "external" and (name.startswith(_COMPUTING) or name.startswith("torch.") and name.count(".") == 1):
@@ -212,11 +236,26 @@ def _parameter(origin: Value) -> str | None:
     return None
 
 
-def _in_class_of_module(origin: Value) -> bool:
-    node = origin.node
+def _is_kept_by_module(parameter: Value) -> bool:
+    """`self.scale = nn.Parameter(…)` goes where the module goes; one that a method makes for itself stays where it was made."""
+    node = parameter.node
+    holder = node.up
+    while isinstance(holder, (ast.Call, ast.List, ast.ListComp, ast.Dict, ast.keyword)):  # nn.ParameterList([…]), self.register_parameter(…)
+        holder = holder.up
+    targets = holder.targets if isinstance(holder, ast.Assign) else [holder.target] if isinstance(holder, ast.AnnAssign) else []
+    if isinstance(holder, ast.Expr):
+        targets = [holder.value.func]
+    if not any(isinstance(target, ast.Attribute) for target in targets):
+        return False
     while node is not None and not isinstance(node, ast.ClassDef):
         node = node.up
-    return node is not None and not _stays_here(origin.module, class_info(origin.module, node))
+    return node is not None and not _stays_here(parameter.module, class_info(parameter.module, node))
+
+
+def is_made_here(layer: Value) -> bool:
+    """Is it a layer that the same function makes, on the default device?"""
+    made = [origin.node for origin in origins(layer)]
+    return bool(made) and all(isinstance(node, ast.Call) and enclosing_function(node) is enclosing_function(layer.node) for node in made)
 
 
 def in_module_code(origin: Value) -> bool:

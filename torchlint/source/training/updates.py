@@ -72,8 +72,8 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
     if not may_mention(module, loop.body, optimizer_words(module)):
         return []
     done = events(module, loop.body)
-    if any(event.method in _RENEWS for event in done):
-        return []
+    if any(event.method in _RENEWS for event in done) or not any(act.role == BACKWARD for act in acts(module, loop.body)):
+        return []  # without a backward nothing is trained: schedules are drawn like that
     made = {id(event.node): event for event in done}
     classes = {id(c.owner.node) for event in done if not event.stores_grad for c in callees(event.value) if c.kind == "class" and c.owner}
     found = []
