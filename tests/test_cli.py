@@ -156,7 +156,6 @@ HEAVY = {
     "rich",
     "flake8",
     "multiprocessing",
-    "pathspec",
     "concurrent.futures.process",
     "importlib.metadata",
 }

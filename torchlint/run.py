@@ -76,7 +76,7 @@ class Run:
         walk, groups = self._files()
         entries: dict[str, Entry] = {}
         todo: list[tuple[Group, list[str]]] = []
-        result = Result(failures=list(walk.missing))
+        result = Result(failures=list(walk.missing), notices=list(walk.notices))
         for group in groups:
             known = self._cache(group).look_up(group) if not self.overlay else {}
             result.statistics.cached += len(known)

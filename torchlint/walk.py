@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -13,8 +14,10 @@ from msgspec import Struct
 
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
-from torchlint.reading import SETTINGS, read
+from torchlint.ignores import Ignores, above, is_ignored
+from torchlint.reading import check_kind
 
+DEEPEST = 1000  # characters of a path below the folder that was named: no tree of anybody goes there
 Stamp = tuple[int, int, int]  # changed when a file changed: modification and change time, size
 
 
@@ -32,11 +35,13 @@ def stamp(status: os.stat_result) -> Stamp:
 
 
 class Walk:
-    """The files to lint, in groups. A path that does not exist becomes a line in `missing`."""
+    """The files to lint, in groups. A path that does not exist becomes a line in `missing`, what was only left out for
+    a reason that somebody should know becomes one in `notices`."""
 
     def __init__(self, paths: Iterable[str], configurations: Configurations):
         self.configurations = configurations
         self.missing: list[str] = []
+        self.notices: list[str] = []
         self._groups: dict[tuple, Group] = {}
         self._group_of_folder: dict[str, Group] = {}
         self._seen: set[str] = set()
@@ -54,8 +59,11 @@ class Walk:
     def _start(self, path: str, named: str) -> None:
         try:
             status = os.stat(path)
+            if not stat.S_ISDIR(status.st_mode):
+                check_kind(status)
         except OSError as error:
-            self.missing.append(f"{named}: {error.strerror or error}")
+            advice = "; `-` reads the standard input" if os.path.exists(path) else ""
+            self.missing.append(f"{named}: {error.strerror or error}{advice}")
             return
         except ValueError:
             self.missing.append(f"{named!r}: not a path")
@@ -69,15 +77,18 @@ class Walk:
                 self._seen.add(path)
                 self._group(folder, settings).files[path] = stamp(status)
             return
-        ignore = _Ignore.above(path) if settings.respect_gitignore else None
-        self._folder(path, ignore)
+        ignores = above(path, _repository(path)) if settings.respect_gitignore else Ignores()
+        self._folder(path, ignores)
+        self.notices += ignores.problems
 
-    def _folder(self, start: str, ignore: _Ignore | None) -> None:
+    def _folder(self, start: str, ignores: Ignores) -> None:
         # An explicit stack: the depth of a tree is not ours to limit. Links to folders are not followed, so loops end.
-        stack = [(start, ignore)]
+        stack = [(start, ignores)]
         while stack:
-            folder, ignore = stack.pop()
+            folder, ignores = stack.pop()
             try:
+                if len(folder) > len(start) + DEEPEST:
+                    raise OSError(errno.ENAMETOOLONG, f"not looked into: more than {DEEPEST} characters below {start}")
                 entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
             except OSError as error:
                 self.missing.append(f"{folder}: {error.strerror or error}")
@@ -86,10 +97,10 @@ class Walk:
             settings = self.configurations.of_folder(folder, names)
             is_left_out = _matcher(settings.exclude)
             is_included = _matcher(settings.include)
-            if settings.respect_gitignore:
-                ignore = _Ignore.read(folder, ignore) if ".gitignore" in names else ignore
-            else:
-                ignore = None
+            if not settings.respect_gitignore:
+                ignores = Ignores()
+            elif ".gitignore" in names:
+                ignores = ignores.below(folder)
             files = None
             below = []
             for entry in entries:
@@ -97,10 +108,10 @@ class Walk:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not is_included(name, path):
                     continue
-                if is_left_out(name, path) or (ignore and ignore.ignores(path, is_folder)):
+                if is_left_out(name, path) or ignores.ignores(path, is_folder):
                     continue
                 if is_folder:
-                    below.append((path, ignore))
+                    below.append((path, ignores))
                     continue
                 try:
                     status = entry.stat()
@@ -195,8 +206,7 @@ def is_excluded(path: str, settings: Settings) -> bool:
     """Whether an exclusion or an ignore file names the path or a folder it lies in."""
     is_left_out = _matcher(settings.exclude)
     top = os.path.abspath(settings.root or os.getcwd())
-    ignore = _Ignore.above(path) if settings.respect_gitignore else None
-    if ignore and ignore.ignores(path, os.path.isdir(path)):
+    if settings.respect_gitignore and is_ignored(path, _repository(path)):
         return True
     part = path
     while part != top and part != os.path.dirname(part):
@@ -204,48 +214,3 @@ def is_excluded(path: str, settings: Settings) -> bool:
             return True
         part = os.path.dirname(part)
     return False
-
-
-class _Ignore:
-    """One ignore file and those above it."""
-
-    def __init__(self, folder: str, lines: list[str], above: _Ignore | None):
-        from pathspec import GitIgnoreSpec
-
-        self.above = above
-        self.start = len(os.path.join(folder, ""))
-        self.exact = GitIgnoreSpec.from_lines(lines)
-        self.has_exceptions = any(pattern.include is False for pattern in self.exact.patterns)
-        # One alternation in C instead of a hundred patterns in Python says quickly that nothing matches.
-        wanted = [re.sub(r"\?P<\w+>", "?:", p.regex.pattern) for p in self.exact.patterns if p.include]
-        self.quick = re.compile("|".join(f"(?:{w})" for w in wanted) or r"(?!)").search
-
-    @classmethod
-    def read(cls, folder: str, above: _Ignore | None, name: str = ".gitignore") -> _Ignore | None:
-        try:
-            lines = read(os.path.join(folder, name), SETTINGS, follow=False).decode(errors="replace").splitlines()
-            return cls(folder, lines, above)
-        except (OSError, ValueError):
-            return above
-
-    @classmethod
-    def above(cls, path: str) -> _Ignore | None:
-        """The ignore files of the folders between a path and the repository's root."""
-        root = _repository(path)
-        folders = []
-        folder = os.path.dirname(path)
-        while root and len(folder) >= len(root):
-            folders.append(folder)
-            folder = os.path.dirname(folder)
-        ignore = cls.read(root, None, os.path.join(".git", "info", "exclude")) if root else None
-        for folder in reversed(folders):
-            ignore = cls.read(folder, ignore)
-        return ignore
-
-    def ignores(self, path: str, is_folder: bool) -> bool:
-        ignored = self.above.ignores(path, is_folder) if self.above else False
-        relative = path[self.start :].replace(os.sep, "/") + ("/" if is_folder else "")
-        if self.quick(relative) or (ignored and self.has_exceptions):
-            decided = self.exact.check_file(relative).include
-            return ignored if decided is None else decided
-        return ignored

@@ -115,7 +115,7 @@ class Check:
         if given["show_files"]:
             walk = Walk(self.paths, self.configurations)
             click.echo("".join(f"{path}\n" for path in walk.files()), nl=False)
-            return self._end(Result(failures=walk.missing))
+            return self._end(Result(failures=walk.missing, notices=walk.notices))
         if self.overlay and self.settings.force_exclude and is_excluded(self.paths[0], self.settings):
             if self.fixes and not given["diff"]:
                 click.echo(self.overlay[self.paths[0]], nl=False)
