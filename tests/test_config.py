@@ -113,6 +113,7 @@ def test_hidden_file_wins_over_plain_over_pyproject(tree):
 def test_extend_reads_the_other_file_first(tree):
     root = tree(
         {
+            ".git/HEAD": "",
             "base.toml": 'select = ["TL1"]\nextend-exclude = ["gen"]\nsrc = ["lib"]',
             "sub/torchlint.toml": 'extend = "../base.toml"\nignore = ["TL101"]\nextend-exclude = ["old"]',
         }
@@ -246,3 +247,165 @@ def test_every_option_is_explained_with_an_example_that_is_valid():
         if name != "required-version":
             assert inline_layer(f"{name} = {about['example']}").source == "--config"
         assert about["description"].endswith(".")
+
+
+# What the configuration of a project may not say, and its user may
+
+
+@pytest.fixture
+def outside(tmp_path_factory, monkeypatch):
+    """A folder beside everything that is linted, its name in the environment, and a secret there."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "base.toml").write_text('select = ["TL201"]')
+    (outside / "lib").mkdir()
+    monkeypatch.setenv("HOME", str(outside))
+    monkeypatch.setenv("SECRET", "hunter2")
+    return outside
+
+
+def test_a_project_may_lead_anywhere_in_its_repository(tree):
+    root = tree(
+        {
+            ".git/HEAD": "",
+            "pyproject.toml": '[tool.torchlint]\nselect = ["TL201"]\nsrc = ["common"]',
+            "common/base.toml": 'select = ["TL201"]',
+            "a/b/torchlint.toml": 'extend = "../../pyproject.toml"\nextend-select = ["TL101"]',
+            "a/c/torchlint.toml": 'extend = "../../linked.toml"\nsrc = ["../../common", "${X}/../x"]',
+        }
+    )
+    (root / "linked.toml").symlink_to("common/base.toml")
+    configurations = Configurations()
+    assert configurations.of_file(str(root / "a/b/x.py")).enabled(RULES) == {"TL201", "TL101"}
+    settings = configurations.of_file(str(root / "a/c/x.py"))
+    assert settings.enabled(RULES) == {"TL201"}
+    assert settings.src == (str(root / "common"),)
+    assert ["src = '${X}/../x' is ignored" in line for line in configurations.warnings] == [True]
+
+
+WAYS_OUT = ["../base.toml", "../../{name}/base.toml", "{outside}/base.toml", "~/base.toml", "$HOME/base.toml", "${{HOME}}/base.toml"]
+WAYS_OUT += ["link/base.toml", "link.toml", "sub/../link/base.toml", "sub/../../base.toml", "chain.toml", "nul\\u0000.toml", "~root/x.toml"]
+
+
+@pytest.mark.parametrize("git", [True, False])
+@pytest.mark.parametrize("option", ["extend", "src"])
+@pytest.mark.parametrize("way", WAYS_OUT)
+def test_a_project_does_not_lead_out_of_its_repository(tree, outside, option, way, git):
+    value = way.format(outside=outside, name=outside.name)
+    root = tree(
+        {
+            "base.toml": 'select = ["TL201"]',
+            "project/torchlint.toml": f"{option} = " + (f'"{value}"' if option == "extend" else f'["{value}", "lib"]'),
+            "project/sub/x": "",
+            **({"project/.git/HEAD": ""} if git else {}),
+        }
+    )
+    (root / "project/link").symlink_to(outside)
+    (root / "project/chain.toml").symlink_to("link.toml")
+    (root / "project/link.toml").symlink_to(outside / "base.toml")
+    configurations = Configurations()
+    settings = configurations.of_file(str(root / "project/x.py"))
+    assert settings.enabled(RULES) == {"TL101", "TL102", "TL201"}
+    assert settings.src == (() if option == "extend" else (str(root / "project/lib"),))
+    (line,) = configurations.warnings
+    assert f"{option} = " in line and "is ignored" in line and "\0" not in line
+
+
+def test_what_a_project_extends_is_bound_as_the_project_is(tree, outside):
+    root = tree({".git/HEAD": "", "torchlint.toml": 'extend = "a/b.toml"', "a/b.toml": f'extend = "{outside}/base.toml"\nsrc = ["../lib", "../../x"]'})
+    configurations = Configurations()
+    settings = configurations.of_file(str(root / "x.py"))
+    assert settings.src == (str(root / "lib"),) and settings.enabled(RULES) == {"TL101", "TL102", "TL201"}
+    assert len(configurations.warnings) == 2
+
+
+def test_a_project_is_not_told_the_environment(tree, outside):
+    for option in ('extend = "${SECRET}/x"', 'extend = "$SECRET.toml"', 'src = ["$SECRET"]', 'cache-dir = "$SECRET"'):
+        root = tree({"torchlint.toml": option})
+        configurations = Configurations()
+        settings = configurations.of_file(str(root / "x.py"))
+        assert "SECRET" in configurations.warnings[0] or "cache-dir" in configurations.warnings[0]
+        assert "hunter2" not in repr((configurations.warnings, settings))
+
+
+def test_a_configuration_that_is_a_link_out_of_its_project_is_not_read(tree, outside):
+    root = tree({"pyproject.toml": '[tool.torchlint]\nselect = ["TL102"]', "project/.git/HEAD": "", "shared/torchlint.toml": 'select = ["TL101"]'})
+    (root / "project/torchlint.toml").symlink_to(outside / "base.toml")
+    configurations = Configurations()
+    assert configurations.of_file(str(root / "project/x.py")).enabled(RULES) == {"TL102"}
+    assert "is not read" in configurations.warnings[0]
+    (root / "near").symlink_to("shared", target_is_directory=True)
+    assert configurations.of_file(str(root / "near/x.py")).enabled(RULES) == {"TL101"}, "the user went through this link"
+
+
+def test_a_project_does_not_say_where_torchlint_writes(tree, outside):
+    for folder in ("..", "~", ".", "cache", str(outside), "/", "${HOME}"):
+        root = tree({".git/HEAD": "", "torchlint.toml": f'cache-dir = "{folder}"'})
+        configurations = Configurations()
+        assert configurations.of_file(str(root / "x.py")).cache_dir == ""
+        assert "cache-dir is ignored" in configurations.warnings[0]
+
+
+def test_the_user_may_lead_anywhere(tree, outside, monkeypatch):
+    root = tree(
+        {
+            "named.toml": 'extend = "${HOME}/base.toml"\nsrc = ["~/lib"]\ncache-dir = "$HOME/named"',
+            "home/torchlint/torchlint.toml": 'extend = "~/base.toml"\nsrc = ["~/lib"]\ncache-dir = "$HOME/mine"',
+            "project/torchlint.toml": "",
+            "bare/x.py": "",
+        }
+    )
+    named = Configurations(explicit=str(root / "named.toml")).of_file(str(root / "project/x.py"))
+    bare = Configurations().of_file(str(root / "bare/x.py"))
+    for settings in (named, bare):
+        assert settings.enabled(RULES) == {"TL201"}
+        assert settings.src == (str(outside / "lib"),)
+    assert (named.cache_dir, bare.cache_dir) == (str(outside / "named"), str(outside / "mine"))
+    inside = Configurations().of_file(str(root / "project/x.py"))
+    assert (inside.cache_dir, inside.src) == (str(outside / "mine"), ()), "of the user's own only what no project may say"
+    inline = Configurations([inline_layer('cache-dir = "~/inline"')]).of_file(str(root / "project/x.py"))
+    assert inline.cache_dir == str(outside / "inline")
+
+
+def test_errors_do_not_show_what_a_variable_holds(tree, outside):
+    (outside / "hunter2.toml").write_text("selct = []")
+    for base in ("~/absent/$SECRET.toml", "~/$SECRET.toml"):
+        root = tree({"named.toml": f'extend = "{base}"'})
+        with pytest.raises(ConfigError) as error:
+            Configurations(explicit=str(root / "named.toml")).of_file(str(root / "x.py"))
+        assert "$SECRET" in str(error.value) and "hunter2" not in str(error.value)
+
+
+def test_a_relative_configuration_home_is_not_valid(tree, monkeypatch):
+    """It would lie in the tree that is linted, and may name code to run."""
+    root = tree({".home/torchlint/torchlint.toml": 'rule-paths = ["evil"]', "home/x": "", "x.py": ""})
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(root / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", ".home")
+    assert Configurations().of_file("x.py").rule_paths == ()
+
+
+@pytest.mark.parametrize("how", ["found", "extended", "named", "extended by a named one"])
+def test_rules_are_named_by_nothing_but_the_user(tree, how):
+    evil = 'rule-paths = ["evil"]'
+    first = 'extend = "evil.toml"' if "extended" in how else evil
+    root = tree({"named.toml" if "named" in how else "torchlint.toml": first, "evil.toml": evil})
+    configurations = Configurations(explicit=str(root / "named.toml") if "named" in how else "")
+    assert configurations.of_file(str(root / "x.py")).rule_paths == ()
+    assert "rule-paths is ignored" in configurations.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["tool = 3", "tool = 'torchlint'", "[tool]\ntorchlint = 3", "torchlint = " + "[" * 5000, f"torchlint = {'9' * 5000}", "tool = [{torchlint = 3}]"]
+)
+def test_tables_of_any_shape_are_one_clear_line_or_not_ours(tree, text):
+    root = tree({"pyproject.toml": text})
+    try:
+        assert Configurations().of_file(str(root / "x.py")).source == ""
+    except ConfigError as error:
+        assert "pyproject.toml: " in str(error) and "\n" not in str(error)
+
+
+def test_a_long_chain_of_files_is_one_clear_line(tree):
+    root = tree({"torchlint.toml": 'extend = "0.toml"', **{f"{i}.toml": f'extend = "{i + 1}.toml"' for i in range(2000)}})
+    with pytest.raises(ConfigError, match="extend each other"):
+        Configurations().of_file(str(root / "x.py"))

@@ -10,21 +10,29 @@ from typing import Any, Collection
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
+from torchlint.boundary import repository, stays_in
 from torchlint.config import ConfigError, Selection, Settings, check_selectors
 from torchlint.options import Options, check_version, options
 from torchlint.reading import SETTINGS, read
 from torchlint.rule import rule_names
+from torchlint.user import configuration_folder
 
 NAMES = (".torchlint.toml", "torchlint.toml", "pyproject.toml")
+_LONGEST_CHAIN = 30
 
 
 class Layer(Struct):
-    """Options, the folder their paths are relative to, where they come from, and whether they may name code to run."""
+    """Options, the folder their paths are relative to, where they come from, and whether they may name code to run.
+
+    What was found in a linted tree is bound to a folder: none of its paths may lead out of it, and it hears nothing of the
+    user's environment. What the user named is free.
+    """
 
     options: Options
     root: str
     source: str
     trusted: bool = False
+    bound: str = ""
 
 
 class Configurations:
@@ -71,71 +79,106 @@ class Configurations:
             return self._settings(os.path.abspath(self.explicit), os.getcwd())
         for name in NAMES:
             path = os.path.join(folder, name)
-            if (name in names if names is not None else os.path.isfile(path)) and is_ours(path):
+            if (name in names if names is not None else os.path.isfile(path)) and self._is_ours(path):
                 return self._settings(path)
         parent = os.path.dirname(folder)
         return self.of_folder(parent) if parent != folder else self._settings("")
 
-    def _settings(self, path: str, root: str | None = None) -> Settings:
+    def users_own(self) -> Settings:
+        """The settings of somebody who is in no project."""
+        return self._settings("")
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether a file that was found configures torchlint. One that never says its name is not even parsed."""
+        if not stays_in(path, _bound(path)):
+            self._warn(f"{path} is not read: it is a link that leads out of its project; name it with --config")
+            return False
+        return is_ours(path)
+
+    def _settings(self, path: str, root: str = "") -> Settings:
+        """The settings of one file. With a root the user has named it, and paths in it are relative to that."""
         if path not in self._files:
-            layers = self._read(path, root, ()) if path else []
+            layers = self._read(path, root or os.path.dirname(path), "" if root else _bound(path)) if path else []
             user = "" if self.isolated else user_file()
             if user:
-                theirs = read_layer(user, os.getcwd(), trusted=True)
-                home = os.path.dirname(user)
-                rules = [os.path.join(home, os.path.expanduser(p)) for p in theirs.options.rule_paths or ()]
-                theirs.options.rule_paths = rules
-                # Without a project's configuration the user's own counts; with one only the rules it adds do.
-                layers.insert(0, Layer(Options(rule_paths=rules), home, user, True) if path else theirs)
+                theirs = self._read(user, os.getcwd(), "", trusted=True)
+                # Without a project's configuration the user's own counts; with one only what no project may say does.
+                layers = [*(map(_beyond_projects, theirs) if path else theirs), *layers]
             settings, warnings = combine([*layers, *self.overrides], path)
             settings = replace(settings, noqa=self.noqa)
-            self.warnings += [w for w in warnings if w not in self.warnings]
+            for warning in warnings:
+                self._warn(warning)
             check_selectors(settings, rule_names(settings.rule_paths))
             self._files[path] = settings
         return self._files[path]
 
-    def _read(self, path: str, root: str | None, seen: tuple[str, ...]) -> list[Layer]:
-        """A file's layers: what it extends first."""
+    def _read(self, path: str, root: str, bound: str, trusted: bool = False, shown: str = "", seen: tuple[str, ...] = ()) -> list[Layer]:
+        """A file's layers: what it extends first. `shown` is how errors call it: an expanded name could tell a secret."""
+        shown = shown or path
         if path in seen:
-            raise ConfigError(f"{path}: `extend` leads back to the file itself")
-        layer = read_layer(path, root or os.path.dirname(path))
+            raise ConfigError(f"{shown}: `extend` leads back to the file itself")
+        if len(seen) > _LONGEST_CHAIN:
+            raise ConfigError(f"{shown}: more than {_LONGEST_CHAIN} files extend each other")
+        layer = Layer(read_options(path, shown), root, shown, trusted, bound)
+        folder = os.path.dirname(path)
+        if trusted and layer.options.rule_paths:
+            layer.options.rule_paths = [_place(p, folder, "") for p in layer.options.rule_paths]
         if layer.options.extend is UNSET:
             return [layer]
-        base = os.path.expanduser(os.path.expandvars(layer.options.extend))
-        base = os.path.normpath(os.path.join(os.path.dirname(path), base))
-        return [*self._read(base, None, (*seen, path)), layer]
+        base = _place(layer.options.extend, folder, bound)
+        if not base:
+            self._warn(_outside(shown, "extend", layer.options.extend))
+            return [layer]
+        called = f"{shown}: extend = {layer.options.extend!r}" if not bound else base
+        return [*self._read(base, os.path.dirname(base), bound, trusted, called, (*seen, path)), layer]
+
+    def _warn(self, line: str) -> None:
+        if line not in self.warnings:
+            self.warnings.append(line)
 
 
 def user_file() -> str:
     """The user's own configuration, empty if there is none."""
-    if sys.platform == "win32":
-        home = os.environ.get("APPDATA", "")
-    else:
-        home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    path = os.path.join(home, "torchlint", "torchlint.toml")
-    return path if os.path.isfile(path) else ""
+    folder = configuration_folder()
+    path = os.path.join(folder, "torchlint.toml")
+    return path if folder and os.path.isfile(path) else ""
+
+
+def _beyond_projects(layer: Layer) -> Layer:
+    """What of the user's own configuration counts in every project."""
+    o = layer.options
+    return replace(layer, options=Options(rule_paths=o.rule_paths, cache_dir=o.cache_dir))
 
 
 def is_ours(path: str) -> bool:
-    """Whether a file configures torchlint. A pyproject.toml that never says its name is not even parsed."""
+    """Whether a file says that it configures torchlint."""
     if os.path.basename(path) != "pyproject.toml":
         return True
     try:
         data = read(path, SETTINGS)
     except OSError:
         return False
-    return b"torchlint" in data and "torchlint" in _toml(data, path).get("tool", {})
+    return b"torchlint" in data and _own_table(_toml(data, path)) is not None
 
 
-def read_layer(path: str, root: str, trusted: bool = False) -> Layer:
+def _own_table(table: dict) -> Any:
+    """What a pyproject.toml says to torchlint, None if nothing."""
+    tools = table.get("tool")
+    return tools.get("torchlint") if isinstance(tools, dict) else None
+
+
+def read_options(path: str, shown: str) -> Options:
     """The options of one file."""
     try:
-        table = _toml(read(path, SETTINGS), path)
+        data = read(path, SETTINGS)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot read: {error.strerror or error}") from None
+        raise ConfigError(f"{shown}: cannot read: {error.strerror or error}") from None
+    table = _toml(data, shown)
     if os.path.basename(path) == "pyproject.toml":
-        table = table.get("tool", {}).get("torchlint", {})
-    return Layer(options(table, path), root, path, trusted)
+        table = {} if _own_table(table) is None else _own_table(table)
+    if not isinstance(table, dict):
+        raise ConfigError(f"{shown}: tool.torchlint is not a table")
+    return options(table, shown)
 
 
 def inline_layer(text: str) -> Layer:
@@ -145,10 +188,7 @@ def inline_layer(text: str) -> Layer:
 
 def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]]:
     """Settings of the layers, a later one wins, and lines about what was refused."""
-    values: dict[str, Any] = {
-        "source": source,
-        "root": next((la.root for la in reversed(layers) if la.source == source), ""),
-    }
+    values: dict[str, Any] = {"source": source, "root": os.path.dirname(source)}
     defaults = Settings()
     selections: list[Selection] = []
     warnings: list[str] = []
@@ -182,11 +222,18 @@ def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]
         if o.inputs is not UNSET:
             values["inputs"] = {**values.get("inputs", {}), **{k: tuple(v) for k, v in o.inputs.items()}}
         if o.src is not UNSET:
-            values["src"] = tuple(_path(layer, p) for p in o.src)
-        if o.cache_dir is not UNSET:
-            values["cache_dir"] = _path(layer, o.cache_dir)
+            places = {p: _place(p, layer.root, layer.bound) for p in o.src}
+            values["src"] = tuple(filter(None, places.values()))
+            warnings += [_outside(layer.source, "src", p) for p, place in places.items() if not place]
+        if o.cache_dir and not layer.bound:
+            values["cache_dir"] = _place(o.cache_dir, layer.root, "")
+        elif o.cache_dir:
+            warnings.append(
+                f"{layer.source}: cache-dir is ignored: a linted project does not say where torchlint writes; "
+                "use --cache-dir, TORCHLINT_CACHE_DIR or your own configuration"
+            )
         if o.rule_paths and layer.trusted:
-            extend("rule_paths", [_path(layer, p) for p in o.rule_paths])
+            extend("rule_paths", [_place(p, layer.root, "") for p in o.rule_paths])
         elif o.rule_paths:
             warnings.append(
                 f"{layer.source}: rule-paths is ignored: linting never runs code that the linted project names; "
@@ -204,8 +251,25 @@ def _pattern(layer: Layer, pattern: str) -> str:
     return negation + os.path.normpath(os.path.join(folder, pattern.removeprefix("!")))
 
 
-def _path(layer: Layer, path: str) -> str:
-    return os.path.normpath(os.path.join(layer.root, os.path.expanduser(os.path.expandvars(path))))
+def _bound(path: str) -> str:
+    """What a configuration that was found in a tree may not lead out of: its repository, else its folder."""
+    folder = os.path.realpath(os.path.dirname(path))
+    return repository(folder) or folder
+
+
+def _place(path: str, folder: str, bound: str) -> str:
+    """Where a path in a configuration leads; empty if it leads out of what the configuration is bound to."""
+    if not bound:
+        return os.path.normpath(os.path.join(folder, os.path.expanduser(os.path.expandvars(path))))
+    place = os.path.normpath(os.path.join(folder, path))
+    return "" if path.startswith("~") or "$" in path or not stays_in(place, bound) else place
+
+
+def _outside(source: str, option: str, value: str) -> str:
+    return (
+        f"{source}: {option} = {value!r} is ignored: the configuration of a project does not lead out of its repository, "
+        "and is not told the environment; name it with --config"
+    )
 
 
 def _toml(data: bytes, source: str) -> dict:
@@ -215,5 +279,7 @@ def _toml(data: bytes, source: str) -> dict:
         import tomli as tomllib
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ConfigError(f"{source}: not valid TOML: nested too deeply") from None
+    except ValueError as error:  # of TOML, of UTF-8, or of a number with too many digits
         raise ConfigError(f"{source}: not valid TOML: {error}") from None

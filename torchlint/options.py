@@ -129,7 +129,10 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
     ] = UNSET
     cache_dir: Annotated[
         str | UnsetType,
-        Meta(description="Where results are remembered.", examples=['"~/.cache/torchlint"']),
+        Meta(
+            description="Where results are remembered: only in your own configuration or on the command line.",
+            examples=['"~/.cache/torchlint"'],
+        ),
     ] = UNSET
     output_format: Annotated[
         str | UnsetType,

@@ -12,6 +12,7 @@ from typing import Iterable
 
 from msgspec import Struct
 
+from torchlint.boundary import repository, tree_of
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.ignores import Ignores, above, is_ignored
@@ -77,7 +78,7 @@ class Walk:
                 self._seen.add(path)
                 self._group(folder, settings).files[path] = stamp(status)
             return
-        ignores = above(path, _repository(path)) if settings.respect_gitignore else Ignores()
+        ignores = above(path, repository(path)) if settings.respect_gitignore else Ignores()
         self._folder(path, ignores)
         self.notices += ignores.problems
 
@@ -145,11 +146,9 @@ def _is_text(path: str) -> bool:
 def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
     """The root of a folder's project and where else its imports look: the configuration's folder, else the
     repository, else the scripts around the package the folder belongs to, else that package, else the folder."""
-    if settings.root and (folder + os.sep).startswith(os.path.join(settings.root, "")):
-        return settings.root, settings.src
-    repository = _repository(folder)
-    if repository:
-        return repository, settings.src
+    root = tree_of(folder, settings.root)
+    if root:
+        return root, settings.src
     package = _package(folder)
     if not package:
         return folder, settings.src
@@ -160,16 +159,11 @@ def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
 @cache
 def _has_scripts(folder: str) -> bool:
     """Whether a folder that holds a package holds files beside it; where packages are installed it says nothing."""
-    names = os.listdir(folder)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return False
     return any(name.endswith(".py") for name in names) and not any(name.endswith(".dist-info") for name in names)
-
-
-@cache
-def _repository(folder: str) -> str:
-    if any(os.path.exists(os.path.join(folder, name)) for name in (".git", ".hg")):
-        return folder
-    parent = os.path.dirname(folder)
-    return _repository(parent) if parent != folder else ""
 
 
 @cache
@@ -205,8 +199,8 @@ def _matcher(patterns: tuple[str, ...]):
 def is_excluded(path: str, settings: Settings) -> bool:
     """Whether an exclusion or an ignore file names the path or a folder it lies in."""
     is_left_out = _matcher(settings.exclude)
-    top = os.path.abspath(settings.root or os.getcwd())
-    if settings.respect_gitignore and is_ignored(path, _repository(path)):
+    top = tree_of(path, settings.root) or os.getcwd()
+    if settings.respect_gitignore and is_ignored(path, repository(path)):
         return True
     part = path
     while part != top and part != os.path.dirname(part):
