@@ -12,6 +12,13 @@ from typing import Callable
 import pytest
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_cache_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What tests remember is not put beside what the user's own runs do."""
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ.pop("TORCHLINT_CACHE_DIR", None)
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Callable[..., Path]:
     """Writes files into an empty folder and gives the folder: `tree({"a.py": "…"})`."""

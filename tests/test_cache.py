@@ -1,13 +1,18 @@
-"""What is remembered from run to run, and what makes it void."""
+"""What is remembered from run to run, what makes it void, and where it is written."""
 
 import os
+import subprocess
+import sys
 import time
+from random import Random
 
+import msgspec
 import pytest
 from samples import BAD, MODEL, USER, found
 
-import torchlint
+from torchlint import cache_files as files
 from torchlint.config import Settings
+from torchlint.reports import FORMATS, load
 from torchlint.run import check
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -130,32 +135,230 @@ def test_who_asks_which_files_mention_a_word_is_asked_again(old, monkeypatch):
     assert cached(["a.py"])[0] == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"\xc1nonsense", b"\x81\xa1a\x01"])
-def test_a_broken_cache_is_ignored(old, content):
-    root = old({"a.py": BAD})
+# Where it is written
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The user's cache folder, with nothing in it yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
+    return tmp_path / ".cache/torchlint"
+
+
+def kept(folder) -> list:
+    return sorted(folder.glob("torchlint-*"))
+
+
+def everything(folder) -> dict[str, bytes | str]:
+    """All files and links below a folder."""
+    return {
+        str(path.relative_to(folder)): os.readlink(path) if path.is_symlink() else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }
+
+
+def test_the_cache_lies_in_the_users_folder_and_is_marked(old, place):
+    root = old({"proj/a.py": BAD, "proj/.git/HEAD": ""})
+    before = everything(root / "proj")
+    cached(["proj"])
+    assert everything(root / "proj") == before
+    assert (place / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
+    assert (place / ".gitignore").read_text() == "*\n"
+    assert len(kept(place)) == 1
+
+
+def test_projects_do_not_share_a_cache_file_and_the_working_folder_does_not_matter(old, place, monkeypatch):
+    root = old({"one/a.py": BAD, "one/.git/HEAD": "", "two/a.py": BAD, "two/.git/HEAD": ""})
+    assert cached(["one"])[0] == cached(["two"])[0] == 0
+    assert len(kept(place)) == 2
+    monkeypatch.chdir(root / "one")
+    assert cached(["."])[0] == cached(["../two"])[0] == 1
+
+
+def test_many_folders_that_belong_to_no_project_share_a_cache_file(old, place):
+    old({f"{name}/a.py": BAD for name in "abcdef"})
     cached()
-    (file,) = (root / ".torchlint_cache" / torchlint.__version__).iterdir()
-    file.write_bytes(content)
-    assert cached() == (0, ["a.py:5:TL101"])
-    assert cached()[0] == 1
+    assert len(kept(place)) == 1 and cached()[0] == 6
 
 
-def test_a_folder_that_cannot_be_written_is_ignored(old):
+def test_without_cache_nothing_is_written(old, place):
+    old({"a.py": BAD})
+    check(["."], PLAIN, cache=False)
+    assert not place.exists()
+
+
+def test_a_user_without_a_place_for_it_has_no_cache(old, tmp_path, monkeypatch):
+    root = old({"a.py": BAD, "file": ""})
+    monkeypatch.setenv("HOME", str(root / "nowhere"))
+    for home in (str(root / "file"), str(root / "file/below"), ""):
+        monkeypatch.setenv("XDG_CACHE_HOME", home)
+        assert cached() == cached() == (0, ["a.py:5:TL101"])
+    assert sorted(everything(root)) == ["a.py", "file"]
+
+
+def test_a_relative_cache_home_is_not_valid(old, monkeypatch):
+    """It would lie in the tree that is linted."""
+    root = old({"a.py": BAD, "home/x": ""})
+    monkeypatch.setenv("HOME", str(root / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", ".")
+    cached()
+    assert not (root / "torchlint").exists()
+
+
+def named(folder) -> Settings:
+    return Settings(dry_run=False, cache_dir=str(folder))
+
+
+def test_a_named_folder_may_be_new_or_empty_or_a_cache(old, place):
+    root = old({"a.py": BAD, "new/x": "", "empty/.gitignore": "mine"})
+    (root / "new/x").unlink()
+    for folder in ("absent/deep", "new", "empty"):
+        cached(settings=named(root / folder))
+        assert cached(settings=named(root / folder))[0] == 1
+    assert not place.exists()
+    assert (root / "empty/.gitignore").read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", ["x.txt", ".gitkeep", "CACHEDIR.TAG/x"])
+def test_a_named_folder_that_holds_anything_else_is_left_alone(old, content):
+    root = old({"a.py": BAD, f"folder/{content}": "mine"})
+    before = everything(root)
+    result = check(["."], named(root / "folder"))
+    assert found(result) == ["a.py:5:TL101"]
+    assert "--cache-dir is not used" in result.notices[0]
+    assert everything(root) == before
+
+
+def test_a_file_in_the_way_is_left_alone(old):
     root = old({"a.py": BAD, ".torchlint_cache": "a file is in the way"})
-    assert cached() == cached() == (0, ["a.py:5:TL101"])
+    assert cached(settings=named(root / ".torchlint_cache")) == (0, ["a.py:5:TL101"])
     assert (root / ".torchlint_cache").read_text() == "a file is in the way"
 
 
-def test_the_cache_is_marked_and_kept_out_of_version_control(old):
+def test_old_entries_go_and_nothing_else(old, place):
     root = old({"a.py": BAD})
     cached()
-    assert (root / ".torchlint_cache/.gitignore").read_text() == "*\n"
-    assert (
-        (root / ".torchlint_cache/CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
-    )
+    (entry,) = kept(place)
+    others = [place / name for name in ("torchlint-1.msgpack", "notes.msgpack", f"torchlint-{'0' * 24}.msgpack.bak")]
+    gone = [place / f"torchlint-{'0' * 24}.msgpack", place / f".torchlint-{'0' * 16}.tmp"]
+    (place / f"torchlint-{'1' * 24}.msgpack").symlink_to(root / "a.py")
+    (place / f"torchlint-{'2' * 24}.msgpack").mkdir()
+    for path in (entry, *others, *gone):
+        path.touch()
+        os.utime(path, (1, 1))
+    os.utime(place / f"torchlint-{'1' * 24}.msgpack", (1, 1), follow_symlinks=False)
+    cached(settings=Settings(dry_run=False, noqa=False))
+    assert not any(path.exists() for path in (entry, *gone))
+    assert all(path.exists() for path in others)
+    assert (place / f"torchlint-{'1' * 24}.msgpack").is_symlink() and (place / f"torchlint-{'2' * 24}.msgpack").is_dir()
 
 
-def test_without_cache_nothing_is_written(old):
-    root = old({"a.py": BAD})
-    check(["."], PLAIN, cache=False)
-    assert not (root / ".torchlint_cache").exists()
+# What a tree may try, if the user puts the cache into it
+
+
+def lead(root, link: str, target: str) -> None:
+    (root / link).parent.mkdir(parents=True, exist_ok=True)
+    (root / link).symlink_to(target, target_is_directory=True)
+
+
+@pytest.fixture
+def outside(tmp_path_factory):
+    """What belongs to the user: a file, an empty folder, a full one, and a folder with old files that look like a cache's."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "empty").mkdir()
+    for name in ("precious", "full/x", f"old/torchlint-{'0' * 24}.msgpack", "old/deadbeef.msgpack"):
+        (outside / name).parent.mkdir(exist_ok=True)
+        (outside / name).write_text("precious")
+        os.utime(outside / name, (1, 1))
+    return outside
+
+
+@pytest.mark.parametrize("git", [True, False])
+@pytest.mark.parametrize("link", ["cache", "cache/0.1.0", "cache/.gitignore", "cache/CACHEDIR.TAG", "up"])
+@pytest.mark.parametrize("target", ["precious", "empty", "full", "old", "absent"])
+def test_no_link_in_a_tree_leads_the_cache_out_of_it(old, outside, git, link, target):
+    root = old({"proj/a.py": BAD, **({"proj/.git/HEAD": ""} if git else {})})
+    lead(root, f"proj/{link}", str(outside / target))
+    before = everything(outside)
+    folder = root / "proj" / ("up/cache" if link == "up" else "cache")
+    assert cached(["proj"], named(folder)) == (0, ["proj/a.py:5:TL101"])
+    cached(["proj"], named(folder))
+    assert everything(outside) == before and sorted(path.name for path in outside.iterdir()) == ["empty", "full", "old", "precious"]
+
+
+def test_a_link_of_the_users_own_is_followed(old, outside):
+    """On many machines ~/.cache is a link to a larger disk."""
+    root = old({"proj/a.py": BAD})
+    lead(root, "home/.cache", str(outside / "empty"))
+    for _ in range(2):
+        known = cached(["proj"], named(root / "home/.cache/torchlint"))
+    assert known == (1, ["proj/a.py:5:TL101"])
+
+
+# What is not as it was written
+
+
+def test_a_damaged_cache_is_as_none(old, place):
+    root = old({"a.py": BAD, "train.py": USER, "model.py": MODEL.format(".softmax(-1)")})
+    want = cached()[1]
+    (file,) = kept(place)
+    good = file.read_bytes()
+    random = Random(1)
+    damaged = [b"", b"\xc1", b"\x81\xa1a\x01", good + b"\0", good[1:]]
+    damaged += [good[: random.randrange(len(good))] for _ in range(6)]
+    for _ in range(12):
+        at = random.randrange(len(good))
+        damaged.append(good[:at] + bytes([good[at] ^ 1 << random.randrange(8)]) + good[at + 1 :])
+    for content in damaged:
+        file.write_bytes(content)
+        assert cached() == (0, want), content
+    assert cached() == (3, want)
+    file.unlink()
+    os.mkfifo(file)
+    assert cached() == (0, want)
+    assert everything(root).keys() >= {"a.py"}
+
+
+DEEP = msgspec.Raw(b"\x91" * 100_000 + b"\x90")
+LONG = [msgspec.Raw(head + b"\xff" * 4) for head in (b"\xdd", b"\xdf", b"\xdb", b"\xc6")]
+WRONG = [None, "x", -1, 2**63, 1.5, [], {}, [["x"]], {"x": {"x": {"x": 1}}}, b"\xff", msgspec.Raw(b"\xa2\xff\xff"), DEEP, *LONG]
+
+
+def test_what_is_written_wrongly_at_any_place_does_not_end_a_run(old, place):
+    """Whoever wrote it knew how to sign it."""
+
+    def places(value, path=()):
+        yield path
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            yield from places(value[key], (*path, key))
+
+    def changed(value, path, new):
+        if not path:
+            return new
+        value = value.copy()
+        value[path[0]] = changed(value[path[0]], path[1:], new)
+        return value
+
+    old({"a.py": BAD})
+    want = cached()[1]
+    (file,) = kept(place)
+    good = msgspec.msgpack.decode(files.read(str(file)))
+    random = Random(2)
+    for path in places(good):
+        files.write(str(file), msgspec.msgpack.encode(changed(good, path, random.choice(WRONG))), ())
+        result = check(["."], PLAIN)
+        assert len(found(result)) <= 1
+        for style in FORMATS:
+            load(style)(result, PLAIN, lambda text: None, color=False)
+    files.write(str(file), msgspec.msgpack.encode(changed(good, (), DEEP)), ())
+    assert cached() == (0, want)
+
+
+def test_two_runs_at_once_leave_a_sound_cache(old, place):
+    root = old({f"{name}.py": BAD for name in "abcdefgh"})
+    words = [sys.executable, "-m", "torchlint", "check", "--no-dry-run", "--exit-zero", "--isolated", str(root)]
+    runs = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [run.wait() for run in runs] == [0] * 3
+    (file,) = kept(place)
+    assert files.read(str(file))

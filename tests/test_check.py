@@ -244,18 +244,94 @@ def test_a_name_that_is_not_text_is_one_line_and_nothing_else_is_lost(tree, run)
     assert "a.py:5" in out and "the name is not text" in err
 
 
-def test_a_file_that_cannot_be_fixed_is_one_line_and_the_others_are_fixed(tree, run, monkeypatch):
-    from torchlint.frontends import check
-
+@pytest.mark.parametrize("how", ["--fix", "--add-noqa"])
+def test_a_file_that_cannot_be_written_is_one_line_and_the_others_are(tree, run, how):
     root = tree({"a.py": BAD, "b.py": BAD})
-    rewrite = check.rewrite
+    (root / "a.py").chmod(0o444)
+    code, _, err = run(how)
+    assert code == 2 and "a.py: cannot be" in err and err.count("error:") == 1
+    assert (root / "a.py").read_text() == BAD and (root / "b.py").read_text() != BAD
 
-    def refuse(path, text):
-        if path.endswith("a.py"):
-            raise PermissionError(13, "Permission denied")
-        rewrite(path, text)
 
-    monkeypatch.setattr(check, "rewrite", refuse)
+@pytest.fixture
+def outside(tmp_path_factory):
+    """A file of the user's, beside everything that is linted."""
+    path = tmp_path_factory.mktemp("outside") / "mine.py"
+    path.write_text(BAD)
+    return path
+
+
+@pytest.mark.parametrize("files", [{}, {".git/HEAD": ""}])
+@pytest.mark.parametrize("how", ["--fix", "--add-noqa"])
+def test_a_link_that_leads_out_of_its_project_is_not_written_through(tree, run, outside, files, how):
+    root = tree({"a.py": BAD, "sub/__init__.py": "", **files})
+    for link in ("link.py", "sub/link.py"):
+        (root / link).symlink_to(outside)
+    run(".", how)
+    run("link.py", "sub/link.py", how)
+    assert outside.read_text() == BAD
+    assert (root / "link.py").is_symlink()
+    assert (root / "a.py").read_text() != BAD
+
+
+@pytest.mark.parametrize("how", ["--fix", "--add-noqa"])
+def test_a_file_under_several_names_in_its_project_is_written_once_and_stays_one(tree, run, how):
+    root = tree({"a.py": BAD, "torchlint.toml": "", "sub/x.py": "", "z.py": BAD})
+    (root / "sub/link.py").symlink_to("../a.py")
+    os.link(root / "z.py", root / "sub/hard.py")
+    code, _, err = run(".", how)
+    assert code == 0, err
+    assert (root / "sub/link.py").is_symlink() and (root / "sub/hard.py").samefile(root / "z.py")
+    for name in ("a.py", "z.py"):
+        assert (root / name).read_text() == (GOOD if how == "--fix" else (root / "a.py").read_text()) != BAD
+        assert (root / name).read_text().count("noqa") == (how == "--add-noqa")
+
+
+def test_what_was_changed_meanwhile_is_not_overwritten(tree, run, monkeypatch):
+    from torchlint import run as runs
+
+    root = tree({"a.py": BAD})
+    fix_once = runs.Run._fix_once
+
+    def edit(self, result):
+        fixed = fix_once(self, result)
+        (root / "a.py").write_text("# mine\n" + BAD)
+        return fixed
+
+    monkeypatch.setattr(runs.Run, "_fix_once", edit)
     code, _, err = run("--fix")
-    assert code == 2 and "a.py: cannot be fixed" in err and err.count("error:") == 1
-    assert (root / "a.py").read_text() == BAD and (root / "b.py").read_text() == GOOD
+    assert code == 2 and "a.py: cannot be fixed: it has changed" in err
+    assert (root / "a.py").read_text() == "# mine\n" + BAD
+
+
+def test_bytes_that_an_encoding_does_not_give_back_are_not_lost(tree, run):
+    """UTF-7 has several spellings of one letter."""
+    text = b"# coding: utf-7\n# +AGE-\n" + BAD.encode()
+    root = tree({"a.py": text})
+    code, _, err = run("--fix")
+    assert code == 2 and "a.py: cannot be fixed: what utf-7 decodes" in err
+    assert (root / "a.py").read_bytes() == text
+
+
+@pytest.mark.parametrize("option", ["--output-file", "--write-baseline"])
+@pytest.mark.parametrize("files", [{}, {".git/HEAD": ""}, {"torchlint.toml": ""}])
+def test_a_tree_does_not_lead_reports_out_of_it(tree, run, outside, option, files):
+    root = tree({"a.py": BAD, "reports/x": "", **files})
+    (root / "report").symlink_to(outside)
+    (root / "out").symlink_to(outside.parent)
+    (root / "reports/up").symlink_to("../..")
+    (root / "inside").symlink_to("reports/x")
+    for place in ("report", "out/mine.py", "out/new", "reports/up/new"):
+        code, _, err = run(option, place)
+        assert code == 2 and "leads from there out of the project" in err and err.count("\n") == 1
+    assert outside.read_text() == BAD and len(list(outside.parent.iterdir())) == 1
+    assert not (root.parent / "new").exists()
+    assert run(option, "inside")[0] < 2
+    assert (root / "reports/x").read_text() and (root / "inside").is_symlink()
+
+
+def test_the_users_own_link_to_a_place_for_reports_is_followed(tree, run, outside):
+    root = tree({"project/a.py": BAD})
+    (root / "disk").symlink_to(outside.parent)
+    assert run("project", "--output-file", "disk/report")[0] == 1
+    assert "TL101" in (outside.parent / "report").read_text()

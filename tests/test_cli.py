@@ -120,15 +120,6 @@ def test_config_command(run):
     assert json.loads(run("config", "--output-format", "json")[1])["select"]["type"] == "list[str]"
 
 
-def test_clean_removes_our_caches_and_nothing_else(tree, run):
-    root = tree({"a/x.py": BAD, "b/.torchlint_cache/precious.txt": "mine", "a/torchlint.toml": ""})
-    run("a")
-    assert (root / "a/.torchlint_cache").is_dir()
-    assert run("clean")[0] == 0
-    assert not (root / "a/.torchlint_cache").exists()
-    assert (root / "b/.torchlint_cache/precious.txt").exists()
-
-
 def test_a_command_whose_module_is_missing_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(cli.COMMANDS, "server", ("no_such_module", "", "torchlint[server]"))
     code, _, err = run("server")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from torchlint.atomic import write_atomically
+from torchlint import atomic
 from torchlint.config import ConfigError
 from torchlint.reading import RECORDS, read
 from torchlint.result import Result, fingerprints, shown
@@ -23,7 +23,7 @@ def write(path: str, result: Result) -> None:
     body = ",".join(f"\n  {json.dumps(entry)}" for entry in entries)
     text = f'{{"version": {VERSION}, "findings": [{body}\n]}}\n'
     try:
-        write_atomically(path, text.encode())
+        atomic.write(path, text.encode(), result.trees)
     except OSError as error:
         raise ConfigError(f"{path}: cannot write the baseline: {error.strerror or error}") from None
 
@@ -41,7 +41,7 @@ def _read(path: str) -> set[str]:
     try:
         table = json.loads(read(path, RECORDS))
         if table["version"] != VERSION:
-            raise ConfigError(f"{path}: this baseline has version {table['version']}, {VERSION} is understood")
+            raise ConfigError(f"{path}: this baseline has version {table['version']!r}, {VERSION} is understood")
         return {entry["fingerprint"] for entry in table["findings"]}
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the baseline: {error.strerror or error}") from None

@@ -2,7 +2,7 @@
 
 One file holds everything that was linted with the same settings, rules and versions. It is validated by what the disk
 says about files (times and size), so that a run in which nothing changed reads no source at all; a file that was
-touched but says the same is recognised by its digest.
+touched but says the same is recognised by its digest. What cannot be read back is as if it had never been written.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ import hashlib
 import os
 import re
 import sys
-import time
+from typing import Any, Iterable
 
 import msgspec
 from msgspec import Raw, Struct
 
 import torchlint
-from torchlint.atomic import write_atomically
+from torchlint import cache_files
 from torchlint.config import Settings
+from torchlint.finding import Finding
 from torchlint.project import IGNORED_FOLDERS, Project, digest, read
 from torchlint.walk import Group, Stamp, stamp
 
-TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder holds the cache of torchlint.\n"
 MENTIONS = "mentions "
 MISSING = digest(None)
-_KEPT_DAYS = 30
+NOTHING = Raw(b"\x90")  # no findings
 
 
 class Entry(Struct, array_like=True):
@@ -40,7 +40,7 @@ class Entry(Struct, array_like=True):
     armed: bool = False
     rewritten_lines: int = 0
     notices: tuple[str, ...] = ()
-    dry: dict = {}
+    dry: dict[str, int | dict[str, int]] = {}
 
 
 class Place(Struct, array_like=True):
@@ -62,22 +62,16 @@ class Part(Struct, array_like=True):
 
 
 class Cache:
-    """The cache file of one configuration; without a folder it only lasts as long as the run. Whatever goes wrong with
-    it only costs time."""
+    """The cache file of one configuration and tree; without a path it only lasts as long as the run. Whatever goes wrong
+    with it only costs time."""
 
-    def __init__(self, folder: str, key: str, started: float):
-        self.folder = folder
-        self.path = os.path.join(folder, torchlint.__version__, f"{key}.msgpack")
+    def __init__(self, path: str, started: float):
+        self.path = path
         # What changed since just before the run began may change again without a new time: it is not trusted.
         self._young = int((started - 0.1) * 1e9)
-        self._raw: dict[str, Raw] = {}
+        self._raw: dict[str, Raw] = _decoded(path and cache_files.read(path), dict[str, Raw]) or {}
         self._parts: dict[str, Part] = {}
         self._dirty = False
-        try:
-            with open(self.path if folder else os.devnull, "rb") as file:
-                self._raw = msgspec.msgpack.decode(file.read(), type=dict[str, Raw])
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            pass
 
     def look_up(self, group: Group) -> dict[str, Entry]:
         """The entries of a group's files that still hold."""
@@ -87,7 +81,7 @@ class Cache:
             self._dirty = True
             _drop(part, changed)
         entries = part.entries
-        return {path: entries[path] for path in group.files if path in entries}
+        return {path: entries[path] for path in group.files if path in entries and _is_sound(entries[path])}
 
     def store(self, group: Group, fresh: dict[str, Entry]) -> None:
         """Adds what was found now."""
@@ -118,25 +112,23 @@ class Cache:
                 if path not in part.places:
                     part.places[path] = Place(digest(read(path)), self._trusted(_stamp(path)))
 
-    def save(self) -> None:
-        """Writes the file in one step, so that a reader never sees half of it."""
-        if not self._dirty or not self.folder:
-            return
+    def save(self, trees: Iterable[str]) -> str:
+        """Writes the file, and says why it could not. `trees` are what is linted: no link in them is believed."""
+        if not self._dirty or not self.path:
+            return ""
         try:
-            for key, part in self._parts.items():
-                self._raw[key] = Raw(msgspec.msgpack.encode(part))
-            self._make_folder()
-            write_atomically(self.path, msgspec.msgpack.encode(self._raw))
-        except (OSError, UnicodeEncodeError):
-            pass
+            kept = {key: raw for key, raw in self._raw.items() if os.path.isdir(key.partition("\0")[0])}
+            now = {key: Raw(msgspec.msgpack.encode(part)) for key, part in self._parts.items()}
+            self._dirty = False
+            cache_files.write(self.path, msgspec.msgpack.encode(kept | now), trees)
+        except (OSError, ValueError) as error:
+            return getattr(error, "strerror", None) or str(error)
+        return ""
 
     def _part(self, group: Group) -> Part:
         key = "\0".join((group.root, *group.roots))
         if key not in self._parts:
-            try:
-                self._parts[key] = msgspec.msgpack.decode(self._raw[key], type=Part)
-            except (KeyError, msgspec.MsgspecError, UnicodeDecodeError):
-                self._parts[key] = Part()
+            self._parts[key] = _decoded(self._raw.get(key), Part) or Part()
         return self._parts[key]
 
     def _changed(self, part: Part, walked: dict[str, Stamp]) -> set[str]:
@@ -184,18 +176,17 @@ class Cache:
     def _trusted(self, stamp: Stamp | None) -> Stamp | None:
         return None if stamp is None or max(stamp[:2]) >= self._young else stamp
 
-    def _make_folder(self) -> None:
-        folder = os.path.dirname(self.path)
-        os.makedirs(folder, exist_ok=True)
-        if not os.path.exists(os.path.join(self.folder, "CACHEDIR.TAG")):
-            for name, text in (("CACHEDIR.TAG", TAG), (".gitignore", "*\n")):
-                with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
-                    file.write(text)
-        if not os.path.exists(self.path):
-            old = time.time() - _KEPT_DAYS * 86400
-            for entry in os.scandir(folder):
-                if entry.stat().st_mtime < old:
-                    os.unlink(entry.path)
+
+def _decoded(data: bytes | Raw | None, kind: Any) -> Any:
+    """What was encoded as something of this kind; None if it is not."""
+    try:
+        return msgspec.msgpack.decode(data, type=kind) if data else None
+    except (msgspec.MsgspecError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _is_sound(entry: Entry) -> bool:
+    return entry.findings == NOTHING or _decoded(entry.findings, list[Finding]) is not None
 
 
 def _drop(part: Part, changed: set[str]) -> None:
@@ -203,8 +194,8 @@ def _drop(part: Part, changed: set[str]) -> None:
     texts = {path: read(path) or b"" for path in changed if path.endswith(".py")}
     mentioned: dict[str, set[str]] = {}  # word: changed files that have it
     for path, entry in list(part.entries.items()):
-        consulted = msgspec.msgpack.decode(entry.consulted, type=dict[str, str])
-        if path in changed or not changed.isdisjoint(consulted):
+        consulted = _decoded(entry.consulted, dict[str, str])
+        if consulted is None or path in changed or not changed.isdisjoint(consulted):
             del part.entries[path]
             continue
         for question in consulted:
@@ -218,7 +209,7 @@ def _drop(part: Part, changed: set[str]) -> None:
                     break
 
 
-def key_of(settings: Settings) -> str:
+def key_of(settings: Settings, tree: str, judges: str) -> str:
     """Names the cache file: everything results depend on apart from the files of the project."""
     irrelevant = Settings()
     relevant = msgspec.structs.replace(
@@ -232,14 +223,15 @@ def key_of(settings: Settings) -> str:
         cache_dir="",
         output_format="",
     )
+    words = repr((tree, relevant, judges)).encode("utf-8", "surrogatepass")  # a folder's name need not be text
+    return hashlib.blake2b(words, digest_size=12).hexdigest()
+
+
+def judges_of(rule_paths: tuple[str, ...]) -> str:
+    """Names torchlint, the rules, and all else that results come from."""
     package = os.path.dirname(os.path.abspath(torchlint.__file__))
-    folders = (package, os.path.join(os.path.dirname(package), "rules"), *settings.rule_paths)
-    parts: list = [
-        msgspec.msgpack.encode(relevant),
-        sys.version,
-        *(installed_version(n) for n in ("torch", "libcst", "numpy")),
-    ]
-    for folder in folders:
+    parts: list = [torchlint.__version__, sys.version, *(installed_version(n) for n in ("torch", "libcst", "numpy"))]
+    for folder in (package, os.path.join(os.path.dirname(package), "rules"), *rule_paths):
         for at, below, names in os.walk(folder):
             below[:] = sorted(name for name in below if name != "__pycache__")
             parts += [(path, _stamp(path)) for path in (os.path.join(at, name) for name in sorted(names))]

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import io
 import re
 import tokenize
+from typing import Iterable
 
-from torchlint.atomic import write_atomically
+from torchlint.atomic import write
+from torchlint.project import NotText, decode
 from torchlint.reading import read
 from torchlint.result import shown
 
 
-def rewrite(path: str, text: str) -> None:
-    """Puts a text in the place of a file's, in the file's own encoding and with its permissions."""
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(read(path)).readline)
-    write_atomically(path, text.encode(encoding))
+def rewrite(path: str, before: str, after: str, trees: Iterable[str]) -> None:
+    """Puts a text in the place of a file's, in the file's own encoding. `trees` are what is linted: a link that leads
+    out of them is not followed. What cannot be done without a loss is an OSError or a UnicodeEncodeError."""
+    data = read(path)
+    try:
+        now = decode(data)
+    except NotText:
+        now = None
+    if now == after:
+        return  # under another name of the file it was done already
+    if now != before:
+        raise OSError(errno.EBUSY, "it has changed since it was linted")
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    if before.encode(encoding) != data:
+        raise OSError(errno.EILSEQ, f"what {encoding} decodes does not become the same bytes again")
+    write(path, after.encode(encoding), trees)
 
 
 def unified(path: str, before: str, after: str) -> str:

@@ -44,7 +44,8 @@ class Result(Struct, dict=True):
 
     `findings` are sorted and final (suppressed and baseline ones removed). `failures` are lines about what could not be
     done at all (a missing path): with one of them the exit code is 2. `fixed` are the findings whose fix was applied.
-    `texts` holds what is not on the disk (standard input, text before or after a fix).
+    `texts` holds what is not on the disk (standard input, text before or after a fix). `trees` are the folders that were
+    linted: no link in them is believed when something is written.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -54,6 +55,7 @@ class Result(Struct, dict=True):
     statistics: Statistics = field(default_factory=Statistics)
     texts: dict[str, str] = field(default_factory=dict)
     rule_paths: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ()
 
     def text(self, path: str) -> str:
         """The text of a file as the findings' spans count it; empty when it cannot be read."""

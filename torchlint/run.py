@@ -7,16 +7,18 @@ import time
 from typing import TYPE_CHECKING, Callable, Iterable
 
 import msgspec
-from msgspec import Raw
 from msgspec.structs import replace
 
-from torchlint.cache import Cache, Entry, installed_version, key_of
+from torchlint.boundary import tree_of
+from torchlint.cache import NOTHING, Cache, Entry, installed_version, judges_of, key_of
+from torchlint.cache_files import file_in
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.finding import NO_DRY_RUN, Finding
 from torchlint.project import WORDS, digest
 from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
+from torchlint.user import cache_folder
 from torchlint.walk import Group, Walk, project_of
 from torchlint.workers import Fixed, Task, failure, fix_files, lint_files, spread
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 # Below so many bytes of source, starting workers costs more than they save.
 SMALL = 400_000
-_NOTHING = Raw(b"\x90")
 # Fixes in one file can make others possible elsewhere; more rounds than this only happen when two rules disagree.
 _ROUNDS = 10
 
@@ -66,7 +67,9 @@ class Run:
         self.keep = cache and not overlay
         self.overlay = overlay or {}
         self.progress = progress
-        self._caches: dict[int, Cache] = {}
+        self._caches: dict[tuple[int, str], Cache] = {}
+        self._judges: dict[tuple[str, ...], str] = {}
+        self.trees: tuple[str, ...] = ()
         self._started = time.time()
         self._round = 0
 
@@ -74,9 +77,10 @@ class Run:
         """Lints everything."""
         self._round += 1
         walk, groups = self._files()
+        self.trees = self._linted(groups)
         entries: dict[str, Entry] = {}
         todo: list[tuple[Group, list[str]]] = []
-        result = Result(failures=list(walk.missing), notices=list(walk.notices))
+        result = Result(failures=list(walk.missing), notices=list(walk.notices), trees=self.trees)
         for group in groups:
             known = self._cache(group).look_up(group) if not self.overlay else {}
             result.statistics.cached += len(known)
@@ -88,8 +92,7 @@ class Run:
             todo.append((group, [path for path, entry in fresh.items() if entry is None]))
         self._lint(todo, entries)
         if self.keep:
-            for cache in self._caches.values():
-                cache.save()
+            result.notices += self._save(groups)
         self._gather(entries, groups, result)
         return result
 
@@ -134,11 +137,26 @@ class Run:
         return Walk([], self.configurations), groups
 
     def _cache(self, group: Group) -> Cache:
-        key = id(group.settings)
-        if key not in self._caches:
-            folder = group.settings.cache_dir or os.path.join(group.settings.root or os.getcwd(), ".torchlint_cache")
-            self._caches[key] = Cache(folder if self.keep else "", key_of(group.settings), self._started)
-        return self._caches[key]
+        # Folders that belong to nothing larger share a file: there may be thousands of them.
+        settings, tree = group.settings, tree_of(group.root, group.settings.root) or os.getcwd()
+        if (id(settings), tree) not in self._caches:
+            path, folder = "", settings.cache_dir or cache_folder()
+            if self.keep and folder:
+                if settings.rule_paths not in self._judges:
+                    self._judges[settings.rule_paths] = judges_of(settings.rule_paths)
+                path = file_in(folder, key_of(settings, tree, self._judges[settings.rule_paths]))
+            self._caches[id(settings), tree] = Cache(path, self._started)
+        return self._caches[id(settings), tree]
+
+    def _save(self, groups: list[Group]) -> list[str]:
+        """Writes the caches. A folder that the user named and that cannot be used is worth a line."""
+        problems = {self._cache(group).save(self.trees): group.settings.cache_dir for group in groups}
+        return [f"--cache-dir is not used: {problem}" for problem, is_named in problems.items() if problem and is_named]
+
+    def _linted(self, groups: list[Group]) -> tuple[str, ...]:
+        """The trees that are linted: the folders that were named, and the projects."""
+        named = [path for path in map(os.path.abspath, self.paths) if os.path.isdir(path)]
+        return tuple(dict.fromkeys([*named, *(group.root for group in groups)]))
 
     def _trivial(self, paths: list[str]) -> dict[str, Entry | None]:
         """Entries of the files that cannot be read or have nothing to do with torch, None for the others."""
@@ -151,7 +169,7 @@ class Run:
                 if not any(word.encode() in data for word in WORDS):
                     # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the cache.
                     kept = "" if has_more else digest(data)
-                    entries[path] = Entry(kept, _NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
+                    entries[path] = Entry(kept, NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
                 elif has_more:
                     raise too_large(limit)
             except OSError as error:
@@ -205,7 +223,7 @@ class Run:
         found: dict[Finding, None] = {}
         notices: dict[str, list[str]] = {}
         for path, entry in entries.items():
-            if bytes(entry.findings) != b"\x90":
+            if entry.findings != NOTHING:
                 for finding in msgspec.msgpack.decode(entry.findings, type=list[Finding]):
                     if finding.path in entries:
                         found[_as_settings_say(finding, settings_of[finding.path])] = None

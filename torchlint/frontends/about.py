@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+from typing import Iterator
 
 import click
 from msgspec.inspect import type_info
 
-from torchlint.cache import TAG
+from torchlint import cache_files, user
 from torchlint.config import Settings, suggestion
 from torchlint.config_file import Configurations
 from torchlint.frontends.cli import Failure
@@ -60,24 +60,26 @@ def describe_options() -> dict[str, dict[str, str]]:
 
 
 @click.command(context_settings=_CONTEXT)
-def clean() -> int:
-    """Remove the caches below the working folder, and the one that is configured."""
-    folders = [Configurations().of_file(os.getcwd()).cache_dir]
-    for folder, below, _ in os.walk(os.getcwd()):
-        if FOLDER in below:
-            folders.append(os.path.join(folder, FOLDER))
-        below[:] = [name for name in below if name not in IGNORED_FOLDERS]
-    for folder in folders:
-        if folder and _is_cache(folder):
-            click.echo(f"Removing cache at: {shown(folder)}", err=True)
-            shutil.rmtree(folder, ignore_errors=True)
+@click.option("--cache-dir", metavar="FOLDER", envvar="TORCHLINT_CACHE_DIR", help="The cache folder to clean.")
+def clean(cache_dir: str | None) -> int:
+    """Remove what torchlint remembers: the files in your cache folder, and in the .torchlint_cache folders below the
+    working folder."""
+    # What a project's configuration says is not asked for: only the user says where something is removed.
+    named = cache_dir or Configurations().users_own().cache_dir or user.cache_folder()
+    for folder in (*([os.path.abspath(named)] if named else ()), *_caches_below(os.getcwd())):
+        if cache_files.clean(folder):
+            click.echo(f"Removed the cache in {shown(folder)}", err=True)
     return 0
 
 
-def _is_cache(folder: str) -> bool:
-    """Only what carries our mark is removed: a configured folder can be any folder."""
-    try:
-        with open(os.path.join(folder, "CACHEDIR.TAG"), encoding="utf-8") as file:
-            return file.read() == TAG
-    except (OSError, UnicodeDecodeError):
-        return False
+def _caches_below(start: str) -> Iterator[str]:
+    """The folders of the usual name; links are not followed."""
+    stack = [start]
+    while stack:
+        try:
+            with os.scandir(stack.pop()) as entries:
+                folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        yield from (entry.path for entry in folders if entry.name == FOLDER)
+        stack += [entry.path for entry in folders if entry.name not in IGNORED_FOLDERS]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from torchlint.atomic import write_atomically
+from torchlint import atomic
 from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
 from torchlint.config_file import Configurations, Layer, inline_layer
@@ -130,7 +130,7 @@ class Check:
                 progress=progress,
             )
             patches: list[str] = []
-            result = run.fix(self._write(patches), again=not given["diff"]) if self.fixes else run.check()
+            result = run.fix(self._write(patches, run), again=not given["diff"]) if self.fixes else run.check()
         if given["diff"]:
             return self._end_diff(result, patches)
         if self.overlay and self.fixes:
@@ -139,15 +139,16 @@ class Check:
             return self._end(result, [])
         return self._report(result)
 
-    def _write(self, patches: list[str]):
+    def _write(self, patches: list[str], run: Run):
         def write(fixed: Fixed) -> bool:
             if self.given["diff"]:
                 patches.append(unified(fixed.path, fixed.before, fixed.after))
             elif not self.overlay:
                 try:
-                    rewrite(fixed.path, fixed.after)
+                    rewrite(fixed.path, fixed.before, fixed.after, run.trees)
                 except (OSError, UnicodeEncodeError) as error:
-                    self.failures[f"{shown(fixed.path)}: cannot be fixed: {error}"] = None
+                    reason = getattr(error, "strerror", None) or error
+                    self.failures[f"{shown(fixed.path)}: cannot be fixed: {reason}"] = None
                     return False
             return True
 
@@ -170,7 +171,7 @@ class Check:
         text = self._text(result, hidden)
         if given["output_file"]:
             try:
-                write_atomically(given["output_file"], text.encode("utf-8", "backslashreplace"))
+                atomic.write(given["output_file"], text.encode("utf-8", "backslashreplace"), result.trees)
             except OSError as error:
                 raise Failure(f"--output-file {given['output_file']}: {error.strerror or error}") from None
         else:

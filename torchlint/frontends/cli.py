@@ -12,7 +12,7 @@ COMMANDS = {
     "check": ("torchlint.frontends.check", "Lint files, folders, or the standard input (`-`).", ""),
     "rule": ("torchlint.frontends.rule_page", "Explain a rule, or list them all.", ""),
     "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
-    "clean": ("torchlint.frontends.about", "Remove caches below the working folder.", ""),
+    "clean": ("torchlint.frontends.about", "Remove what is remembered of earlier runs.", ""),
     "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
     "shapes": ("torchlint.frontends.shapes", "Show the shapes that the dry run sees.", "torchlint[torch]"),
 }

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import click
 
-from torchlint.atomic import write_atomically
+from torchlint import atomic
+from torchlint.boundary import tree_of
 from torchlint.frontends.cli import Failure
 from torchlint.project import NotText, Project, decode
 from torchlint.reading import read
@@ -50,7 +51,12 @@ def shapes(
     stories = _of_import(imported, given) if imported else _of_file(target, given)
     text = _render(stories, output_format, output_file is None)
     if output_file:
-        write_atomically(Path(output_file), text.encode())
+        folder = os.path.dirname(os.path.abspath(target)) if target else os.getcwd()
+        try:
+            data = text.encode("utf-8", "backslashreplace")
+            atomic.write(output_file, data, [tree_of(folder, "") or folder])
+        except OSError as error:
+            raise Failure(f"--output-file {output_file}: {error.strerror or error}") from None
     else:
         click.echo(text, nl=False)
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
@@ -79,6 +85,7 @@ def _of_file(target: str, given: dict) -> list:
     from torchlint.shapes.search.check import dry_run
     from torchlint.shapes.record.traces import Traces
     from torchlint.traces.story import Story
+    from torchlint.walk import project_of
 
     name, _, only = (target, "", "") if os.path.exists(target) else target.rpartition(":")
     name, only = (name, only) if name else (target, "")
@@ -91,9 +98,8 @@ def _of_file(target: str, given: dict) -> list:
         raise Failure(f"{name} has no class with a forward")
     settings = Configurations().of_file(path)
     traces = Traces(path, only or None, given)
-    result = dry_run(
-        text, path, Project(settings.root or os.getcwd()).view(path), inputs=settings.inputs, traces=traces
-    )
+    root, roots = project_of(os.path.dirname(path), settings)
+    result = dry_run(text, path, Project(root, roots).view(path), inputs=settings.inputs, traces=traces)
     if given and not traces.used:
         raise Failure(f"--input: no forward in {target} takes {', '.join(sorted(given))}")
     if not traces.tables:

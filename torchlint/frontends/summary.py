@@ -124,13 +124,17 @@ def show_settings(settings: Settings) -> int:
 
 
 def add_noqa(result: Result) -> int:
-    """Puts a comment on every finding's line; says how many lines were changed."""
+    """Puts a comment on every finding's line; says how many lines were changed. What cannot be written is a failure."""
     added = 0
     for path, findings in groupby(result.findings, key=lambda f: f.path):
         wanted = [f for f in findings if f.code not in _UNTOUCHABLE and f.cell is None]
         if wanted:
             text = result.text(path)
             edits = Suppressions.to_extend(text).add_noqa(wanted)
-            rewrite(path, apply(text, edits))
+            try:
+                rewrite(path, text, apply(text, edits), result.trees)
+            except (OSError, UnicodeEncodeError) as error:
+                result.failures.append(f"{shown(path)}: cannot be written: {getattr(error, 'strerror', None) or error}")
+                continue
             added += len(edits)
     return added

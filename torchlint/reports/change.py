@@ -22,7 +22,7 @@ def change(fix: Fix, lines: list[str]) -> Change | None:
     if not edits or any(_overlap(one, other) for one, other in zip(edits, edits[1:])):
         return None
     first, last = edits[0].span.line, max(edit.span.end_line for edit in edits)
-    if first < 1 or last > len(lines):
+    if not 1 <= first <= last <= len(lines):
         return None
     before = lines[first - 1 : last]
     text = apply("\n".join(before), [_moved(edit, first - 1) for edit in edits])
