@@ -93,6 +93,17 @@ def test_links_are_not_followed(tree, run, home, link):
     assert everything(home) == before and (root / link).is_symlink()
 
 
+def test_a_folder_that_is_named_is_not_left_through_a_link(tree, run, home):
+    """The user means a folder of the project; whoever made the project may mean another cache, or one of an older version."""
+    root = tree({"x.py": BAD})
+    run("x.py")
+    before = everything(home)
+    (root / ".torchlint_cache").symlink_to(home / ".cache/torchlint")
+    code, _, err = run("clean", "--cache-dir", ".torchlint_cache")
+    assert code == 2 and "a link leads from there out of the project" in err
+    assert everything(home) == before
+
+
 def test_a_project_that_cannot_be_configured_can_be_cleaned(tree, run):
     root = tree({"torchlint.toml": "selct = 3", f".torchlint_cache/{OURS}": "", ".torchlint_cache/CACHEDIR.TAG": TAG})
     assert run("clean")[0] == 0

@@ -10,6 +10,7 @@ import click
 from msgspec.inspect import type_info
 
 from torchlint import cache_files, user
+from torchlint.boundary import leads_out, tree_of
 from torchlint.config import Settings, suggestion
 from torchlint.config_file import Configurations
 from torchlint.frontends.cli import Failure
@@ -64,9 +65,12 @@ def describe_options() -> dict[str, dict[str, str]]:
 def clean(cache_dir: str | None) -> int:
     """Remove what torchlint remembers: the files in your cache folder, and in the .torchlint_cache folders below the
     working folder."""
+    here = os.getcwd()
+    if cache_dir and leads_out(os.path.abspath(cache_dir), [tree_of(here, "") or here]):
+        raise Failure(f"--cache-dir {cache_dir}: a link leads from there out of the project")
     # What a project's configuration says is not asked for: only the user says where something is removed.
     named = cache_dir or Configurations().users_own().cache_dir or user.cache_folder()
-    for folder in (*([os.path.abspath(named)] if named else ()), *_caches_below(os.getcwd())):
+    for folder in (*([os.path.abspath(named)] if named else ()), *_caches_below(here)):
         if cache_files.clean(folder):
             click.echo(f"Removed the cache in {shown(folder)}", err=True)
     return 0
