@@ -30,6 +30,8 @@ with torch.autocast("cuda", dtype=torch.float16):
 
 from torchlint import on_error
 
+also_said_by = ("TL401",)
+
 
 @on_error("dtype")
 def check(fault):

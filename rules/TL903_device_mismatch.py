@@ -26,6 +26,8 @@ print(x * torch.tensor(2.0), x[torch.tensor([0, 1])])
 
 from torchlint import on_error
 
+also_said_by = ("TL301",)
+
 
 @on_error("device")
 def check(fault):

@@ -18,6 +18,8 @@ weights = torch.zeros(3, requires_grad=True)
 
 from torchlint import on_error
 
+also_said_by = ("TL201", "TL202", "TL204", "TL205", "TL206", "TL210")
+
 
 @on_error("autograd")
 def check(fault):

@@ -24,6 +24,8 @@ attention = nn.MultiheadAttention(256, 8)
 
 from torchlint import on_error
 
+also_said_by = ("TL110", "TL208", "TL210", "TL601")
+
 
 @on_error("operation")
 def check(fault):

@@ -126,6 +126,13 @@ y, h = model(torch.randn(3, 2, 5).to(device), h)
     assert [code for code, _ in codes(text, Settings(selections=(Selection(select=("TL903",)),)))] == ["TL903"]
 
 
+def test_numpy_of_a_graph_is_said_once():
+    pytest.importorskip("torch")
+    text = "import torch\nfrom torch import nn\nout = nn.Linear(3, 2)(torch.zeros(4, 3))\nprint(out.numpy())\n"
+    assert codes(text, Settings()) == [("TL208", 4)]
+    assert codes(text, Settings(selections=(Selection(select=("TL9",)),))) == [("TL907", 4)]
+
+
 @pytest.mark.parametrize("library, found", [("torch", ["TL501"]), ("paddle", [])])
 def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, library, found):
     engine = "def train(model, loader, optimizer):\n    for x in loader:\n        model(x).sum().backward()\n        optimizer.step()\n"

@@ -25,8 +25,13 @@ def test_name_manual_and_examples(rule):
 
 
 def test_facts(rule):
-    made = rule('default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nother = unknown()\n')
-    assert (made.default, made.preview, made.since, made.until, made.severity) == (False, True, "2.1", "2.9", "info")
+    made = rule('default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nalso_said_by = ("TL1",)\nother = unknown()\n')
+    assert (made.default, made.preview, made.since, made.until, made.severity, made.also_said_by) == (False, True, "2.1", "2.9", "info", ("TL1",))
+
+
+def test_who_says_the_same_is_a_rule():
+    rules = load_rules()
+    assert {code for one in rules.values() for code in one.also_said_by} <= set(rules)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,6 @@ from torchlint.project import TORCH, WORDS, NotText, Project, decode
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.suppress import Suppressions
 
-# One mistake seen by both worlds is one finding: the text world's, which says more.
-_SAID_BY = {
-    "TL902": ("TL401", "TL402", "TL105"), "TL903": ("TL301", "TL304", "TL605", "TL308"), "TL904": ("TL201", "TL202", "TL204", "TL205", "TL206", "TL210"),
-    "TL907": ("TL110", "TL402", "TL601", "TL701", "TL210"),
-}
-
 
 class Outcome(Struct, frozen=True):
     """All that came of one file. `consulted` is what the cache must compare; `hints` is for editors."""
@@ -84,7 +78,7 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
     dry = None
     if settings.dry_run and says_torch:
         dry = _dry_run(text, path, tree, view, [rules[c] for c in sorted(active)], settings, hints, strict)
-        findings = _once(findings + dry.findings)
+        findings = _once(findings + dry.findings, rules)
     remarks = settings.asked_for(rules)
     findings = [f for f in findings if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
@@ -171,13 +165,14 @@ def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -
     return [msgspec.structs.replace(f, code=rule.code, name=rule.name, severity=rule.severity or f.severity) for f in found]
 
 
-def _once(findings: list[Finding]) -> list[Finding]:
-    """Without what the dry run says about places of which the text world has said it: the line that fails, and those that led there."""
+def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
+    """One mistake seen by both worlds is one finding: without what another rule has said, which says more, of the line that fails or one that led there."""
     said: dict[int, set[str]] = {}
     for finding in findings:
         for line in _lines(finding):
             said.setdefault(line, set()).add(finding.code)
-    return [f for f in findings if not any(said[line].intersection(_SAID_BY.get(f.code, ())) for line in _lines(f))]
+    others = {f.code: rules[f.code].also_said_by if f.code in rules else () for f in findings}
+    return [f for f in findings if not any(said[line].intersection(others[f.code]) for line in _lines(f))]
 
 
 def _lines(finding: Finding) -> set[int]:

@@ -120,6 +120,8 @@ class Closure:
                 raise ArgumentError(f"{code.name}() got an unexpected keyword argument '{name}'", code)
         if code.named_rest:
             bound[code.named_rest] = extra
+            if unknown is not None:
+                self.frame.machine.changes.loosen(extra)
         first_default = len(names) - len(self.defaults)
         missing = []
         for position, name in enumerate(names):
@@ -262,7 +264,7 @@ def compile_class(node: ast.ClassDef, scope: Scope) -> Callable[[Frame], Any]:
     """The closure that makes a type when its `class` statement is reached."""
     code: ClassCode | None = None
     bases = [expression(b.value if isinstance(b, ast.Starred) else b, scope) for b in node.bases]
-    keywords = [(k.arg, expression(k.value, scope)) for k in node.keywords if k.arg and k.arg != "metaclass"]
+    keywords = [(k.arg, expression(k.value, scope)) for k in node.keywords if k.arg]
 
     def make(frame):
         nonlocal code

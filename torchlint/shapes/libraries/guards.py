@@ -13,7 +13,7 @@ from torch import nn
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown, UnknownUsed, unknown_in
-from torchlint.shapes.language import functions
+from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import MORE, is_open
 from torchlint.shapes.libraries import containers
@@ -23,7 +23,7 @@ from torchlint.shapes.tensors.arrays import Array
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
 DICTS = (dict, collections.OrderedDict)
 LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
-UNFINISHED = "_torchlint_unfinished"  # an attribute of layers whose own `__init__` got something unknown
+UNFINISHED = "_torchlint_unfinished"  # an attribute of objects for which a base class's `__init__` got something unknown
 LAYERS = 100  # in one recurrent network or transformer
 PIECES = 4096  # tensors that one split may give
 
@@ -45,6 +45,24 @@ def layers(machine, value: Any) -> Any:
     if isinstance(value, dict):
         return type(value)((k, layers(machine, v)) for k, v in value.items()) if type(value) in DICTS else value
     return value
+
+
+def leave_unfinished(machine, owner: Any) -> None:
+    """An object of the program of which a base class would have made more: a module is still one, a container may hold anything."""
+    if isinstance(owner, nn.Module) and "_modules" not in owner.__dict__:
+        nn.Module.__init__(owner)
+    if isinstance(owner, rounds.CONTAINERS):
+        machine.changes.loosen(owner)
+    owner.__dict__[UNFINISHED] = True
+
+
+def is_unfinished(owner: Any) -> bool:
+    return UNFINISHED in getattr(owner, "__dict__", ())
+
+
+def is_of_every_module(method: Any) -> bool:
+    """Whether a method is one that every module has, whatever else it is."""
+    return isinstance(method.__self__, nn.Module) and getattr(method, "__func__", None) is getattr(nn.Module, method.__name__, None) is not nn.Module.forward
 
 
 # Constructors of Python's own types
@@ -257,13 +275,10 @@ def _module_transparent(machine, method, *args, **kwargs):
     return method.__self__
 
 
-def _optimizer_init(machine, method, params=(), defaults=None, **kwargs):
-    """`super().__init__(…)` of an optimizer of the program's own: with unknown parameters it has one that we do not know."""
-    unknown = unknown_in((params, defaults, *kwargs.values()))
-    if unknown is None:
-        params = list(machine.iterate(params)) if hasattr(type(params), "__next__") else params
-        return machine.foreign(method, (params, defaults), kwargs)
-    torch.optim.Optimizer.__init__(method.__self__, [torch.zeros(1, requires_grad=True)], defaults if isinstance(defaults, dict) else {})
+def _optimizer_init(machine, method, *args, **kwargs):
+    """`super().__init__(params, …)` of an optimizer of the program's own: what gives the parameters one by one is listed first."""
+    args = tuple(list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for a in args)
+    return machine.foreign(method, args, {name: list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for name, a in kwargs.items()})
 
 
 def _load_state(machine, method, state=None, *args, **kwargs):
@@ -271,27 +286,30 @@ def _load_state(machine, method, state=None, *args, **kwargs):
     return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
 
 
-def _module_store(machine, method, name, value=None, *args, **kwargs):
+_STORES = {"register_buffer": ("_buffers", "tensor"), "register_parameter": ("_parameters", "param"), "add_module": ("_modules", "module"), "register_module": ("_modules", "module")}
+
+
+def _module_store(machine, method, *args, **kwargs):
     """`register_buffer`, `add_module`…: what is unknown becomes a plain attribute or a layer we do not know."""
     owner = method.__self__
+    held, word = _STORES[method.__name__]
+    name, value = [*args, kwargs.get("name")][0], args[1] if len(args) > 1 else kwargs.get(word)
     if type(name) is Unknown:
         return None
-    if type(value) is Unknown or any(type(a) is Unknown for a in args):
+    if type(value) is Unknown or unknown_in((*args, *kwargs.values())) is not None:
         setattr(owner, name, Placeholder() if method.__name__.endswith("module") else value)
         machine.incomplete = True
         return None
-    return machine.foreign(method, (name, value, *args), kwargs)
+    if isinstance(value, (torch.Tensor, nn.Module)) and held in owner.__dict__ and functions.closure_of(getattr(type(owner), "__getattr__", None)) is not None:
+        owner.__dict__[held][name] = value  # torch asks whether the name is taken, and the program's own `__getattr__` may say so
+        return None
+    return machine.foreign(method, args, kwargs)
 
 
 def _module_init(machine, method, *args, **kwargs):
-    """`super().__init__(…)` of a layer: one with unknown arguments is still a module, a container holds what is known."""
-    owner = method.__self__
-    if "*" in kwargs or unknown_in((*args, *kwargs.values())) is not None:
-        if isinstance(owner, tuple(CONTAINERS)) and "*" not in kwargs:
-            return machine.foreign(method, tuple(layers(machine, a) for a in args), kwargs)
-        nn.Module.__init__(owner)
-        owner.__dict__[UNFINISHED] = True
-        return None
+    """`super().__init__(…)` of a layer: a container holds what is known."""
+    if isinstance(method.__self__, tuple(CONTAINERS)):
+        args = tuple(layers(machine, a) for a in args)
     return machine.foreign(method, args, kwargs)
 
 

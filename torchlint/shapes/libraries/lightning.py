@@ -11,13 +11,7 @@ from torchlint.shapes.core.values import Special, Unknown, machines
 
 
 class OpenModule(nn.Module):
-    """Base for modules of libraries that add attributes we do not know."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            return Unknown(f"{name} comes from a library")
+    """Base for modules of libraries that add attributes we do not know: classes built on it are open."""
 
     def forward(self, *args, **kwargs):
         return Unknown("the forward of a library's module")

@@ -14,7 +14,7 @@ from torch import nn
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Special, Unknown, report_use
 from torchlint.shapes.language import functions
-from torchlint.shapes.libraries import world
+from torchlint.shapes.libraries import guards, world
 from torchlint.shapes.tensors.arrays import Array
 
 # Methods of Python's own values that only look at or change the value itself.
@@ -132,7 +132,7 @@ class Attributes:
         try:
             return getattr(owner, name)
         except AttributeError:
-            if name in self.patched or self.is_open(type(owner)):
+            if name in self.patched or self.is_open(type(owner)) or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
             raise
 
@@ -141,7 +141,7 @@ class Attributes:
             return getattr(owner, name)
         except AttributeError:
             kind = owner if isinstance(owner, type) else type(owner)
-            if self.is_open(kind) or name in self.patched:
+            if self.is_open(kind) or name in self.patched or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
             raise
 
@@ -215,6 +215,8 @@ class Attributes:
         if self.changes.loops:
             self.changes.fields.append((owner, name, value))
         if isinstance(owner, nn.Module):
+            if "_modules" not in owner.__dict__ and self.is_open(type(owner)):
+                nn.Module.__init__(owner)  # a base or a metaclass that we do not know may have called it
             if type(value) is Unknown:
                 self.incomplete = True
                 for place in ("_parameters", "_modules", "_buffers"):

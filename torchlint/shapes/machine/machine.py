@@ -139,7 +139,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         if functions.closure_of(getattr(kind, "__call__", None)) is not None:
             return kind.__call__(function, *args, **kwargs)
         if "*" in kwargs:
-            return Unknown("its arguments are unknown")
+            return self._left_out(function, "its arguments are unknown")
         if not callable(function) and self.is_open(kind):
             return Unknown("__call__ may come from a class we do not know")
         if self.changes.loops:
@@ -172,8 +172,10 @@ class Machine(Operations, Attributes, Classes, Imports):
         unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
         if unknown is not None:
             report_use(unknown, "call", (function, args, kwargs))
-            return Unknown(unknown.reason)
+            return self._left_out(function, unknown.reason)
         owner = getattr(function, "__self__", None)
+        if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
+            return Unknown("an object of which only a part is known")
         self.budget.spend(3 if type(owner) in guards.PYTHON_TYPES else TORCH_STEPS)
         for value in args:
             if type(value) is range and (type(owner) in guards.PYTHON_TYPES or isinstance(owner, type)):
@@ -189,9 +191,17 @@ class Machine(Operations, Attributes, Classes, Imports):
         except Exception as error:
             if self.changes.cut and is_open(getattr(function, "__self__", None)):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
-            if id(error) not in self.failures and id(error) not in self.raised:
+            ours = error is self.last_error or isinstance(error, functions.ArgumentError)  # of the program, which torch called back
+            if id(error) not in self.failures and id(error) not in self.raised and not ours:
                 self.remember(error, function, args, kwargs)
             raise
+
+    def _left_out(self, function: Callable, reason: str) -> Unknown:
+        """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of which only a part is known."""
+        owner = getattr(function, "__self__", None)
+        if getattr(function, "__name__", "") == "__init__" and self.is_own(owner):
+            guards.leave_unfinished(self, owner)
+        return Unknown(reason)
 
     def remember(self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False) -> None:
         """Keep what failed, and where, for the case that nobody catches it."""
@@ -207,7 +217,7 @@ class Machine(Operations, Attributes, Classes, Imports):
             report_use(unknown, "layer", module)
         if "*" in kwargs and functions.closure_of(type(module).forward) is None:
             return Unknown("its arguments are unknown")
-        if guards.UNFINISHED in module.__dict__ and functions.closure_of(type(module).forward) is None:
+        if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
             return Unknown("a layer of unknown sizes")
         self.budget.spend(TORCH_STEPS)
         self.modules.append(module)

@@ -14,6 +14,7 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Exhausted, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards
+from torchlint.shapes.libraries.lightning import OpenModule
 
 # Python calls these behind everybody's back, or lets them decide how objects are made and copied.
 DROPPED = frozenset(
@@ -24,19 +25,23 @@ DROPPED = frozenset(
 BASES = (nn.Module, torch.autograd.Function, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, BaseException, enum.Enum, dict, list, tuple, str, int, float, set, torch.distributions.Distribution, standins.StandIn)
 
 
+METACLASSES = (type, enum.EnumMeta)  # any other may do more when an object is made
+
+
 class Classes:
     """The part of the machine that makes classes and instances."""
 
     def make_class(self, code: functions.ClassCode, bases: list, namespace: dict, keywords: dict) -> Any:
         """The type for a class statement."""
         self.budget.spend(100)
-        known, is_open = [], False
+        known, is_open = [], keywords.get("metaclass", type) not in METACLASSES
         for base in bases:
             if base is standins.NAMED_TUPLE:
                 return self._named_tuple(code, namespace)
             if isinstance(base, type) and (base in self.codes or issubclass(base, BASES)):
                 if base not in known:
                     known.append(base)
+                is_open = is_open or base not in self.codes and issubclass(base, OpenModule)
             elif base is not object:
                 is_open = True
         body = {k: v for k, v in namespace.items() if k not in DROPPED and type(v) is not Unknown or k == "__annotations__"}

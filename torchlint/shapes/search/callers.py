@@ -40,6 +40,18 @@ class Callers:
                         seen += 1
                         yield found
 
+    def leave_out(self, kind: type, names: set[str]) -> bool | None:
+        """Whether a call of the class gives it nothing for some parameters; None if nobody calls it."""
+        initialiser = functions.closure_of(getattr(kind, "__init__", None))
+        found = None
+        for program, _ in self._files(kind) if initialiser is not None else ():
+            for call in _constructions(program.tree, kind.__name__):
+                given = {*initialiser.code.positional[1 : 1 + len(call.args)], *(k.arg for k in call.keywords)}
+                if not any(isinstance(a, ast.Starred) for a in call.args) and None not in given and not given & names:
+                    return True
+                found = False
+        return found
+
     def makers(self, kind: type) -> Iterator[Any]:
         """The functions and classes, at the top of a file, in whose bodies the class is named."""
         seen = 0
@@ -114,6 +126,15 @@ class Callers:
 
 def _stem(path: str) -> str:
     return os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path).removesuffix(".py")
+
+
+def _constructions(tree: ast.Module, name: str) -> Iterator[ast.Call]:
+    """The calls of a class, also as the base of others."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _last_word(node.func) == name:
+            yield node
+        elif isinstance(node, ast.ClassDef) and any(_last_word(base) == name for base in node.bases):
+            yield from (n for n in ast.walk(node) if isinstance(n, ast.Call) and _last_word(n.func) == "__init__")
 
 
 def _last_word(node: ast.expr) -> str:

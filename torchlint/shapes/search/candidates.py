@@ -23,6 +23,7 @@ from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
 from torchlint.shapes.search.attempts import Assumption, Run, RunResult, Solution
 from torchlint.shapes.search.callers import Callers
+from torchlint.shapes.search.conflicts import pair_of
 from torchlint.shapes.search.constructors import by_name, related, solve_constructor
 from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
 from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
@@ -64,7 +65,8 @@ class GuessedSettings(StandIn):
 class Attempt:
     """All tries to run one module class: the constructor is solved first, then the forward."""
 
-    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0, way: Way = Way()):
+    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0, way: Way = Way(), callers: Callers | None = None):
+        self.callers = callers
         self.depth = depth  # attempts around this one, which needs an instance for an argument
         self.way = way
         self.machine = machine
@@ -142,7 +144,7 @@ class Attempt:
                 return None
         self.built = self._construct(second=False)
         if self.built.last.stopped:
-            sure = self.built.certain and not self.built.assumed and not self.machine.asked
+            sure = self.built.certain and not self.built.assumed and not self.machine.asked and self._fails_without_arguments(self.built.last)
             return _failure(self.built.last) if sure else None
         if not self._fails(self.built.last.detail):
             return None
@@ -155,7 +157,45 @@ class Attempt:
             second, self.ran = self.ran, first
             if not fails or not same_fault(first, second) or not varied.stays(first, guessed, self._with) or self.machine.left <= 0:
                 return None
-        return _failure(first.last)
+        return _failure(first.last) if self._stays_without_defaults(first) else None
+
+    def _fails_without_arguments(self, first: RunResult) -> bool:
+        """Whether the constructor fails in the same way with other values in place of defaults that nobody uses."""
+        initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
+        if initialiser is None:
+            return False
+        doubted = self._doubted({p.name: p.default for p in parameters_of(initialiser, skip=1)})
+        more = {"*": Unknown("arguments that may be given")} if initialiser.code.rest or initialiser.code.named_rest else {}
+        for turned in (False, True) if any(type(v) is bool for v in doubted.values()) else (False,):
+            given = {name: varied.otherwise(value, turned) for name, value in doubted.items()}
+            again = self._try(lambda: self.machine.call(self.kind, [], {**given, **more}), CONSTRUCTOR_STEPS) if given or more else first
+            if again.stopped != "torch" or again.place != first.place or self.machine.asked:
+                return False
+        return True
+
+    def _stays_without_defaults(self, first: Solution) -> bool:
+        """Whether a fault is one for other values of the constructor's defaults, too, as far as nobody uses them."""
+        initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
+        defaults = {p.name: p.default for p in parameters_of(initialiser, skip=1) if p.has_default} if initialiser is not None else {}
+        assumed = self.built.assumed
+        defaults = {name: value for name, value in defaults.items() if name not in assumed}
+
+        def stays_without(*names: str) -> bool:
+            built = self._construct(second=False, exactly={**assumed, **{name: varied.otherwise(defaults[name], True) for name in names}})
+            if built.last.stopped or not isinstance(built.last.detail, nn.Module):
+                return False
+            again = self.runs(built.last.detail)[0](first.assumed)
+            return again.stopped == "torch" and again.place == first.last.place and pair_of(again) == pair_of(first.last)
+
+        if not self._doubted(defaults) or stays_without(*defaults):
+            return True
+        doubted = self._doubted({name: value for name, value in defaults.items() if not stays_without(name)})
+        return varied.stays(first, doubted, lambda changed: self._with({**assumed, **changed}))
+
+    def _doubted(self, defaults: Assumption) -> Assumption:
+        """Those of some defaults that nobody may use: all if every caller gives some of them, else those that only say that something must be given."""
+        used = self.callers.leave_out(self.kind, set(defaults)) if self.callers is not None else None
+        return {} if used else {name: value for name, value in defaults.items() if used is False or varied.says_nothing(value)}
 
     def _retold(self, failure: Failure | None) -> Failure | None:
         """The same failure with tensors that know which operations made them."""
@@ -192,16 +232,16 @@ class Attempt:
         if not self.ended():
             self.ran = before
 
-    def as_called(self, callers: Callers) -> None:
+    def as_called(self) -> None:
         """The class with what its callers give it: the arguments of a call, or the instance that a caller makes."""
         before = self.built, self.ran
-        for arguments in callers.arguments(self.kind):
+        for arguments in self.callers.arguments(self.kind):
             self.built = self._construct(second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints})
             if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
                 self._fails(self.built.last.detail)
                 if self.ended():
                     return
-        for maker in callers.makers(self.kind):
+        for maker in self.callers.makers(self.kind):
             known = self._known()
             self._make(maker)
             if self._known() is not known:
@@ -261,7 +301,7 @@ class Attempt:
             def call():
                 arguments = arguments_of(parameters, assumption)
                 for name, value in arguments.items():
-                    if type(value) is Unknown and not on_use:
+                    if type(value) is Unknown and not on_use and name not in assumption:
                         arguments[name] = self._settings(initialiser, name, second, assumption, exactly is None)
                 return self.machine.call(self.kind, *passed_on(initialiser, arguments, assumption))
 

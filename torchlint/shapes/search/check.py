@@ -169,14 +169,14 @@ class _Run:
         for kind in reversed(kinds):
             given = self.traces.inputs_for(kind) if self.traces is not None else {}
             if given or not machine.ended(kind):
-                attempt = Attempt(machine, kind, given or self.configured(kind))
+                attempt = Attempt(machine, kind, given or self.configured(kind), callers=callers)
                 steps = CLASS_STEPS if kind not in machine.built_instances else BUILT_STEPS
                 total, machine.left = machine.left, min(machine.left, steps)
                 before = machine.left
                 failure = attempt.run()
                 guessed = failure is not None and attempt.built is not None and attempt.built.assumed
                 if not given and not machine.ended(kind) and (failure is None or guessed):
-                    attempt.as_called(callers)
+                    attempt.as_called()
                     failure = None if machine.ended(kind) else failure  # a caller knows better
                 if self.listener is not None:
                     self.listener.keep(attempt, changes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.machine import Failure, Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
+from torchlint.shapes.search import whereabouts, wording
 from torchlint.shapes.search.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.replay import confirm
@@ -26,9 +26,6 @@ SHAPE = (
     "shape size dimension dims channels elements broadcast batched divisible subscript expand Kernel kernel padding D_input "
     "input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim unflatten squeeze stack heads batch"
 ).split()
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "pow": "**", "floordiv": "//", "mod": "%"}
-
-
 _SOURCES = 3  # layers that are named beside an operation
 
 # Errors that say something about this machine, not about the program.
@@ -90,15 +87,17 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         if text is not None:
             function, args, kwargs = layer, given, named
     text = text or confirm(function, args, kwargs)
-    text = text and text.replace("torch.meta.", "torch.")
+    text = text and text.replace("torch.meta.", "torch.").replace("(sparse_coo)", "()")
     if text is None or any(words in text for words in OURS):
         return None
     path, span = failure.place
+    kind = "operation" if isinstance(function, type) else kind_of(error, text)
     notes, fix = [], None
     message = None
+    texts = wording.written(failure, len(args)) if layer is None or function is failure.function else wording.Written()
+    name = name_of(machine, failure, function) if isinstance(function, nn.Module) else ""
     if isinstance(function, nn.Module):
-        name = name_of(machine, failure, function)
-        message = describe_layer(function, name, args)
+        message = wording.of_layer(function, name, args, text, kind) if kind != "device" else None
         made = machine.made_at.get(id(function))
         if made is not None and made[1] is not None:
             notes.append(Note(f"{name} is made here", *made[1]))
@@ -107,16 +106,18 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
                 # Two layers of one container do not fit, whatever it is called with: that is where a person looks, not at the call.
                 notes[0] = Note("it fails in this call", path, span)
                 path, span = made[1]
-            fix = _fix(machine, function, args, made[1], path)
+            fix = _fix(machine, function, args, made[1], path) if kind == "shape" else None
     else:
         notes += _sources(machine, failure, function, args, kwargs, text)
-    if message is None or failure.certain and not isinstance(error, DeviceError):
-        message = text.splitlines()[0] if certain and not isinstance(error, DeviceError) else describe_call(function, args, kwargs, text)
+    if isinstance(error, DeviceError):
+        message, where = whereabouts.described(machine, failure, error, function, args, kwargs, texts, name)
+        notes += where
+    elif message is None or failure.certain:
+        message = text.splitlines()[0] if certain else wording.of_function(function, args, kwargs, text, kind, texts)
     for code, caller in reversed(failure.stack):
         if caller is not None and caller[0] == path and caller[1].line != span.line and not any(n.span.line == caller[1].line for n in notes):
             notes.append(Note(f"{code.name} is called here", *caller))
             break
-    kind = "operation" if isinstance(function, type) else kind_of(error, text)
     return Fault(kind, path, span, message, f"torch says: {text}", tuple(notes), fix, type(error).__name__)
 
 
@@ -214,104 +215,11 @@ def name_of(machine: Machine, failure: Failure, layer: nn.Module) -> str:
     return type(layer).__name__
 
 
-def shape_of(value: Any) -> str:
-    """A value as messages show it."""
-    if isinstance(value, torch.Tensor):
-        return "(" + ", ".join(map(str, value.shape)) + ("," if value.dim() == 1 else "") + ")"
-    if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
-        return ", ".join(shape_of(v) for v in value[:4]) + (", …" if len(value) > 4 else "")
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python writes out
-        text = "…"
-    return text if len(text) < 60 else text[:57] + "…"
-
-
-def describe_layer(layer: nn.Module, name: str, args: tuple) -> str | None:
-    """What a layer takes and what it gets."""
-    value = args[0] if args and isinstance(args[0], torch.Tensor) else None
-    if value is None:
-        return None
-    wanted, got = _conflict(layer, value)
-    if wanted is not None:
-        return f"{name} takes {wanted} but gets {got}"
-    weight = next((p for p in layer.parameters(recurse=False)), None)
-    if weight is not None and weight.dtype != value.dtype:
-        return f"{name} has {_dtype(weight)} weights but gets {_dtype(value)} of shape {shape_of(value)}"
-    others = "".join(f" and {shape_of(a)}" for a in args[1:] if a is not None)
-    return f"{name} ({type(layer).__name__}) cannot take {shape_of(value)}{others}"
-
-
-def _conflict(layer: nn.Module, value: torch.Tensor) -> tuple[str | None, str]:
-    shape = tuple(value.shape)
-    match layer:
-        case nn.Linear() if shape and shape[-1] != layer.in_features:
-            return f"{layer.in_features} features", f"{shape[-1]} in {shape_of(value)}"
-        case nn.Conv1d() | nn.Conv2d() | nn.Conv3d() | nn.ConvTranspose1d() | nn.ConvTranspose2d() | nn.ConvTranspose3d():
-            rank = len(layer.kernel_size)
-            if value.dim() not in (rank + 1, rank + 2):
-                return f"{rank + 2} dimensions (batch, channels{', size' * rank})", f"{value.dim()} in {shape_of(value)}"
-            if shape[-rank - 1] != layer.in_channels:
-                return f"{layer.in_channels} channels", f"{shape[-rank - 1]} in {shape_of(value)}"
-        case nn.BatchNorm1d() | nn.BatchNorm2d() | nn.BatchNorm3d() if value.dim() > 1 and shape[1] != layer.num_features:
-            return f"{layer.num_features} features", f"{shape[1]} in {shape_of(value)}"
-        case nn.LayerNorm() if shape[-len(layer.normalized_shape) :] != tuple(layer.normalized_shape):
-            wanted = ", ".join(map(str, layer.normalized_shape))
-            return f"{wanted} as last size", shape_of(value)
-        case nn.GroupNorm() if value.dim() > 1 and shape[1] != layer.num_channels:
-            return f"{layer.num_channels} channels", f"{shape[1]} in {shape_of(value)}"
-        case nn.RNNBase() if value.dim() in (2, 3) and shape[-1] != layer.input_size:
-            return f"{layer.input_size} features", f"{shape[-1]} in {shape_of(value)}"
-        case nn.MultiheadAttention() if shape[-1:] != (layer.embed_dim,):
-            return f"{layer.embed_dim} features", f"{shape[-1] if shape else 0} in {shape_of(value)}"
-        case nn.Embedding() if value.dtype not in (torch.int64, torch.int32):
-            return "whole numbers (long)", f"{_dtype(value)} of shape {shape_of(value)}"
-    return None, ""
-
-
-def describe_call(function: Any, args: tuple, kwargs: dict[str, Any], text: str) -> str:
-    """What an operation or a constructor gets."""
-    name = getattr(function, "__name__", type(function).__name__)
-    if isinstance(function, type):
-        given = ", ".join([*map(shape_of, args), *(f"{k}={shape_of(v)}" for k, v in kwargs.items())])
-        return f"{name}({given}) cannot be made: {text.splitlines()[0]}"
-    if name in SYMBOLS and len(args) == 2:
-        left, right = (_operand(a) for a in args)
-        return f"{left} {SYMBOLS[name]} {right} does not work"
-    if function is operator.getitem:
-        return f"a tensor of shape {shape_of(args[0])} cannot be indexed this way"
-    if function is operator.setitem:
-        return f"items of a tensor of shape {shape_of(args[0])} cannot be set this way: {text.splitlines()[0]}"
-    owner = getattr(function, "__self__", None)
-    given = ", ".join([shape_of(a) for a in args] + [f"{k}={shape_of(v)}" for k, v in kwargs.items()])
-    if name == "__init__" and owner is not None:
-        return f"{type(owner).__name__}({given}) cannot be made: {text.splitlines()[0]}"
-    said = f"{name}({given}) fails"
-    if args and isinstance(args[0], torch.Tensor) and getattr(torch.Tensor, name, None) is function:
-        given = ", ".join([*map(shape_of, args[1:]), *(f"{k}={shape_of(v)}" for k, v in kwargs.items())])
-        said = f"{name}({given}) fails on {_operand(args[0])}"
-    elif isinstance(owner, (nn.Module, torch.optim.Optimizer)):
-        said = f"{type(owner).__name__}.{said}"
-    return said if any(isinstance(a, torch.Tensor) for a in args) and is_of_sizes(text) else f"{said}: {text.splitlines()[0].partition(', but expected one of')[0]}"
-
-
-def is_of_sizes(text: str) -> bool:
-    """Whether it is about sizes and dtypes, which the message shows already."""
-    return any(word in text for word in (*DTYPE, *SHAPE)) and "argument" not in text
-
-
-def _operand(value: Any) -> str:
-    return f"{shape_of(value)} {_dtype(value)}" if isinstance(value, torch.Tensor) else shape_of(value)
-
-
-def _dtype(value: torch.Tensor) -> str:
-    return str(value.dtype).removeprefix("torch.")
-
-
 def _fix(machine: Machine, layer: nn.Module, args: tuple, made: Place, path: str) -> Fix | None:
     """The number to change where the layer is made, if it is a number there."""
     value = args[0] if args and isinstance(args[0], torch.Tensor) and args[0].dim() else None
-    if value is None or made[0] != path:
+    pair = of_layer(layer, args)
+    if value is None or pair is None or made[0] != path:
         return None
     match layer:
         case nn.Linear():
@@ -335,4 +243,6 @@ def _fix(machine: Machine, layer: nn.Module, args: tuple, made: Place, path: str
         return None
     if not machine.scripting and any(isinstance(n, (ast.Name, ast.Attribute)) for n in ast.walk(argument)):
         return None  # what is guessed for `dim` is no number to write
+    if number != pair[1] or ast.unparse(argument) == str(number):
+        return None  # something else is wrong with what it gets
     return Fix(f"take {number} here", (Edit(text.span(argument), str(number)),), "display")

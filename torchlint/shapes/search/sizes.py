@@ -29,6 +29,7 @@ RUNS = 80
 PATIENCE = 10  # runs that get no further before it is asked whether any could
 SIDES = (28, 32, 48, 56, 64, 96, 112, 128, 160, 192, 224, 256, 299, 320, 384, 448, 512)
 REACHING = 24  # runs to come to a line that another run came to
+FROM_ONE = 12  # the same from one beginning
 ENOUGH = 32  # runs that get no further before the search ends
 
 
@@ -70,6 +71,12 @@ def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
     trials = Trials(run, REACHING)
     best, _ = _Search(trials, harvest.starts(needed, uses, {})[0], until=place).run()
     return best[1] if best is not None else first
+
+
+def _reach_from(run: Run, start: Assumption, place: Place) -> RunResult:
+    """From one beginning, the first run that torch stops at a place, or that comes to its end; else the one that got furthest."""
+    best, _ = _Search(Trials(run, FROM_ONE), [start], until=place).run()
+    return best[1]
 
 
 class _Search:
@@ -116,14 +123,21 @@ class _Search:
                 break
             if self.until is None and in_vain >= PATIENCE and asked != self._spot() and self.best[1].stopped == "torch":
                 asked = self._spot()
-                certain = verdict.is_certain(self.trials, *self.best)
+                certain = self._certain()
                 if certain:
                     return self.best, certain
                 if self.finished():
                     return self.finished(), None
         if self.until is not None or self.best is None or self.best[1].stopped != "torch" or asked == self._spot():
             return self.best, None
-        return self.best, verdict.is_certain(self.trials, *self.best)
+        return self.best, self._certain()
+
+    def _certain(self) -> str | None:
+        """What shows that the error of the best run is one for every input, also for those of other ranks for which sizes are looked for."""
+        assumption, result = self.best
+        relation = verdict.is_certain(self.trials, assumption, result)
+        fits = relation is None or any(not verdict.stops_alike(_reach_from(self.trials.run, start, result.place), result) for start in verdict.of_other_ranks(assumption))
+        return None if fits else relation
 
     def _spot(self) -> tuple:
         return self.best[1].place, self.best[1].visit

@@ -6,6 +6,7 @@ from typing import Any, Callable, Iterator
 
 from torch import nn
 
+from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.search.advice import Through
 from torchlint.shapes.search.attempts import Assumption, RunResult, Solution
 from torchlint.shapes.search.conflicts import pair_of
@@ -33,17 +34,24 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
                 result = attempt({**arguments, name: other})
                 if result is None or result.stopped == "budget":
                     continue
-                if result.stopped is None or result.place != place and result.steps > first.last.steps:
+                if _runs(result, first, place):
                     return False
                 if result.place == place:
                     met.append((other, pair_of(result)))
                     if len(met) == 2 or keeps_apart(first.certain, pair, met[-1][1]):
                         break
+            if type(value) is int and _runs(attempt({**arguments, name: value + 1}), first, place):
+                return False  # what is guessed is even
             if met and not all(keeps_apart(first.certain, pair, p) for _, p in met):
                 alone += 1
                 if alone > 1 or not _never_meet(name, [(value, pair), *met]):
                     return False
     return True
+
+
+def _runs(result: RunResult | None, first: Solution, place: Any) -> bool:
+    """Whether a run comes to its end, or further than the line."""
+    return result is not None and result.stopped != "budget" and (result.stopped is None or result.place != place and result.steps > first.last.steps)
 
 
 def _never_meet(name: str, met: list[tuple[Any, Any]]) -> bool:
@@ -60,6 +68,18 @@ def _never_meet(name: str, met: list[tuple[Any, Any]]) -> bool:
             meeting = factors[0] ** -power
             return abs(meeting - round(meeting)) > 1e-6 or round(meeting) < (2 if is_heads(name) else 1)
     return False
+
+
+def says_nothing(default: Any) -> bool:
+    """Whether a default says no more than that there is something to be given: None, 0, -1, an empty list."""
+    return default is None or type(default) is int and default <= 0 or type(default) in (str, list, tuple) and not default
+
+
+def otherwise(value: Any, turned: bool) -> Any:
+    """What a default may be instead, as far as it cannot matter to sizes; a number or a layer that does is unknown."""
+    if isinstance(value, bool):
+        return value != turned
+    return value / 2 if isinstance(value, float) else value if isinstance(value, str) else Unknown("an argument that may be given")
 
 
 def _others(name: str, value: Any) -> Iterator[list[Any]]:

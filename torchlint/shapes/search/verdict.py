@@ -48,12 +48,11 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             if _ranks(change) != rank:
                 elsewhere.setdefault(_ranks(change), (change, other))
     relation = _relation(pair, multiples, others)
-    if relation != "equal":  # what images have besides: odd sides
-        for odd in _odd(assumption, (1, -1, 3) if relation is not None else OFFSETS):
-            other = trials.known(odd)
-            if not _collect(other, result, others):
-                return None
-        relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
+    for odd in _odd(assumption, (1, -1, 3) if relation is not None else OFFSETS):
+        other = trials.known(odd)
+        if not _collect(other, result, others):
+            return None
+    relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
     if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
         for path, guess in leaves(assumption):
             for position, size in enumerate(guess.shape):
@@ -69,6 +68,21 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
         if (path, position) not in free
     )
     return relation if locked else None
+
+
+def of_other_ranks(assumption: Assumption) -> Iterator[Assumption]:
+    """The same inputs with other numbers of dimensions, from which sizes that fit may be looked for."""
+    for rank in range(1, 6):
+        start = assumption
+        for path, guess in leaves(assumption):
+            start = replace(start, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
+        if _ranks(start) != _ranks(assumption):
+            yield start
+
+
+def stops_alike(other: RunResult, result: RunResult) -> bool:
+    """Whether a run stopped before the line of another, or at it because of two sizes as well."""
+    return _collect(other, result, [])
 
 
 def _ranks(assumption: Assumption) -> tuple[int, ...]:
@@ -131,7 +145,11 @@ def _divisor(pair: Pair, found: list[Pair]) -> Relation | None:
 
 
 def _odd(assumption: Assumption, steps: tuple[int, ...]) -> Iterator[Assumption]:
-    """Inputs whose lengths and sides, together, are a little larger."""
+    """Inputs whose lengths and sides, together, are a little larger; then what else is even is odd."""
+    for path, guess in leaves(assumption):
+        for position, size in enumerate(guess.shape):
+            yield replace(assumption, path, _resized(guess, {position: size + 1}))
+    yield _together(assumption, lambda guess: {0: guess.shape[0] + 1} if guess.shape else {})[0]
     for step in steps:
         yield _together(assumption, lambda guess: {i: guess.shape[i] + step for i in range(2, len(guess.shape))})[0]
 

@@ -25,7 +25,7 @@ def other_ways(attempt: Attempt) -> Iterator[Failure]:
     ways += [Way(switches={p.name: not p.default}) for p in switches]
     ways += [Way(answers={text: not asked[text]}) for text in turnable(asked)]
     for way in ways[:MOST]:
-        failure = Attempt(attempt.machine, attempt.kind, attempt.hints, attempt.depth, way).judge()
+        failure = Attempt(attempt.machine, attempt.kind, attempt.hints, attempt.depth, way, attempt.callers).judge()
         if failure is not None:
             yield failure
 

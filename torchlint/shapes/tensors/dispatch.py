@@ -24,7 +24,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from torchlint.shapes.core.values import UnknownUsed
+from torchlint.shapes.core.values import UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, device_tags, kernels, replay
 
 SMALL = 512  # elements of which the values are kept
@@ -154,6 +154,8 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
         result.untyped_storage().real = torch.ones((), dtype=torch.bool)  # distributions check their parameters so: what nobody knows is right
     if device is not None:
         device_tags.stamp(result, device)
+    elif not tensors and machines and isinstance(result, torch.Tensor):
+        result.untyped_storage().born_at = machines[-1].place
     return result
 
 
@@ -254,6 +256,8 @@ def without_data(tensor: torch.Tensor) -> torch.Tensor:
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     if tensor.numel() <= SMALL:
         made.untyped_storage().real = tensor.detach()
+    if machines:
+        made.untyped_storage().born_at = machines[-1].place
     tensor.untyped_storage().twin = made
     return made
 
