@@ -309,3 +309,29 @@ def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
     assert lint(document("import numpy", blank), "n.ipynb", Settings(dry_run=False)).findings == ()
     (found,) = lint(document("import torch", blank), "n.ipynb", Settings(dry_run=False)).findings
     assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)
+
+
+WRONG = "import torch\ntorch.nn.Linear(3, 2)(torch.zeros(4, 5))\n"
+
+
+def cell(text, kind="code", outputs=(), **metadata):
+    return {"cell_type": kind, "execution_count": None, "metadata": metadata, "outputs": list(outputs), "source": text}
+
+
+@pytest.mark.parametrize(
+    "cells, found",
+    [
+        ([cell(WRONG)], 1),
+        ([cell(WRONG, outputs=[{"output_type": "stream", "text": "an error"}])], 1),
+        ([cell(WRONG, outputs=[{"output_type": "error", "ename": "RuntimeError", "evalue": "", "traceback": []}])], 0),
+        ([cell(WRONG, tags=["raises-exception"])], 0),
+        ([cell(WRONG + "# this will fail\n")], 0),
+        ([cell("%%expect_exception RuntimeError\n" + WRONG)], 0),
+        ([cell("This raises an error, since the sizes differ:", "markdown"), cell(WRONG)], 0),
+        ([cell("This gives the mean squared error of the net:", "markdown"), cell(WRONG)], 1),
+        ([cell("This raises an error:", "markdown"), cell("print(1)"), cell(WRONG)], 1),
+    ],
+)
+def test_a_cell_that_is_expected_to_fail(cells, found):
+    pytest.importorskip("torch")
+    assert [f.code for f in lint(document(*cells), "n.ipynb").findings] == ["TL901"] * found

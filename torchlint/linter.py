@@ -193,7 +193,8 @@ def _lint_notebook(text: str, path: str, settings: Settings, project: Project, r
     if not any(word in (source or "") for source in notebook.sources for word in WORDS):
         return Outcome(lines=notebook.text.count("\n"))
     outcome = _lint_module(notebook.text, path, settings, project, rules, hints, strict)
-    findings = [notebook.to_cell(f) for f in outcome.findings]
+    raised = {code for code, rule in rules.items() if any(trigger.kind == "error" for trigger in rule.triggers)}
+    findings = [f for f in map(notebook.to_cell, outcome.findings) if f.code not in raised or f.cell not in notebook.failing]
     findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))
     return msgspec.structs.replace(outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown)

@@ -72,7 +72,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
 
 def of_other_ranks(assumption: Assumption) -> Iterator[Assumption]:
     """The same inputs with other numbers of dimensions, from which sizes that fit may be looked for."""
-    for rank in range(1, 6):
+    for rank in range(2, 6):
         start = assumption
         for path, guess in leaves(assumption):
             start = replace(start, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))

@@ -12,10 +12,17 @@ from msgspec.structs import replace
 
 from torchlint.finding import Edit, Finding, Fix, Hint, Note, Signature, Span
 from torchlint.source.text.magics import is_foreign, mask
-from torchlint.source.text.notebook_json import Document, NotebookError, read, read_source, rewrite
+from torchlint.source.text.notebook_json import Cell, Document, NotebookError, read, read_source, rewrite
 
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
 
+# How authors announce an error, in the text before a cell or in a comment of it.
+_ANNOUNCED = re.compile(
+    r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|give (us )?an (error|exception)|not work|cause an? (error|exception))"
+    r"|\b(raises|throws|gives( us)?|produces|causes|results in|leads to) an? (\w+ )?(error|exception)\b|\b(doesn't|does not|won't|will not|cannot) work\b",
+    re.I,
+)
+_COMMENT = re.compile(r"#[^\n]*")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -52,6 +59,7 @@ class Notebook:
         self.broken: list[Broken] = []
         self._json = ""
         self._document: Document | None = None
+        self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
         parts: list[str] = []
         line = 1
         for number, source in enumerate(self.sources, 1):
@@ -80,6 +88,7 @@ class Notebook:
             raise NotebookError("the notebook is written in Python 2")
         notebook._json = text
         notebook._document = Document(document.metadata, code)
+        notebook.failing = _failing(document.cells)
         return notebook
 
     def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
@@ -202,6 +211,20 @@ class Notebook:
             end = lines[span.end_line - 1] + span.end_column - 1
             text = rewrite(text, source, begin, end, edit.text)
         return text
+
+
+def _failing(cells: list[Cell]) -> set[int]:
+    """The code cells, counted from 1, that failed when they ran last or are said to fail."""
+    found, number, announced = set(), 0, False
+    for cell in cells:
+        text = cell.source.text
+        if cell.kind == "code":
+            number += 1
+            said = text.lstrip().startswith("%%expect_exception") or any(map(_ANNOUNCED.search, _COMMENT.findall(text)))
+            if cell.failed or announced or said:
+                found.add(number)
+        announced = cell.kind == "markdown" and _ANNOUNCED.search(text) is not None
+    return found
 
 
 def _is_python(metadata: dict) -> bool:

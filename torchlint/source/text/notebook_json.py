@@ -52,6 +52,7 @@ class Cell(Struct, frozen=True):
     kind: str
     metadata: dict
     source: Source
+    failed: bool = False  # whether its stored output is a traceback, or its tags say that there will be one
 
 
 class Document(Struct, frozen=True):
@@ -118,7 +119,10 @@ class _Scanner:
             else:
                 facts[key] = self.value()
         metadata = facts.get("metadata")
-        return Cell(str(facts.get("cell_type")), metadata if isinstance(metadata, dict) else {}, source)
+        metadata = metadata if isinstance(metadata, dict) else {}
+        outputs, tags = facts.get("outputs"), metadata.get("tags")
+        failed = isinstance(outputs, list) and any(isinstance(o, dict) and o.get("output_type") == "error" for o in outputs)
+        return Cell(str(facts.get("cell_type")), metadata, source, failed or isinstance(tags, list) and "raises-exception" in tags)
 
     def source(self) -> Source:
         opening, start = self.peek(), self.at
