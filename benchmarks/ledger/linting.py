@@ -80,16 +80,25 @@ def interpreter(version: str, corpus: Path) -> Path:
     if not re.fullmatch("[0-9a-f]{40,}", commit):
         raise NotLinted(f"{version} is neither a Python interpreter nor a revision")
     tree = (corpus / "revisions" / commit).absolute()
-    if not (tree / "python").exists():
-        archive = subprocess.run(["git", "-C", str(REPOSITORY), "archive", commit], capture_output=True, check=True)
-        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-            files.extractall(tree)  # our own repository's
-        _environment(tree)
+    if not tree.exists():
+        _unpack(commit, tree)
     return tree / "python" / "bin" / "python"
 
 
-def _environment(tree: Path) -> None:
-    """An environment whose torchlint is that of a tree, with what ours has installed besides."""
-    venv.create(tree / "python", symlinks=True)
-    (packages,) = (tree / "python" / "lib").glob("python*/site-packages")
-    (packages / "torchlint-revision.pth").write_text(f"{tree}\n{sysconfig.get_path('purelib')}\n")
+def _unpack(commit: str, tree: Path) -> None:
+    """A revision's files, and an environment whose torchlint is theirs, with what ours has installed besides."""
+    archive = subprocess.run(["git", "-C", str(REPOSITORY), "archive", commit], capture_output=True, check=True)
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    # Made elsewhere and renamed: two runs may want the same revision at once, and one may be stopped half-way.
+    with tempfile.TemporaryDirectory(dir=tree.parent) as scratch:
+        part = Path(scratch, "tree")
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(part)  # our own repository's
+        venv.create(part / "python", symlinks=True)
+        (packages,) = (part / "python" / "lib").glob("python*/site-packages")
+        (packages / "torchlint-revision.pth").write_text(f"{tree}\n{sysconfig.get_path('purelib')}\n")
+        try:
+            part.rename(tree)
+        except OSError:
+            if not tree.exists():
+                raise
