@@ -3,13 +3,14 @@
 `lint(text, path)` and `check(paths)` are the Python API; the other names are what a rule file imports. All are loaded when first used.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+# No import stands here that runs: `python -m torchlint` comes here with the working folder still first on the path.
+TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from torchlint.finding import Edit, Finding, Fix, Note, Span
     from torchlint.linter import lint
     from torchlint.run import check
@@ -26,7 +27,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'torchlint' has no attribute {name!r}")
     from importlib import import_module

@@ -20,7 +20,7 @@ from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
 from torchlint.user import cache_folder
 from torchlint.walk import Group, Walk, project_of
-from torchlint.workers import Fixed, Task, failure, fix_files, lint_files, spread
+from torchlint.workers import Fixed, Task, failure, fix_files, lint_files
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -120,9 +120,9 @@ class Run:
             paths = [path for path in group.files if path in fixable]
             if paths:
                 tasks.append(self._task(group, paths))
-        changed = [
-            one for _, fixed in self._spread(fix_files, _split(tasks, {}, self.jobs), SMALL) for one in fixed or ()
-        ]
+        changed: list[Fixed] = []
+        for _, encoded in self._spread(fix_files, _split(tasks, {}, self.jobs), SMALL):
+            changed += msgspec.msgpack.decode(encoded, type=list[Fixed]) if encoded else ()
         return sorted(changed, key=lambda one: one.path)
 
     def _files(self) -> tuple[Walk, list[Group]]:
@@ -203,6 +203,8 @@ class Run:
         if self.executor is None and (self.overlay or (size < SMALL and not dry)):
             results = ((task, function(task)) for task in tasks)
         else:
+            from torchlint.pool import spread
+
             results = spread(function, tasks, min(self.jobs, len(tasks)), self.executor)
         if self.progress:
             self.progress(0, total)

@@ -1,11 +1,11 @@
 """The `torchlint` command: picks the subcommand, and turns whatever goes wrong into one line and an exit code."""
 
-from __future__ import annotations
-
+# Nothing else may be imported before the path is safe.
 import os
 import sys
 
 import torchlint
+from torchlint import safe_path
 
 # Name: (where it lives, what the help says, what to install when that is missing). Nothing is imported before its turn.
 COMMANDS = {
@@ -38,7 +38,9 @@ class Failure(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code: 0 clean, 1 findings, 2 could not run."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        arguments = sys.argv[1:]
+        safe_path.enter(*arguments)
     if arguments[:1] in (["--version"], ["-V"]):
         print(f"torchlint {torchlint.__version__}")
         return 0

@@ -8,6 +8,8 @@ from argparse import Namespace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Iterator
 
+from torchlint.safe_path import only_safe_imports
+
 # flake8 loads plugins whatever it is asked to do: everything else is imported when a file is there to be linted.
 if TYPE_CHECKING:
     from torchlint.config import Settings
@@ -46,7 +48,8 @@ class Plugin:
         if not is_wanted(self.options):
             return
         try:
-            findings = lint(self.text, self.filename, self.options)
+            with only_safe_imports(self.filename):  # flake8 may have the linted folder on its path
+                findings = lint(self.text, self.filename, self.options)
         except Exception as error:
             # flake8 stops everything when a plugin raises; one file is not worth the report on all others.
             what = " ".join(str(error).split()) or type(error).__name__

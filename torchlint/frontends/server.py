@@ -13,6 +13,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 import torchlint
+from torchlint import safe_path
 from torchlint.frontends.lsp.actions import KINDS, code_actions
 from torchlint.frontends.lsp.client import CONFIGURATION_FILES, Client
 from torchlint.frontends.lsp.documents import OpenFiles
@@ -52,6 +53,7 @@ def _lifecycle(server: Server, rule_paths: tuple[str, ...]) -> None:
     def initialize(params: types.InitializeParams) -> None:
         folders = [path for folder in params.workspace_folders or () if (path := to_fs_path(folder.uri))]
         root = folders[0] if folders else server.workspace.root_path or os.getcwd()
+        safe_path.enter(root, *folders)
         workspace = Workspace(folders or [root], root, rule_paths)
         workspace.everywhere = read(params.initialization_options)
         client = Client(server)
@@ -110,6 +112,7 @@ def _workspace(server: Server) -> None:
     def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
         paths = [to_fs_path(folder.uri) for folder in server.workspace.folders.values()]
         server.session.workspace.folders = [path for path in paths if path]
+        safe_path.enter(*server.session.workspace.folders)
         server.session.reconsider()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)

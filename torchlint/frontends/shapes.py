@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from torchlint import atomic
+from torchlint import atomic, safe_path
 from torchlint.boundary import tree_of
 from torchlint.frontends.cli import Failure
 from torchlint.project import NotText, Project, decode
@@ -144,8 +144,9 @@ def _of_import(name: str, given: dict) -> list:
     module, colon, attribute = name.partition(":")
     if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
         raise Failure(f"--import {name}: write it as package.module:Net")
-    request = msgspec.json.encode({"module": module, "name": attribute, "inputs": given, "path": os.getcwd()})
-    child = subprocess.run([sys.executable, "-m", "torchlint.shapes.search.imported"], input=request, capture_output=True)
+    request = {"module": module, "name": attribute, "inputs": given, "path": [os.getcwd(), *safe_path.left_out]}
+    command = safe_path.command("torchlint.shapes.search.imported")
+    child = subprocess.run(command, input=msgspec.json.encode(request), capture_output=True)
     answer = child.stdout.rpartition(b"\x00")[2]
     if child.returncode or not answer:
         lines = child.stderr.decode(errors="replace").strip().splitlines()

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-import queue
 import sys
-import threading
 import time
-from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
+from torchlint.child import connect, memory
 from torchlint.config import Settings
 from torchlint.finding import Finding, Hint, Signature, Span
 from torchlint.project import Project
-from torchlint.workers import memory
 
 
 class Job(Struct, frozen=True):
@@ -105,39 +102,18 @@ def internal_error(path: str, message: str) -> Finding:
     return Finding("TL000", "internal_error", path, Span(1, 1, 1, 1), message, severity="error")
 
 
-def send(stream: BinaryIO, data: bytes) -> None:
-    stream.write(len(data).to_bytes(4, "big") + data)
-    stream.flush()
-
-
 def main() -> None:
-    """Answers jobs from the standard input until it ends. What anybody prints goes nowhere."""
-    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    if not os.environ.get("TORCHLINT_DEBUG"):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    os.dup2(2, 1)
-    waiting: queue.Queue[bytes] = queue.Queue()
-    threading.Thread(target=_receive, args=(jobs, waiting), daemon=True).start()
+    """Answers jobs until the server ends."""
+    request, answer = connect()
     if "--dry" in sys.argv:
         os.nice(5) if hasattr(os, "nice") else None
     decode, encode = msgspec.msgpack.Decoder(Job).decode, msgspec.msgpack.Encoder().encode
     desk = Desk()
-    send(answers, encode(desk.do(decode(waiting.get()))))
+    answer(encode(desk.do(decode(request()))))
     # The first job imports all that stays: no garbage is looked for in there.
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
     while True:
-        send(answers, encode(desk.do(decode(waiting.get()))))
+        answer(encode(desk.do(decode(request()))))
         gc.collect()  # trees, modules and programs are full of cycles; the next key takes longer than this
-
-
-def _receive(stream: BinaryIO, waiting: queue.Queue[bytes]) -> None:
-    """The server may be gone while a job runs: then nobody wants the answer."""
-    while len(head := stream.read(4)) == 4:
-        waiting.put(stream.read(int.from_bytes(head, "big")))
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

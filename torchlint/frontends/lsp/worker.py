@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import sys
-from pathlib import Path
 from time import monotonic
 
 import msgspec
 from msgspec.structs import replace
 
-import torchlint
+from torchlint import safe_path
 from torchlint.config import Settings
 from torchlint.frontends.lsp.documents import OpenFiles
 from torchlint.frontends.lsp.work import Answer, Job
@@ -96,17 +93,9 @@ class Worker:
     async def _started(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
             self._sent.clear()
-            # Not the user's folder: Python would find a `random.py` there before its own.
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "torchlint.frontends.lsp.work",
-                *(["--dry"] if self.is_dry else []),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                cwd=Path(torchlint.__file__).parent.parent,
-                env={"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", **os.environ},
-            )
+            command = safe_path.command("torchlint.frontends.lsp.work", *(["--dry"] if self.is_dry else []))
+            pipe = asyncio.subprocess.PIPE
+            self._process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
             # Importing torch takes seconds, which no job should be blamed for.
             await self._exchange(self._process, Job("/warm_up.py", WARM_UP, Settings(dry_run=self.is_dry), "/", ()))
         return self._process

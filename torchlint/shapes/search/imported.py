@@ -10,6 +10,8 @@ import importlib
 import inspect
 import os
 import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 import msgspec
@@ -40,13 +42,43 @@ class Request(msgspec.Struct):
     module: str
     name: str
     inputs: dict[str, Any]
-    path: str
+    path: list[str]
+
+
+class ItsOwnFolders(MetaPathFinder):
+    """Finds modules for the imported program as if it had been started in its folders. For everybody else, as for torch, which goes
+    on importing, these folders come last: a `random.py` in one of them is no business of theirs."""
+
+    def __init__(self, asked: str, folders: list[str]):
+        self.asked = asked.partition(".")[0]
+        self.folders = folders
+        self.others = [entry for entry in sys.path if entry not in folders]
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if path is not None or name != self.asked and not self._holds(_importer()):
+            return None
+        spec = PathFinder.find_spec(name, self.folders)
+        return spec if spec and spec.loader else None  # a mere folder is no package if there is a real one elsewhere
+
+    def _holds(self, file: str) -> bool:
+        """A `.venv` in such a folder holds what is in it."""
+        around = [folder for folder in (*self.folders, *self.others) if file.startswith(os.path.join(folder, ""))]
+        return max(around, key=len, default="") in self.folders
+
+
+def _importer() -> str:
+    """The file whose code imports something now."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(("<frozen importlib", importlib.__file__)):
+        frame = frame.f_back
+    return frame.f_code.co_filename if frame is not None else ""
 
 
 def main() -> None:
     """Answer one request."""
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
-    sys.path.insert(0, request.path)
+    sys.meta_path.insert(0, ItsOwnFolders(request.module, request.path))
+    sys.path += request.path
     try:
         table = _trace(request)
     except Exception as error:
@@ -141,7 +173,3 @@ def _definition(kind: type) -> tuple[str, Span | None]:
         return inspect.getsourcefile(kind) or "", Span(first, 1, first + len(lines) - 1, 1)
     except (OSError, TypeError):
         return "", None
-
-
-if __name__ == "__main__":
-    main()
