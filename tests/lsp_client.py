@@ -7,7 +7,7 @@ import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any, AsyncIterator, Callable
+from typing import Any, AsyncIterator, Callable, Sequence
 
 from lsprotocol import types
 from lsprotocol.converters import get_converter
@@ -179,9 +179,10 @@ async def editor(
     folders: list[Path] | None = None,
     settings: dict[str, Any] | None = None,
     folder_settings: dict[str, Any] | None = None,
+    arguments: Sequence[str] = (),
     **initialization: Any,
 ) -> AsyncIterator[Editor]:
-    """An editor with a server of its own."""
+    """An editor with a server of its own, which gets further `arguments`."""
     client = LanguageClient(converter_factory=default_converter)
     one = Editor(client, root)
 
@@ -204,7 +205,7 @@ async def editor(
     for method in REFRESHES:
         client.feature(method)(lambda params, method=method: one.refreshed.append(method))
     one.settings = {"": settings or {}, **(folder_settings or {})}
-    await client.start_io(sys.executable, "-m", "torchlint", "server", "--stdio")
+    await client.start_io(sys.executable, "-m", "torchlint", "server", "--stdio", *arguments)
     params = types.InitializeParams(
         capabilities=client_capabilities or capabilities(),
         workspace_folders=[types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders or [root]],

@@ -8,6 +8,11 @@ from pathlib import Path
 
 import pytest
 from lsp_client import LOSS, QUIET, Editor, editor
+from lsprotocol import types
+
+from torchlint.frontends.lsp.documents import OpenFiles
+from torchlint.frontends.lsp.session import LATE, Session
+from torchlint.frontends.lsp.settings import Workspace
 
 pytestmark = pytest.mark.asyncio
 
@@ -111,3 +116,64 @@ async def test_the_end_of_the_server_is_the_end_of_its_workers(tmp_path):
         maps = Path(f"/proc/{server}/maps").read_text()
         assert "libtorch" not in maps
     await at.until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+
+
+SLEEPS = """\"\"\"A rule that sleeps.\"\"\"
+
+import time
+
+from torchlint import on_call
+
+
+@on_call("torch.sleeps")
+def check(call):
+    time.sleep(600)
+    yield
+"""
+HANGS = "import torch\n\ntorch.sleeps()\n"
+
+
+@pytest.fixture
+def rules(tree) -> str:
+    """A folder with a rule that hangs."""
+    return str(tree({"rules/TL991_sleeps.py": SLEEPS}) / "rules")
+
+
+async def test_documents_that_hang_keep_nobody_waiting(tmp_path, rules):
+    async with editor(tmp_path, settings=QUIET, arguments=["--rule-path", rules]) as at:
+        hanging = [at.open(name, HANGS) for name in ("one.py", "two.py")]
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        assert not any(map(at.shown, hanging))
+        at.type(uri, "\n", (0, 0))
+        assert await at.codes(uri) == [("TL101", 7)]
+        assert await at.actions(uri, [], only=["source.fixAll"]) == []
+        if Path("/proc/self/task").exists():
+            assert len(children(at.client._server.pid)) <= 2
+
+
+async def test_a_document_that_hangs_says_so_once(tmp_path, rules):
+    class Client:
+        """What a session needs of one that is pushed to."""
+
+        pulls, shown = False, {}
+
+        def publish(self, uri, diagnostics, version=None):
+            self.shown[uri] = [found.message for found in diagnostics]
+
+        def refresh_shapes(self):
+            pass
+
+    workspace = Workspace([str(tmp_path)], str(tmp_path), (rules,))
+    files = OpenFiles("utf-16", str(tmp_path))
+    session = Session(Client(), files, workspace, (rules,))
+    session.has_settings.set()
+    for stage in (session.text, session.dry):
+        stage.lanes.patience, stage.lanes.limit = 0.2, 0.5
+    try:
+        unit = files.open(types.TextDocumentItem((tmp_path / "one.py").as_uri(), "python", 1, HANGS))
+        session.opened(unit)
+        await asyncio.gather(session.text.result(unit), session.dry.result(unit))
+        assert Client.shown == {unit.uri: [LATE]}
+    finally:
+        session.stop()

@@ -78,7 +78,7 @@ def _lifecycle(server: Server, rule_paths: tuple[str, ...]) -> None:
 
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
-        asyncio.ensure_future(server.session.text.worker.warm_up())
+        asyncio.ensure_future(server.session.text.lanes.quick.worker.warm_up())
         await refresh_settings()
         server.session.has_settings.set()
         await server.session.client.watch()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
@@ -36,7 +36,8 @@ class Document(Text):
         self._recorders: list[list[Change]] = []
 
     def all_findings(self) -> list[Finding]:
-        return sorted((*self.findings, *self.dry), key=lambda finding: finding.order)
+        """What both stages found; what ended both is said once."""
+        return sorted({*self.findings, *self.dry}, key=lambda finding: finding.order)
 
     def edit(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
         """Apply the client's changes in their order."""
@@ -109,6 +110,31 @@ class Unit:
     def mentions_torch(self) -> bool:
         """Files that never say so are not looked at, as on the command line."""
         return any(word in document.text for word in WORDS for document in self.documents)
+
+
+class Reading:
+    """A unit's texts as they were when somebody began to work on them, and what has changed since. It may begin again."""
+
+    def __init__(self, unit: Unit):
+        self.unit = unit
+        self._recording = ExitStack()
+
+    def __enter__(self) -> Reading:
+        self.begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._recording.close()
+
+    def begin(self) -> None:
+        self._recording.close()
+        self.revision = self.unit.revision
+        self.documents = list(self.unit.documents)
+        self.changes = [self._recording.enter_context(document.recorded()) for document in self.documents]
+
+    @property
+    def is_current(self) -> bool:
+        return self.unit.revision == self.revision
 
 
 class OpenFiles:

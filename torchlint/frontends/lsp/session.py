@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-from contextlib import ExitStack
 from functools import lru_cache
-from typing import Iterable
+from typing import Callable, Iterable
 
 from lsprotocol import types
 from msgspec.structs import replace
@@ -16,11 +15,11 @@ from torchlint.config import Settings
 from torchlint.finding import Finding
 from torchlint.frontends.lsp.client import Client
 from torchlint.frontends.lsp.diagnostics import diagnostic
-from torchlint.frontends.lsp.documents import Document, OpenFiles, Unit, after, without_fixes
+from torchlint.frontends.lsp.documents import Document, OpenFiles, Reading, Unit, after, without_fixes
 from torchlint.frontends.lsp.settings import Workspace
 from torchlint.frontends.lsp.stage import Stage
 from torchlint.frontends.lsp.work import Answer, Job, internal_error
-from torchlint.frontends.lsp.worker import Worker, WorkerDied
+from torchlint.frontends.lsp.worker import WorkerDied
 from torchlint.rule import load_rules
 from torchlint.walk import is_excluded, project_of
 
@@ -29,6 +28,7 @@ UNREADABLE = {"TL000", "TL001"}
 PATIENCE = 3  # seconds for a client to answer
 SHAPES_PATIENCE = 8  # seconds that a client may wait for shapes, less than clients give a request
 DIED = "the process that linted this file died: out of memory, out of time, or a crash in torch"
+LATE = "linting this file took too long and was stopped"
 
 
 class Session:
@@ -38,8 +38,8 @@ class Session:
         self.client = client
         self.files = files
         self.workspace = workspace
-        self.text = Stage("text", Worker(is_dry=False), self._lint_text, quiet=0.005, patience=2, limit=60)
-        self.dry = Stage("dry", Worker(is_dry=True), self._lint_dry, quiet=0.3, patience=4, limit=120)
+        self.text = Stage("text", False, self._lint_text, quiet=0.005, patience=2, limit=30)
+        self.dry = Stage("dry", True, self._lint_dry, quiet=0.3, patience=4, limit=60)
         self.rules = load_rules(rule_paths)
         self.has_settings = asyncio.Event()
 
@@ -65,14 +65,14 @@ class Session:
                 self.client.publish(document.uri, [])
             for stage in (self.text, self.dry):
                 stage.forget(unit)
-                stage.worker.is_fresh = True
+                stage.lanes.refresh()
             self._ask_dependants(unit)
 
     def reconsider(self) -> None:
         """Settings or files on the disk have changed."""
         self.workspace.forget()
         for stage in (self.text, self.dry):
-            stage.worker.is_fresh = True
+            stage.lanes.refresh()
         for unit in self.files.units.values():
             self._again(unit)
         self.client.refresh_shapes()  # Whether they are shown is a setting, too.
@@ -81,7 +81,7 @@ class Session:
         """Python files on the disk have changed, appeared or vanished."""
         paths = set(paths) - {unit.path for unit in self.files.files()}
         for stage in (self.text, self.dry):
-            stage.worker.is_fresh = True
+            stage.lanes.refresh()
         for unit in self.files.units.values():
             if paths & unit.consulted:
                 self._again(unit)
@@ -123,9 +123,9 @@ class Session:
 
     async def fixed(self, unit: Unit, settings: Settings) -> str:
         """The text after all safe fixes of the text world, empty if there is no answer."""
-        job = self.job(unit, replace(settings, dry_run=False), fix=True)
+        settings = replace(settings, dry_run=False)
         try:
-            return (await self.text.worker.run(job, self.files)).fixed
+            return (await self.text.lanes.run(unit, self.files, lambda: self.job(unit, settings, fix=True))).fixed
         except WorkerDied:
             return ""
 
@@ -144,63 +144,80 @@ class Session:
         except asyncio.TimeoutError:
             self.has_settings.set()
 
-    async def _lint_text(self, unit: Unit, revision: int) -> None:
+    async def _lint_text(self, unit: Unit) -> int:
         await self._settled()
-        settings = self.settings(unit)
-        if settings is None or not settings.dry_run or not has_torch():
+        if self._dry_settings(unit) is None:
             for document in unit.documents:
                 document.dry, document.hints, document.signatures = [], [], []
-        await self._analyse(unit, revision, self.text, settings and replace(settings, dry_run=False))
+        if self._text_settings(unit) is None:
+            for document in unit.documents:
+                document.findings = []
+            revision = unit.heard["text"] = unit.revision
+        else:
+            revision = await self._analyse(unit, self.text, self._text_settings)
         if unit.news or unit.is_notebook or not self.client.pulls:
             self._show(unit)
+        return revision
 
-    async def _lint_dry(self, unit: Unit, revision: int) -> None:
+    async def _lint_dry(self, unit: Unit) -> int:
         await self._settled()
-        settings = self.settings(unit)
-        if settings is None or not settings.dry_run or not has_torch():
-            return
+        if self._dry_settings(unit) is None:
+            return unit.revision
         before = [(document.all_findings(), document.hints, document.signatures) for document in unit.documents]
-        await self._analyse(unit, revision, self.dry, settings)
+        revision = await self._analyse(unit, self.dry, self._dry_settings)
         now = [(document.all_findings(), document.hints, document.signatures) for document in unit.documents]
         if [findings for findings, *_ in now] != [findings for findings, *_ in before]:
             self._show(unit)
         if [shapes for _, *shapes in now] != [shapes for _, *shapes in before]:
             self.client.refresh_shapes()
+        return revision
 
-    async def _analyse(self, unit: Unit, revision: int, stage: Stage, settings: Settings | None) -> None:
-        """Puts what the stage's worker says into the documents, where its lines are by now."""
-        documents = list(unit.documents)
-        if settings is None:
-            for document in documents:
-                document.findings = []
-            unit.heard[stage.name] = revision
-            return
-        with ExitStack() as stack:
-            changes = [stack.enter_context(document.recorded()) for document in documents]
-            answer = await self._answer(stage, unit, revision, settings)
+    def _text_settings(self, unit: Unit) -> Settings | None:
+        settings = self.settings(unit)
+        return settings and replace(settings, dry_run=False)
+
+    def _dry_settings(self, unit: Unit) -> Settings | None:
+        settings = self.settings(unit)
+        return settings if settings and settings.dry_run and has_torch() else None
+
+    async def _analyse(self, unit: Unit, stage: Stage, settings_of: Callable[[Unit], Settings | None]) -> int:
+        """Puts what the stage's worker says into the documents, where its lines are by now; the revision that it is about."""
+        with Reading(unit) as reading:
+            answer = await self._answer(stage, reading, settings_of)
         if answer is None:
-            return
+            return reading.revision
         unit.consulted = answer.consulted or unit.consulted
-        for number, (document, moves) in enumerate(zip(documents, changes), 1):
+        for number, (document, moves) in enumerate(zip(reading.documents, reading.changes), 1):
             findings = after([f for f in answer.findings if (f.cell or 1) == number], moves)
-            if unit.revision != revision:
+            if not reading.is_current:
                 findings = without_fixes(findings)
-            self._place(stage, unit, document, findings, revision)
+            self._place(stage, unit, document, findings, reading.revision)
             # While a statement is half typed, what was last known of the others is better than nothing.
             if stage is self.dry and not any(finding.code in UNREADABLE for finding in answer.findings):
                 document.hints = after([h for h in answer.hints if (h.cell or 1) == number], moves)
                 document.signatures = after([s for s in answer.signatures if (s.cell or 1) == number], moves)
-        unit.heard[stage.name] = revision
+        unit.heard[stage.name] = reading.revision
+        return reading.revision
 
-    async def _answer(self, stage: Stage, unit: Unit, revision: int, settings: Settings) -> Answer | None:
+    async def _answer(self, stage: Stage, reading: Reading, settings_of: Callable[[Unit], Settings | None]) -> Answer | None:
         """What the worker says. One that dies gets a second chance, for it may have died of something else; None if the
-        text has changed meanwhile and somebody lost patience: the new text is next."""
+        text has changed meanwhile and somebody lost patience, or if nothing is to be said any more: what is new is next."""
+        unit = reading.unit
+
+        def begin() -> Job | None:
+            settings = settings_of(unit)
+            if settings is not None:
+                reading.begin()
+            return settings and self.job(unit, settings)
+
         for _ in range(2):
             try:
-                return await stage.worker.run(self.job(unit, settings), self.files)
-            except WorkerDied:
-                if unit.revision != revision:
+                return await stage.lanes.run(unit, self.files, begin)
+            except WorkerDied as death:
+                if not reading.is_current:
                     return None
+                if death.is_late:
+                    return Answer((internal_error(unit.path, LATE),))
         return Answer((internal_error(unit.path, DIED),))
 
     def _place(self, stage: Stage, unit: Unit, document: Document, findings: list[Finding], revision: int) -> None:
@@ -214,7 +231,7 @@ class Session:
 
     def _is_dry(self, finding: Finding) -> bool:
         rule = self.rules.get(finding.code)
-        return finding.message == DIED or (rule is not None and rule.dry)
+        return finding.message in (DIED, LATE) or (rule is not None and rule.dry)
 
     # What the client is told
 

@@ -23,7 +23,11 @@ WARM_UP = "import torch\ntorch.nn.functional.relu(torch.zeros(1))\n"
 
 
 class WorkerDied(Exception):
-    """The process ended before it answered: it was killed, or it crashed."""
+    """The process ended before it answered: it was killed, or it crashed. `is_late` says that it had run out of time."""
+
+    def __init__(self, is_late: bool = False):
+        super().__init__("out of time" if is_late else "died")
+        self.is_late = is_late
 
 
 class Worker:
@@ -36,6 +40,7 @@ class Worker:
         self.is_dry = is_dry
         self.is_fresh = False
         self.busy_since: float | None = None
+        self.is_late = False
         self._process: asyncio.subprocess.Process | None = None
         self._lock = asyncio.Lock()
         self._sent: dict[str, tuple[int, int]] = {}
@@ -55,7 +60,7 @@ class Worker:
         async with self._lock:
             process = await self._started()
             job = replace(job, unsaved=self._news(files), is_fresh=self.is_fresh)
-            self.is_fresh = False
+            self.is_fresh = self.is_late = False
             self.busy_since = monotonic()
             try:
                 answer = await self._exchange(process, job)
@@ -74,14 +79,15 @@ class Worker:
             size = int.from_bytes(await process.stdout.readexactly(4), "big")
             return self._decode(await process.stdout.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError, OSError):
-            self.kill()
-            raise WorkerDied from None
+            self.kill(self.is_late)
+            raise WorkerDied(self.is_late) from None
         except BaseException:
             self.kill()  # cancelled in the middle: what it says next would be the answer to this job
             raise
 
-    def kill(self) -> None:
+    def kill(self, is_late: bool = False) -> None:
         """Ends the process, whatever it does. The next job gets a new one."""
+        self.is_late = is_late
         if self._process is not None:
             try:
                 self._process.kill()
