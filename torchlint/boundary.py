@@ -1,9 +1,11 @@
 """Where a tree of files ends: the repository around a folder, and the paths in a tree that lead out of it."""
 
-from __future__ import annotations
-
+# `safe_path` needs this before anything else may be imported.
 import os
-from typing import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterable
 
 _repositories: dict[str, str] = {}
 
@@ -43,7 +45,7 @@ def stays_in(path: str, tree: str) -> bool:
         return False
 
 
-def leads_out(path: str, trees: Iterable[str]) -> bool:
+def leads_out(path: str, trees: "Iterable[str]") -> bool:
     """Whether a path that is written as one in these trees means something outside: whoever made the tree put a link there."""
     around = [tree for tree in trees if is_below(path, tree)]
     return bool(around) and not any(stays_in(path, tree) for tree in around)

@@ -8,6 +8,8 @@ which Python itself has loaded; a `from __future__` would be an import, too.
 import os
 import sys
 
+from torchlint.boundary import repository
+
 # What `enter` has taken from the path. A model that is imported by name may need it, after everything else.
 left_out: list[str] = []
 
@@ -88,17 +90,9 @@ def _relative_entries() -> set[str]:
 def _trees(linted: tuple[str, ...]) -> set[str]:
     """The repositories of the working folder and of files and folders, or these folders themselves. `model.py:Net` is a file, too."""
     names = {name if os.path.exists(name) else name.rpartition(":")[0] for name in linted}
-    folders = {name if os.path.isdir(name) else os.path.dirname(name) for name in names}
-    return {_repository(_real(folder)) for folder in ("", *folders)} - {""}
-
-
-def _repository(folder: str) -> str:
-    above = folder
-    while os.path.dirname(above) != above:
-        if os.path.lexists(os.path.join(above, ".git")):
-            return above
-        above = os.path.dirname(above)
-    return folder if folder != above else ""  # everything lies in the root
+    folders = {_real(name if os.path.isdir(name) else os.path.dirname(name)) for name in ("", *names)}
+    trees = {repository(folder) or folder for folder in folders}
+    return {tree for tree in trees if tree != os.path.dirname(tree)}  # everything lies in the root
 
 
 def _real(path: str) -> str:

@@ -18,6 +18,7 @@ import msgspec
 import torch
 from torch import nn
 
+import torchlint
 from torchlint.finding import Span
 from torchlint.shapes.core.table import Table
 from torchlint.shapes.core.values import Unknown, report_use
@@ -31,7 +32,7 @@ from torchlint.shapes.tensors.dispatch import dry_tensors
 
 _OURS = (
     os.path.dirname(torch.__file__) + os.sep,
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.dirname(os.path.abspath(torchlint.__file__)) + os.sep,
     "<",
 )
 
