@@ -177,3 +177,4 @@ async def test_a_document_that_hangs_says_so_once(tmp_path, rules):
         assert Client.shown == {unit.uri: [LATE]}
     finally:
         session.stop()
+        await asyncio.sleep(0.2)  # the loop hears that the processes have ended
