@@ -139,6 +139,18 @@ for batch in loader:
     loss.backward()
     optimizer.step()
 ```
+
+A list and a sum may go by one name, one after the other.
+
+```python good
+loss = F.mse_loss(model(x), y)
+total = (loss + loss) / 2
+total.backward()
+total = []
+total.append(F.mse_loss(model(2 * x), y))
+total = sum(total)
+total.backward()
+```
 """
 
 import ast

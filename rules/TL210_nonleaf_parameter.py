@@ -112,6 +112,16 @@ class Layer(nn.Module):
         doubled = self.weight * 2
         return x @ doubled + self.bias
 ```
+
+What is put into `.data` fills a parameter that is there.
+
+```python good
+class Net(nn.Module):
+    def __init__(self, values):
+        super().__init__()
+        self.embedding = nn.Embedding(4, 3)
+        self.embedding.weight.data = nn.Parameter(values).to(device)
+```
 """
 
 import ast

@@ -179,6 +179,22 @@ for epoch in range(3):
         with torch.no_grad():
             print(F.mse_loss(net(x), y))  # TL503
 ```
+
+The trainer of a callback has set the mode.
+
+```python good
+import lightning as L
+
+class Embeddings(L.Callback):
+    def on_validation_epoch_end(self, trainer, pl_module):
+        net = nn.Sequential(nn.Linear(4, 4), nn.Dropout())
+        self.look(net)
+
+    def look(self, model):
+        with torch.no_grad():
+            for batch in self.loader:
+                print(model(batch))
+```
 """
 
 from torchlint import Node, on_node

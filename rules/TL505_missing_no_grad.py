@@ -256,6 +256,18 @@ def validate(model, val_loader):
         for x, y in val_loader:
             print(model(x).argmax(1) == y)
 ```
+
+Data goes without a graph through what has no weights.
+
+```python good
+class Largest(nn.Module):
+    def forward(self, x):
+        return x.max(dim=1).values
+
+model = Largest().eval()
+for batch in loader:
+    print(model(batch).shape)
+```
 """
 
 import ast

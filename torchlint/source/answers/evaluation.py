@@ -6,12 +6,14 @@ import ast
 import re
 from typing import Iterator
 
-from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.classes import ClassInfo, method_class
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
 from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
+from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.optimizers import are_distinct, called_model, contains, identity, is_same, sounds_like_model, word_of
 from torchlint.source.training.regions import loops_around, under_no_grad
@@ -64,11 +66,16 @@ def _evaluating(module: Module) -> list[ast.AST]:
     found = []
     for function in module.index.functions:
         owner = method_class(module, function)
-        if owner is None or not owner.is_module:
+        if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
             name = function.name.lower()
             if not name.startswith("test_") and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])):
                 found.append(function)
     return found
+
+
+def _is_hook_of_a_trainer(owner: ClassInfo) -> bool:
+    """Methods of a callback run when the trainer has set the mode."""
+    return any((name or "").endswith("Callback") for name in owner.foreign)
 
 
 def _repeats(module: Module, function: ast.AST) -> bool:
@@ -187,6 +194,8 @@ def _is_conditional(act: Act, event: Event) -> bool:
 def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluation]:
     """The calls in a function (or a file's top) of models it has put in eval mode, in loops where nothing needs a gradient."""
     here = owner if isinstance(owner, FUNCTIONS) else None
+    if here is not None and _is_a_test(module, here):
+        return
     named = bool(_VALIDATES.search(getattr(here, "name", "")))
     if not named and not any(within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)):
         return
@@ -207,12 +216,18 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, here):
             continue
-        if _wants_gradients(module, found, event, loops[0] if loops else here) or _is_frozen(module, model):
+        if _wants_gradients(module, found, event, loops[0] if loops else here) or _is_frozen(module, model) or _has_nothing_to_learn(model):
             continue
         seen.add(ast.dump(model.node))
         evaluation = Evaluation(event, model, before[-1] if before else None)
         evaluation.loop = next((loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None)
         yield evaluation
+
+
+def _is_a_test(module: Module, function: ast.AST) -> bool:
+    """A unit test looks at a few samples: what they record is gone with the test."""
+    file = module.path.replace("\\", "/").rsplit("/", 1)[-1]
+    return function.name.startswith("test_") and (file.startswith("test_") or file.endswith("_test.py"))
 
 
 def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
@@ -247,6 +262,35 @@ def _is_used_for_training(call: ast.Call) -> bool:
     statement = statement_of(call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return any(last_word(n) == "backward" for n in ast.walk(statement)) or any("loss" in word_of(target).lower() for target in targets)
+
+
+def _has_nothing_to_learn(model: Value) -> bool:
+    """Is a model made of layers without weights only? Then data goes through it without a graph."""
+    made = identity(model).values()
+    return bool(made) and all(
+        isinstance(origin.node, ast.Call) and (known := callees(origin)) and all(callee.owner is not None and _is_without_weights(callee.owner) for callee in known)
+        for origin in made
+    )
+
+
+def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
+    """Does a module class of the project plainly hold no parameters?"""
+    if not owner.is_module or depth == 0 or set(owner.foreign) != {"torch.nn.Module"}:
+        return False
+    for part in owner.mro:
+        if any(word in part.module.segment(part.node) for word in ("register_parameter", "add_module", "Parameter(")):
+            return False
+        for entry in (entry for entries in part.attributes.values() for entry in entries):
+            stored = entry.value if entry.value is not None else getattr(entry.target.up, "value", None)
+            for origin in origins(Value(entry.module, stored)) if stored is not None else ():
+                if isinstance(origin.node, (ast.Constant, ast.arg)):
+                    continue
+                known = callees(origin) if isinstance(origin.node, ast.Call) else []
+                if not known or not all(
+                    is_stateless(c.name) if c.name.startswith("torch.nn.") else c.owner is not None and _is_without_weights(c.owner, depth - 1) for c in known
+                ):
+                    return False
+    return True
 
 
 def _is_frozen(module: Module, model: Value) -> bool:

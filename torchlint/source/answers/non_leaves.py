@@ -133,6 +133,8 @@ def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: a
     owner = method_class(module, function) if function is not None else None
     if owner is None or not owner.is_module or not isinstance(statement.value, (ast.Call, ast.BinOp)):
         return None
+    if not isinstance(target.value, ast.Name):
+        return None  # `self.embedding.weight.data = …` fills a parameter that is there
     found = non_leaf(value)
     if found is None or found[0].node is not statement.value or {c.name for c in callees(found[1])} != {"torch.nn.Parameter"}:
         return None

@@ -8,6 +8,7 @@ from typing import Iterator
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word
 from torchlint.source.training.grads import CUTS, is_set_later, is_stateless, requires_grad
@@ -209,7 +210,12 @@ def appends(module: Module) -> dict[str, list[ast.Call]]:
 
 def _same_variable(a: ast.expr, b: ast.expr) -> bool:
     if isinstance(a, ast.Name) and isinstance(b, ast.Name):
-        return a.id == b.id and a.at.lookup(a.id) is b.at.lookup(b.id)
+        scope = a.at.lookup(a.id)
+        if a.id != b.id or scope is not b.at.lookup(b.id):
+            return False
+        # Under one name there may be a list here and a sum of another one there.
+        mine = reaching(a, scope) if scope is not None and isinstance(a.ctx, ast.Load) else ()
+        return not mine or any(binding in mine for binding in reaching(b, scope))
     if isinstance(a, ast.Attribute) and isinstance(b, ast.Attribute):
         return ast.unparse(a) == ast.unparse(b) and _class_of(a) is _class_of(b)
     return False
