@@ -113,6 +113,62 @@ def groups(params, betas):
 
 groups(list(nn.Linear(2, 2).parameters()), (0.9, 0.99))
 ```
+```python good
+def rotation(size, requires_grad=False):
+    return torch.randn(size).detach().requires_grad_(requires_grad)
+
+def offset(size, learned=False):
+    return nn.Parameter(torch.zeros(size), requires_grad=learned)
+
+r, o = rotation(3), offset(3)
+r *= -1
+o += 1
+```
+
+Who calls a method decides; it may stand in another file and not say on which class.
+
+```python good layer.py
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(3, 3))
+
+    def project(self):
+        self.weight.clamp_(0, 1)
+
+    def shrink(self):
+        self.weight.mul_(0.9)
+
+    def renew(self):
+        self.shrink()
+```
+```python good train.py
+import torch
+
+def fit(model):
+    with torch.no_grad():
+        for layer in model.layers:
+            layer.project()
+            layer.renew()
+```
+```python bad layer.py
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(3, 3))
+        self.project()
+
+    def project(self):
+        self.weight.clamp_(0, 1)  # TL202
+```
+```python bad train.py
+import torch
+
+def fit(model):
+    with torch.no_grad():
+        for layer in model.layers:
+            layer.project()
+```
 """
 
 import ast
@@ -123,7 +179,7 @@ from torchlint import Change, on_inplace
 @on_inplace(needs="requires_grad|Parameter|Embedding|parameters|nn.")
 def check(change: Change):
     leaf = change.leaf
-    if leaf is None or change.no_grad or frozen(change, leaf):
+    if leaf is None or change.no_grad or frozen(change, leaf) or change.may_be_without_grad:
         return
     name = ast.unparse(change.tensor)
     at = None if leaf.node.lineno == change.node.lineno and leaf.module is change.module else change.note(leaf, "this makes it a leaf that is learned")

@@ -126,6 +126,35 @@ def show(models):
 
 show([regressor])
 ```
+
+Only a tensor has `.detach()`: what a method of something else returns is left alone, and so is a network whose weights may be buffers.
+
+```python good
+import numpy as np
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, encoded):
+        return self.fc(encoded.input_ids), np.array(encoded.word_ids())
+
+class Filters(nn.Module):
+    def __init__(self, trainable=False):
+        super().__init__()
+        self.pad = nn.ConstantPad1d(1, 0)
+        kernels = torch.randn(4, 1, 3)
+        if trainable:
+            self.register_parameter("kernels", nn.Parameter(kernels))
+        else:
+            self.register_buffer("kernels", kernels)
+
+    def forward(self, x):
+        return torch.sqrt(F.conv1d(self.pad(x), self.kernels) ** 2)
+
+bands = Filters()(torch.tensor(signal)).cpu().numpy()
+```
 """
 
 import ast
@@ -143,7 +172,7 @@ def check(call: Call):
     yield call.finding(
         f"`{call.module.segment(tensor) if len(call.module.segment(tensor)) < 40 else 'this tensor'}` belongs to a graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
-        fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")),
+        fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
         severity="error",
     )
 

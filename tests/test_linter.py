@@ -254,3 +254,16 @@ def test_where_a_place_is_after_edits(place, edits, landed):
 def test_functions_that_call_each_other_are_followed_once():
     text = "import torch\ndef even(x):\n    x[0] = 1\n    return odd(x)\ndef odd(x):\n    x += 1\n    return even(x)\n"
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("p = torch.softmax(logits, dim=1)\nwith torch.no_grad():\n    q = p.log()\n", ("warning", "it underflows to 0")),
+        ("p = torch.softmax(logits, dim=1)\nq = p.log()\n", ("warning", "it underflows to 0, and its gradient NaN")),
+    ],
+)
+def test_what_is_said_fits_the_place(text, said):
+    prelude = "import torch\nimport torch.nn.functional as F\nnet = torch.nn.Linear(4, 3)\nlogits = net(x)\n"
+    (finding,) = lint(prelude + text, "/nowhere/a.py", TEXT_WORLD, strict=True).findings
+    assert finding.severity == said[0] and finding.message.endswith(said[1])

@@ -17,6 +17,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, iterations
 from torchlint.source.training.modes import eval_modes_kept
+from torchlint.source.training.regions import may_run_without_grad
 from torchlint.source.training.updates import renewed_optimizers
 
 
@@ -51,6 +52,11 @@ class Change(Place):
         """The creation of the learned tensor that is changed."""
         found = inplace.changed_leaf(self.module, self.tensor)
         return Origin(found) if found else None
+
+    @property
+    def may_be_without_grad(self) -> bool:
+        """May whoever runs this place, here or in another file, do it under `no_grad`?"""
+        return may_run_without_grad(self.module, self.node)
 
     @property
     def has_alias(self) -> bool:

@@ -7,6 +7,7 @@ import ast
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import MAX_WORLD_DEPTH, callees, origins
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.tensor_methods import is_tensor_method
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
 
@@ -150,7 +151,7 @@ def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
     if on <= {TENSOR, PARAMETER} and on:
         if name in PLAIN_METHODS:
             return PLAIN
-        return ARRAY if name == "numpy" else TENSOR
+        return ARRAY if name == "numpy" else TENSOR if is_tensor_method(name) else None
     if not on:
         if name == "numpy":
             return ARRAY

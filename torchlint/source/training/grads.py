@@ -7,6 +7,7 @@ import ast
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.tensor_methods import is_tensor_method
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.spelling import dotted
 from torchlint.source.training.regions import runs_without_grad
@@ -58,15 +59,16 @@ def is_leaf(origin: Value) -> bool:
         return origin.path == (EACH,) and _is_parameters_call(origin, ".parameters") or origin.path == (EACH, 1) and _is_parameters_call(origin, ".named_parameters")
     names = {c.name for c in callees(origin)}
     if names == {"torch.nn.Parameter"}:
-        return not _says(node, False, position=1)
+        return _is_asked_for(origin, [*node.args[1:2], *_keywords(node, "requires_grad")], True)
     if names & CREATES and len(names) == 1:
-        return _says(node, True)
-    if names == {".requires_grad_"} and not _first_is_false(node):
+        return _is_asked_for(origin, _keywords(node, "requires_grad"), False)
+    if names == {".requires_grad_"} and _is_asked_for(origin, [*node.args[:1], *_keywords(node, "requires_grad")], True):
         if _is_detached(node.func.value) or _is_copy_of_data(origin.at(node.func.value, ())):
             return True
         inner = origins(origin.at(node.func.value, ()), _CONVERTS)
         return bool(inner) and all(
-            isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) and not _says(i.node, True) for i in inner
+            isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) and not _is_asked_for(i, _keywords(i.node, "requires_grad"), False)
+            for i in inner
         )
     return False
 
@@ -156,7 +158,8 @@ def _call(origin: Value, depth: int) -> bool | None:
         if name in CUTS or name in DRAWS or (name in _WITH_INDICES and origin.path[:1] == (1,)):
             answers.append(False)
         elif name in CREATES:
-            answers.append(_says(node, True))
+            asked = _keywords(node, "requires_grad")
+            answers.append(_is_asked_for(origin, asked, False) or (None if asked and not _is_asked_for(origin, asked, False, value=False) else False))
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
             has_weights = not is_stateless(name)
             answers.append(True if has_weights else _any(origin, node.args, depth))
@@ -165,6 +168,8 @@ def _call(origin: Value, depth: int) -> bool | None:
         elif callee.kind == "method":
             if name.startswith(".") and kinds(callee.receiver) == {MODULE}:
                 answers.append(True if name == ".forward" else None)
+            elif not is_tensor_method(name[1:]):
+                answers.append(None)
             else:
                 inner = requires_grad(callee.receiver, depth - 1)
                 given = _any(origin, node.args, depth)
@@ -188,27 +193,26 @@ def _any(origin: Value, parts: list[ast.expr], depth: int) -> bool | None:
     return True if True in answers else None if None in answers else False
 
 
-def _says(call: ast.Call, value: bool, position: int | None = None) -> bool:
-    for keyword in call.keywords:
-        if keyword.arg == "requires_grad":
-            return isinstance(keyword.value, ast.Constant) and keyword.value.value is value
-    if position is not None and len(call.args) > position:
-        return isinstance(call.args[position], ast.Constant) and call.args[position].value is value
-    return False
+def _keywords(call: ast.Call, name: str) -> list[ast.expr]:
+    return [keyword.value for keyword in call.keywords if keyword.arg == name]
 
 
-def _first_is_false(call: ast.Call) -> bool:
-    given = [*call.args, *(k.value for k in call.keywords)]
-    return bool(given) and isinstance(given[0], ast.Constant) and given[0].value is False
+def _is_asked_for(origin: Value, given: list[ast.expr], default: bool, value: bool = True) -> bool:
+    """Is a flag surely given as (or by default) `value`? Of `requires_grad=learned` that is known if it is known of `learned`."""
+    if not given:
+        return default is value
+    found = origins(origin.at(given[0], ()))
+    return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is value for o in found)
 
 
 def is_stateless(name: str) -> bool:
-    return name.removesuffix("()").rsplit(".", 1)[-1] in _STATELESS
+    """Is a layer of `torch.nn` one without weights of its own: an activation, a pooling, a padding, a loss?"""
+    word = name.removesuffix("()").rsplit(".", 1)[-1]
+    return word.removeprefix("Lazy") not in _WITH_WEIGHTS and not word.startswith("Transformer")
 
 
-_STATELESS = frozenset(
-    "ReLU LeakyReLU ELU SELU GELU SiLU Mish Tanh Sigmoid Softmax LogSoftmax Softplus Hardtanh ReLU6 Hardswish Hardsigmoid Dropout Dropout1d "
-    "Dropout2d Dropout3d AlphaDropout MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d "
-    "AdaptiveMaxPool2d Flatten Unflatten Identity Upsample PixelShuffle ZeroPad2d ReflectionPad2d CosineSimilarity Fold Unfold "
-    "CrossEntropyLoss NLLLoss MSELoss L1Loss BCELoss BCEWithLogitsLoss KLDivLoss SmoothL1Loss HuberLoss Softsign Softmin Threshold".split()
+_WITH_WEIGHTS = frozenset(
+    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm "
+    "GroupNorm RMSNorm PReLU Embedding EmbeddingBag RNN LSTM GRU RNNBase RNNCell LSTMCell GRUCell MultiheadAttention AdaptiveLogSoftmaxWithLoss "
+    "Parameter ParameterList ParameterDict Module Sequential ModuleList ModuleDict DataParallel DistributedDataParallel".split()
 )

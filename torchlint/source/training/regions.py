@@ -147,6 +147,34 @@ def _all_callers_under_no_grad(module: Module, function: ast.FunctionDef, depth:
     return bool(calls) and all(under_no_grad(module, call, depth - 1) for call in calls)
 
 
+def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST] = frozenset()) -> bool:
+    """May all of the project that runs a function do so under `no_grad`, on objects nobody can name? A call that surely reaches it and records is a no."""
+    function = enclosing_function(node)
+    if not isinstance(function, ast.FunctionDef) or function.name in ("__init__", "forward") or function in asked or len(asked) == 3:
+        return False
+    without = False
+    for user in _that_switch_off(module, function.name):
+        for call in user.index.callers(function.name):
+            known = callees(Value(user, call))
+            is_ours = any(c.function is function for c in known)
+            if known and not is_ours and all(c.function is not None for c in known):
+                continue
+            if under_no_grad(user, call) or may_run_without_grad(user, call, asked | {function}):
+                without = True
+            elif is_ours:
+                return False
+    return without
+
+
+def _that_switch_off(module: Module, name: str) -> Iterator[Module]:
+    """A file, and those of its project that mention a name and switch gradients off."""
+    yield module
+    view = module.world.view
+    for path in view.mentions(name):
+        if any(view.project.contains(path, word) for word in ("no_grad", "inference_mode", "set_grad_enabled")) and (other := module.world.module(path)) is not None:
+            yield other
+
+
 def loops_around(node: ast.AST) -> list[ast.AST]:
     """The loops of the same function in whose body a place stands, innermost first."""
     found = []
