@@ -22,6 +22,8 @@ loss = -(torch.log_softmax(logits, dim=1) * one_hot).sum()
 soft = torch.softmax(teacher, dim=1)
 distilled = -(F.log_softmax(logits, dim=1) * soft).sum(1).mean()
 picked = -F.log_softmax(logits, dim=1)[torch.arange(16), target].mean()
+bins = ((edges[:-1] < x) & (x <= edges[1:])).long()
+binned = (torch.log_softmax(logits, dim=1) * bins).sum(dim=-1)
 loss = F.cross_entropy(logits, target)
 ```
 """
@@ -62,4 +64,13 @@ def is_log_probability(place: Node, node: ast.expr) -> bool:
 
 def is_index(place: Node, node: ast.expr) -> bool:
     origins = place.origins(node, SAME)
-    return bool(origins) and all(o.is_call(*INDICES) for o in origins)
+    return bool(origins) and all(o.is_call(*INDICES) and not is_mask(o) for o in origins)
+
+
+def is_mask(origin) -> bool:
+    """`((edges < x) & (x <= edges)).long()` is one-hot by itself."""
+    receiver = origin.node.func.value if origin.is_call(".long") and isinstance(origin.node.func, ast.Attribute) else None
+    for made in origin.origins(receiver) if receiver is not None else ():
+        if isinstance(made.node, (ast.Compare, ast.BinOp, ast.UnaryOp)) or made.is_call("torch.logical_and", ".logical_and", ".eq", "torch.eq", ".ge", ".lt", "torch.ge", "torch.lt"):
+            return True
+    return False

@@ -29,6 +29,15 @@ class Classifier(nn.Module):
         return F.softmax(self.fc(x), dim=1)  # TL112
 ```
 ```python good
+def network(x, layers):
+    for name, weight in layers:
+        if name == "linear":
+            x = F.linear(x, weight)
+        elif name == "relu":
+            x = F.relu(x)
+    return x
+
+loss = F.cross_entropy(network(x, config), y)
 hidden = F.relu(nn.Linear(8, 8)(x))
 loss = F.cross_entropy(nn.Linear(8, 3)(hidden), y)
 p = torch.sigmoid(nn.Linear(8, 1)(x))
@@ -50,8 +59,9 @@ RELU = ("torch.relu", "torch.nn.functional.relu", ".relu", "torch.nn.ReLU()")
 
 @on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="relu|ReLU")
 def relu_before_cross_entropy(call: Call):
-    for origin in call.argument_origins("input", 0):
-        if origin.is_call(*RELU) and not call.excludes(origin):
+    origins = call.argument_origins("input", 0)
+    for origin in origins:
+        if all(o.is_call(*RELU) for o in origins) and not call.excludes(origin):  # of several, the program chooses
             yield call.finding(
                 f"`{origin.short}` cuts off negative scores before cross entropy",
                 help="give the loss the raw scores",

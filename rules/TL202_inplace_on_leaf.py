@@ -120,6 +120,14 @@ def rotation(size, requires_grad=False):
 def offset(size, learned=False):
     return nn.Parameter(torch.zeros(size), requires_grad=learned)
 
+class Mean(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.add_state("weight", torch.tensor(0.0))
+
+    def update(self, weight):
+        self.weight += weight.sum()
+
 r, o = rotation(3), offset(3)
 r *= -1
 o += 1

@@ -221,6 +221,21 @@ def surrogate(policy, tasks, optimizer):
         window.append(inner)
     return torch.stack(losses).mean(), window.values
 
+def detach(logs):
+    if isinstance(logs, torch.Tensor):
+        return logs.detach()
+    return {key: detach(value) for key, value in logs.items()} if isinstance(logs, dict) else logs
+
+def report(policy, loader, optimizer):
+    logs = []
+    for x in loader:
+        loss = policy(x).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        logs.append(detach(loss))
+    return logs
+
 def play(policy, env, optimizer, memory):
     surrogate(Policy(), env.tasks, optimizer)
     log_probs = []

@@ -64,6 +64,24 @@ for loss in losses:
 Separate forward passes, a graph that is kept on purpose and a sum of losses are right.
 
 ```python good
+class Agent:
+    def __init__(self, config):
+        self.network = config.network_fn()
+        self.log_alpha = torch.zeros(1, requires_grad=True)
+        self.alpha = self.log_alpha.exp()
+
+    def step(self, states, actions, rewards):
+        with torch.no_grad():
+            target = rewards - self.alpha
+        q = self.network.critic(self.network.feature(states), actions)
+        (q - target).pow(2).mean().backward()
+        action = self.network.actor(self.network.feature(states))
+        (self.alpha * action).mean().backward()
+        found = self.network(states)
+        found["policy"].mean().backward()
+        found["value"].pow(2).mean().backward()
+```
+```python good
 generator, discriminator = nn.Linear(8, 8), nn.Linear(8, 1)
 opt_g = torch.optim.Adam(generator.parameters())
 opt_d = torch.optim.Adam(discriminator.parameters())

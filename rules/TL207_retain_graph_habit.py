@@ -41,6 +41,14 @@ def saliency(out, classes):
     for c in classes:
         out[c].backward(retain_graph=True)
 
+def gradients(objectives):
+    for objective in objectives:
+        objective.backward(retain_graph=True)
+
+def both(model, x, y):
+    out = model(x)
+    gradients([F.cross_entropy(out, y), out.norm()])
+
 def step(loss, last):
     loss.backward(retain_graph=not last)
 

@@ -16,7 +16,7 @@ from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from torchlint.source.training.grads import is_set_later, requires_grad
-from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of, mark
+from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of
 from torchlint.source.training.regions import loops_around, runs_without_grad, under_no_grad
 
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
@@ -100,11 +100,16 @@ def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, oth
     if _is_retained(first) or not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
         return
     for key, node in behind.items():
-        if key not in other:
+        if key not in other or _are_entries(node, other[key]):
             continue
         if len(key) > 1 or node.module is not module or (node.node.lineno <= first.lineno and not first.lineno < node.node.lineno < second.lineno):
             yield node
             return
+
+
+def _are_entries(a: Value, b: Value) -> bool:
+    """Two entries of a dict of results, which may come from networks of their own."""
+    return a.path != b.path and all(isinstance(step, str) and step != EACH for value in (a, b) for step in value.path[:1] or (0,))
 
 
 def _same_rounds(first: ast.Call, second: ast.Call) -> bool:
@@ -212,7 +217,7 @@ def _with_graph_inside(cut: Value, depth: int = 4) -> Iterator[tuple[Value, ast.
                       ".new_zeros", ".new_ones", ".new_full", ".new_empty") for c in callees(cut)):
         return
     inner = node.func.value if isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in callees(cut)) else node.args[0] if node.args else None
-    if inner is None or under_no_grad(cut.module, node):
+    if inner is None or runs_without_grad(cut):
         return
     if _has_graph(cut.at(inner, ())):
         yield cut, inner
@@ -344,6 +349,13 @@ def _uses_of(info: ClassInfo, name: str) -> int:
     return sum(not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad") for n in loads)
 
 
+def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:
+    """Does it run in some code, itself or by the call that leads to it? What a caller has handed in was made before."""
+    while node.frame is not None and node.frame.call is not None:
+        node = node.frame.call
+    return node.module is module and within(node.node, body)
+
+
 def is_last(module: Module, call: ast.Call) -> bool:
     """Is it plain that nothing runs through the graph of a backward after it: the loss is made in the same round, of a model's output?"""
     loss = loss_of(module, call)
@@ -356,7 +368,7 @@ def is_last(module: Module, call: ast.Call) -> bool:
     around = loops_around(call)
     within_what = around[0] if around else function or module.tree
     made = [node for node in graph(loss).nodes.values() if is_model_call(node)]
-    if not made or any(not within(node.node, within_what) for node in made if node.module is module and len(mark(node)) == 1):
+    if not made or not all(_is_made_within(node, module, within_what) for node in made):
         return False
     name = last_word(loss.node)
     return not any(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Iterator, NamedTuple
 
 from torchlint.source.flow.classes import ClassInfo
@@ -16,6 +17,9 @@ from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, mark
 from torchlint.source.training.regions import loops_around, under_no_grad
+
+
+_NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
 
 
 class Kept(NamedTuple):
@@ -257,6 +261,8 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Dict):
         for element in node.values:
             yield from _parts(value.at(element, ()), used)
+    elif isinstance(node, ast.Call) and "detach" in last_word(node.func).lower() or isinstance(node, ast.Name) and _NUMBERS.search(node.id):
+        return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
     elif not under_no_grad(value.module, node) and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values()):
         yield node
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.changed import names_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.tensor_methods import is_tensor_method
 from torchlint.source.flow.values import EACH, Value
@@ -52,9 +54,7 @@ def is_leaf(origin: Value) -> bool:
     """Is an origin a tensor that a program made to be learned: a Parameter, or created with `requires_grad=True`?"""
     node = origin.node
     if not isinstance(node, ast.Call):
-        if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias") and not origin.path:
-            return kinds(origin.at(node.value, ())) == {MODULE}
-        return False
+        return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias") and not origin.path and _is_of_a_layer(origin.at(node.value, ()))
     if origin.path:
         return origin.path == (EACH,) and _is_parameters_call(origin, ".parameters") or origin.path == (EACH, 1) and _is_parameters_call(origin, ".named_parameters")
     names = {c.name for c in callees(origin)}
@@ -71,6 +71,17 @@ def is_leaf(origin: Value) -> bool:
             for i in inner
         )
     return False
+
+
+def _is_of_a_layer(value: Value) -> bool:
+    """Is a module one of torch's layers with weights, or made from one? A `weight` of another class may be a buffer."""
+    made = origins(value)
+    for origin in made:
+        owner = method_class(origin.module, origin.node.up.up) if isinstance(origin.node, ast.arg) else instance_class(origin)
+        names = owner.foreign if owner is not None else [c.name for c in callees(origin)] if isinstance(origin.node, ast.Call) and not origin.path else []
+        if not any(name and name.startswith("torch.nn.") and not is_stateless(name) and name != "torch.nn.Module" for name in names):
+            return False
+    return bool(made)
 
 
 def _is_empty_list(origin: Value) -> bool:

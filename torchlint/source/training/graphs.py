@@ -147,6 +147,9 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
             parts.append(read_of(node))
     elif isinstance(node, ast.UnaryOp):
         parts = [node.operand]
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        yield origin.at(node.value, (node.slice.value,))  # `out["value"]` need not share a layer with `out["policy"]`
+        return
     elif isinstance(node, (ast.Subscript, ast.Attribute)):
         parts = [node.value]
     elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):

@@ -10,7 +10,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word
+from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, within
 
 _NAMED_SO = re.compile(r"no_?grad|inference_mode|inference_decorator")  # a decorator or context of the project's own, or of nobody knows whom
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
@@ -155,6 +155,8 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
     without = False
     for user in _that_switch_off(module, function.name):
         for call in user.index.callers(function.name):
+            if within(call, function):
+                continue
             known = callees(Value(user, call))
             is_ours = any(c.function is function for c in known)
             if known and not is_ours and all(c.function is not None for c in known):
