@@ -242,6 +242,19 @@ class Scaled(nn.Linear):
             Wrapped(nn.Linear(3, 2)).queue
             """,
         ),
+        # a base that is not known takes what nn.Module would not
+        (
+            """
+            from elsewhere import Transform
+
+            class Permute(Transform, nn.Module):
+                def __init__(self, size):
+                    super().__init__(cache_size=1)
+                    self.fc = nn.Linear(size, 2)
+
+            Permute(3)
+            """,
+        ),
         # torch's own wrapper calls a function of the program, which somebody else calls with more
         ("import argbind\n@argbind.bind(size=3)\n@torch.no_grad()\ndef decode(size, path=''):\n    return size\n\ndecode()\n",),
     ],
@@ -303,3 +316,23 @@ class Net(nn.Module):
 )
 def test_defaults_that_nobody_uses_are_not_blamed(tmp_path, program, found):
     assert len(faults(tmp_path, program)) == found
+
+
+def test_how_many_feature_maps_a_list_holds_is_a_guess(tmp_path):
+    head = """
+    class Head(nn.Module):
+        def __init__(self, wide=(16, 32, 64, 128), out=8):
+            super().__init__()
+            self.sides = nn.ModuleList([nn.Conv2d(size, out, 1) for size in wide[:-1]])
+            self.top = nn.Conv2d(wide[-1], out, 3, padding=1)
+            self.fuse = nn.Conv2d(4 * out, out, 3, padding=1)
+
+        def forward(self, maps):
+            found = [self.top(maps[-1])]
+            for side, one in zip(self.sides, maps[:-1]):
+                found.append(side(one))
+            return self.fuse(torch.cat(found, dim=1))
+    """
+    assert faults(tmp_path, head) == []
+    wrong = head.replace("return self.fuse", "torch.zeros(2, 3) @ torch.zeros(2, 3)\n            return self.fuse")
+    assert faults(tmp_path, wrong, "Head()([torch.zeros(1, size, 8, 8) for size in (16, 32, 64, 128)])") == ["torch.zeros(2, 3) @ torch.zeros(2, 3)"]

@@ -191,6 +191,8 @@ class Machine(Operations, Attributes, Classes, Imports):
         except Exception as error:
             if self.changes.cut and is_open(getattr(function, "__self__", None)):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
+            if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
+                return self._left_out(function, "a base that is not known would have come first")
             ours = error is self.last_error or isinstance(error, functions.ArgumentError)  # of the program, which torch called back
             if id(error) not in self.failures and id(error) not in self.raised and not ours:
                 self.remember(error, function, args, kwargs)
