@@ -220,6 +220,43 @@ for state, reward, next_state in loader:
     loss.backward()
     optimizer.step()
 ```
+An input is data until something says otherwise: a normalisation of inputs keeps nothing. What is replaced while training, and the `step` of a generation, are not trained.
+
+```python good
+class Forecast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+        self.decay = nn.Parameter(torch.zeros(8))
+
+    def forward(self, x):
+        x = x - x.mean(1, keepdim=True).detach()
+        scale = torch.sqrt(x.var(1, keepdim=True) + 1e-5)
+        x /= scale
+        return self.sample(self.fc(x)) * scale
+
+    def sample(self, log_variance):
+        noise = torch.exp(log_variance)
+        if self.training:
+            noise = torch.randn_like(noise).mul(noise)
+        return noise.add_(1)
+
+    def step(self, x, state):
+        state.copy_(state * torch.exp(self.decay) + x)
+        return state
+```
+```python bad
+class Forecast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        x = self.fc(x)
+        scale = torch.sqrt(x.var(1, keepdim=True) + 1e-5)
+        x /= scale  # TL201
+        return x
+```
 What was read through a view, a list or a function is the same tensor.
 
 ```python bad

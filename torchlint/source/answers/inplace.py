@@ -277,7 +277,7 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
     return None
 
 
-_WITHOUT_TRAINING = re.compile(r"^__init__$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)")
+_WITHOUT_TRAINING = re.compile(r"^__init__$|^step$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)")
 
 
 def _plain(known: tuple[ast.expr, bool]) -> tuple[ast.expr, bool]:
@@ -337,7 +337,7 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
     for value, place in _seen_from(module, tensor, change):
         made = _made(value, change)
         for origin in made:
-            if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and _is_chosen_in_a_loop(origin)):
+            if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and (_is_chosen_in_a_loop(origin) or _is_replaced(tensor, origin))):
                 at = change if enclosing_function(origin.node) is enclosing_function(change) else place
                 here = origin.module is module
                 if len(made) > 1 and at is place and any(tests_around(origin.node)) and not within(origin.node, enclosing_function(change) or module.tree):
@@ -371,6 +371,13 @@ def _made(value: Value, change: ast.AST) -> list[Value]:
         if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.value, ast.Name):
             elements += [made for element in put_in(origin.at(origin.node.value, ())) for made in origins(element, VIEWS)]
     return [*made, *elements]
+
+
+def _is_replaced(tensor: ast.expr, origin: Value) -> bool:
+    """`if self.training: x = other(x)` after it: what is left of it is not trained."""
+    scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
+    later = [b for b in reaching(tensor, scope) if b.lineno > origin.node.lineno] if scope is not None else []
+    return any(last_word(test) == "training" and truth for binding in later for test, truth in map(_plain, tests_around(binding)))
 
 
 def _is_chosen_in_a_loop(origin: Value) -> bool:

@@ -36,6 +36,7 @@ class Collecting(NamedTuple):
     place: ast.AST
     into: ast.expr
     added: list[ast.expr]
+    counted: ast.AST | None = None  # the loop whose counter says which slot is written: those of other loops are written again and again
 
 
 def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
@@ -48,7 +49,7 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     backwards = [act for act in acts(module, loop.body) if act.role == BACKWARD]
     for place in places:
         inner = _loops_between(place.place, loop)
-        if _is_emptied(module, place, loop):
+        if place.counted not in (None, loop) or _is_emptied(module, place, loop):
             continue
         for act in backwards:
             if any(other in inner for other in act.event.loops):
@@ -206,22 +207,23 @@ def _assigned(node: ast.Assign) -> Iterator[Collecting]:
         if any(ast.unparse(piece) == text for piece in pieces):
             yield Collecting(node, target, [piece for piece in pieces if ast.unparse(piece) != text])
     elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Constant, ast.Slice)):
-        if any(isinstance(name, ast.Name) and _is_counter(name, node) for name in ast.walk(target.slice)):
-            yield Collecting(node, target, [value])
+        counted = [loop for name in ast.walk(target.slice) if isinstance(name, ast.Name) and (loop := _counter(name, node)) is not None]
+        if counted:
+            yield Collecting(node, target, [value], counted[0])
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
     return _factors(node.left) + _factors(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else [node]
 
 
-def _is_counter(name: ast.Name, node: ast.AST) -> bool:
-    """Is it the variable of a loop around the place, so that each round has its own slot?"""
+def _counter(name: ast.Name, node: ast.AST) -> ast.AST | None:
+    """The loop around a place whose variable a name is, so that each of its rounds has its own slot."""
     around = node.up
     while around is not None and not isinstance(around, FUNCTIONS):
         if isinstance(around, ast.For) and any(isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(around.target)):
-            return True
+            return around
         around = around.up
-    return False
+    return None
 
 
 def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
