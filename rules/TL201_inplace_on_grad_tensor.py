@@ -439,4 +439,7 @@ def new_tensor(change: Change):
     if not isinstance(node.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript)):
         text = f"({text})"
     name = node.target.id
-    return change.fix("make a new tensor", change.replace(node, f"{name} = {name} {SIGNS[type(node.op)]} {text}"))
+    # Of a parameter, the caller may want the change; and only of a tensor is `y += a` the same as `y = y + a`.
+    handed_in = any(isinstance(b, ast.arg) for b in change.tensor.at.lookup(name).bindings[name])
+    safe = change.is_tensor(change.tensor) and not handed_in
+    return change.fix("make a new tensor", change.replace(node, f"{name} = {name} {SIGNS[type(node.op)]} {text}"), applicability="safe" if safe else "unsafe")

@@ -72,5 +72,5 @@ def check(call: Call):
             yield call.finding(
                 "the graph is kept after this backward, and nothing runs through it again",
                 help="leave `retain_graph=True` out",
-                fix=call.fix("free the graph", call.without_argument(keyword)),
+                fix=call.fix("free the graph", call.without_argument(keyword), applicability="unsafe"),
             )

@@ -367,8 +367,9 @@ def is_last(module: Module, call: ast.Call) -> bool:
         return False
     around = loops_around(call)
     within_what = around[0] if around else function or module.tree
-    made = [node for node in graph(loss).nodes.values() if is_model_call(node)]
-    if not made or not all(_is_made_within(node, module, within_what) for node in made):
+    behind = graph(loss)
+    made = [node for node in behind.nodes.values() if is_model_call(node)]
+    if behind.open or not made or not all(_is_made_within(node, module, within_what) for node in made):
         return False
     name = last_word(loss.node)
     return not any(
