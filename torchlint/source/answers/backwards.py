@@ -10,15 +10,18 @@ from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, standing_in, statement_of, within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of
 from torchlint.source.training.regions import loops_around, runs_without_grad, under_no_grad
 
+MAX_BACKWARDS = 20  # through one expression, the first ones
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -33,19 +36,26 @@ class Again(NamedTuple):
 def used_up(module: Module) -> Iterator[Again]:
     """The backwards of a file that go through a graph for the second time."""
     # What is frozen has no graph to be used up; which modules that are is not followed.
-    frozen = any(word in module.index.text for word in ("requires_grad = False", "requires_grad_(False)", "requires_grad=False"))
+    frozen = any(map(module.index.says, ("requires_grad = False", "requires_grad_(False)", "requires_grad=False")))
     by_function: dict[int, list[ast.Call]] = {}
     for word in ("backward", "manual_backward"):
         for call in module.index.callers(word):
             by_function.setdefault(id(enclosing_function(call)), []).append(call)
     for found in by_function.values():
         found.sort(key=lambda call: (call.lineno, call.col_offset))
-        graphs = [_savers(module, call, frozen) for call in found]
-        for i, call in enumerate(found):
-            again = next((Again(call, first, shared) for first, behind in zip(found[:i], graphs[:i]) for shared in _shared(module, first, call, behind, graphs[i])), None)
-            again = again or _repeated(module, call, graphs[i]) or _of_several(module, call, frozen)
+        before: dict[tuple, list[tuple[ast.Call, dict]]] = {}  # the backwards through each expression
+        for call in found:
+            behind = _savers(module, call, frozen)
+            firsts = {id(first): (first, other) for key in behind for first, other in before.get(key, ())}
+            ordered = sorted(firsts.values(), key=lambda pair: pair[0].pos)
+            again = next((Again(call, first, shared) for first, other in ordered for shared in _shared(module, first, call, other, behind)), None)
+            again = again or _repeated(module, call, behind) or _of_several(module, call, frozen)
             if again:
                 yield again
+            for key in () if _is_retained(call) else behind:
+                through = before.setdefault(key, [])
+                if len(through) < MAX_BACKWARDS:
+                    through.append((call, behind))
 
 
 def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:
@@ -77,6 +87,7 @@ def _savers_of(loss: Value, frozen: bool) -> dict[tuple, Value]:
     return {key: node for key, node in graph(loss, strict=True).nodes.items() if _saves(node, frozen)}
 
 
+@remembered
 def _saves(node: Value, frozen: bool) -> bool:
     if not isinstance(node.node, ast.Call) or runs_without_grad(node):
         return False
@@ -97,7 +108,7 @@ def _is_retained(call: ast.Call) -> bool:
 
 
 def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, other: dict) -> Iterator[Value]:
-    if _is_retained(first) or not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
+    if not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
         return
     for key, node in behind.items():
         if key not in other or _are_entries(node, other[key]):
@@ -123,7 +134,7 @@ def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
     if not around or _is_retained(call) or _leaves(call) or enclosing_function(around[0]) is not enclosing_function(call):
         return None
     loop = around[0]
-    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter) == "range(1)":
+    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and unparsed(loop.iter) == "range(1)":
         return None
     for key, node in behind.items():
         if len(key) > 1 or EACH in node.path or node.module is not module or within(node.node, loop) or enclosing_function(node.node) is not enclosing_function(call):
@@ -165,7 +176,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
     loss = loss_of(module, call)
     if loss is None:
         return
-    for term in _terms(loss):
+    for term in _terms(loss, set()):
         for cut in _with_graph_inside(term):
             if isinstance(cut[0].node, ast.Call) and last_word(cut[0].node.func) in ("item", "float", "detach", "tolist"):
                 yield Cut(*cut, True)
@@ -180,17 +191,20 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
                 return
 
 
-def _terms(loss: Value, depth: int = 6) -> Iterator[Value]:
+def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
     """The cut terms of a sum, where another term is left: `ce + reg.item()`."""
     for origin in origins(loss):
         node = origin.node
+        if (origin.key, depth) in seen:
+            continue
+        seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
             for mine, other in ((node.left, node.right), (node.right, node.left)):
                 kept = graph(origin.at(other, ()))
                 for inner in origins(origin.at(_factor(mine), ())):
                     if inner.node is not None and is_cut(inner) and (kept.open or any(_may_carry(n) for n in kept.nodes.values())):
                         yield inner
-                yield from _terms(origin.at(mine, ()), depth - 1)
+                yield from _terms(origin.at(mine, ()), seen, depth - 1)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             for inner in origins(origin.at(_factor(node.value), ())):
                 if inner.node is not None and is_cut(inner):
@@ -204,8 +218,13 @@ def _factor(node: ast.expr) -> ast.expr:
     return node
 
 
-def _with_graph_inside(cut: Value, depth: int = 4) -> Iterator[tuple[Value, ast.expr]]:
+@remembered(meanwhile=())
+def _with_graph_inside(cut: Value, depth: int = 4) -> list[tuple[Value, ast.expr]]:
     """A cut, with what it cuts, if that certainly has a graph. `torch.tensor(terms)` cuts what `.item()` took out of the graph before."""
+    return list(_cutting(cut, depth))
+
+
+def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     node = cut.node
     if isinstance(node, ast.Attribute):
         if node.attr == "data" and _has_graph(cut.at(node.value, ())):
@@ -257,10 +276,10 @@ def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:
     function = enclosing_function(call) or module.tree
     own = statement_of(place.node)
     loss = loss_of(module, call)
-    hushed = ast.unparse(loss.node) if loss is not None else ""  # `loss.requires_grad = True` only makes the error message go away
-    for node in module.index.inside(function, ast.Attribute, ast.keyword):
-        if (getattr(node, "attr", None) or getattr(node, "arg", None)) in ("requires_grad", "requires_grad_", "retain_grad"):
-            if not within(node, own) and not (isinstance(node, ast.Attribute) and ast.unparse(node.value) == hushed):
+    hushed = unparsed(loss.node) if loss is not None else ""  # `loss.requires_grad = True` only makes the error message go away
+    for word in ("requires_grad", "requires_grad_", "retain_grad"):
+        for node in (*standing_in(function, module.index.attributes(word)), *standing_in(function, module.index.keywords(word))):
+            if not within(node, own) and not (isinstance(node, ast.Attribute) and unparsed(node.value) == hushed):
                 return True
     return False
 
@@ -299,7 +318,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
 def cut_results(info: ClassInfo) -> Iterator[Value]:
     """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own backward."""
     step = info.methods.get("training_step")
-    if step is None or not info.is_lightning or "automatic_optimization" in info.module.index.text:
+    if step is None or not info.is_lightning or info.module.index.says("automatic_optimization"):
         return
     for returned in step.returns:
         value = Value(info.module, returned)
@@ -335,17 +354,21 @@ def _own_layer(info: ClassInfo, node: Value) -> str:
         return ""
     if requires_grad(node) is not True and "Sequential" not in "".join(names):
         return ""
-    text = "\n".join(info.module.index.lines[info.node.lineno - 1 : info.node.end_lineno])
-    if any(word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad")) or any(
-        word in func.attr.lower() for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
-    ):
+    if _may_freeze(info) or any(word in func.attr.lower() for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")):
         return ""
     return func.attr
 
 
+@remembered
+def _may_freeze(info: ClassInfo) -> bool:
+    """Does the text of a class speak of weights that are not to learn, or that come from elsewhere?"""
+    text = "\n".join(info.module.index.lines[info.node.lineno - 1 : info.node.end_lineno])
+    return any(word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad"))
+
+
 def _uses_of(info: ClassInfo, name: str) -> int:
     """How often the file mentions an attribute other than by setting it, or to look at a gradient."""
-    loads = [n for n in info.module.index.nodes(ast.Attribute) if n.attr == name and isinstance(n.ctx, ast.Load)]
+    loads = [n for n in info.module.index.attributes(name) if isinstance(n.ctx, ast.Load)]
     return sum(not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad") for n in loads)
 
 
@@ -362,8 +385,7 @@ def is_last(module: Module, call: ast.Call) -> bool:
     function = enclosing_function(call)
     if loss is None or any(k.arg == "create_graph" for k in call.keywords):
         return False
-    others = [other for word in ("backward", "manual_backward", "grad") for other in module.index.callers(word) if enclosing_function(other) is function and other is not call]
-    if others or isinstance(statement_of(call), ast.Return):
+    if len(_taking_gradients(module).get(id(function), ())) > 1 or isinstance(statement_of(call), ast.Return):
         return False
     around = loops_around(call)
     within_what = around[0] if around else function or module.tree
@@ -371,8 +393,21 @@ def is_last(module: Module, call: ast.Call) -> bool:
     made = [node for node in behind.nodes.values() if is_model_call(node)]
     if behind.open or not made or not all(_is_made_within(node, module, within_what) for node in made):
         return False
-    name = last_word(loss.node)
-    return not any(
-        isinstance(node, ast.Return) and node.value is not None and name and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.value))
-        for node in ast.walk(function or module.tree)
-    )
+    return last_word(loss.node) not in _returned_names(module, function or module.tree)
+
+
+@remembered
+def _taking_gradients(module: Module) -> dict[int, list[ast.Call]]:
+    """The calls of `backward` and its kin, by the ids of the functions in which they stand."""
+    found: dict[int, list[ast.Call]] = {}
+    for word in ("backward", "manual_backward", "grad"):
+        for call in module.index.callers(word):
+            found.setdefault(id(enclosing_function(call)), []).append(call)
+    return found
+
+
+@remembered
+def _returned_names(module: Module, function: ast.AST) -> set[str]:
+    """The names in what the `return` statements in a function (or file) hand out."""
+    returned = [node.value for node in module.index.inside(function, ast.Return) if node.value is not None]
+    return {name.id for value in returned for name in module.index.inside(value, ast.Name)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word
@@ -40,6 +41,7 @@ def gives_several(layer: Value) -> bool:
     return bool(outs) and not (isinstance(outs[0], ast.Constant) and outs[0].value == 1)
 
 
+@remembered
 def is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
     """Is it plain that an origin has two or four dimensions, and that the first one counts samples?"""
     node = origin.node
@@ -95,10 +97,16 @@ def _is_given_batches(origin: Value, depth: int) -> bool:
 
 
 def _calls_of(module: Module, function: ast.AST) -> list[Value]:
-    found = []
+    return [call for call in _object_calls(module).get(id(function), ()) if enclosing_function(call.node) is not function]
+
+
+@remembered
+def _object_calls(module: Module) -> dict[int, list[Value]]:
+    """The calls of objects by a plain name, by the ids of the methods that they run."""
+    found: dict[int, list[Value]] = {}
     for call in module.index.calls:
-        if call.args and isinstance(call.func, (ast.Name, ast.Call)) and enclosing_function(call) is not function:
+        if call.args and isinstance(call.func, (ast.Name, ast.Call)):
             value = Value(module, call)
-            if any(c.kind == "object" and c.function is function for c in callees(value)):
-                found.append(value)
+            for function in {id(c.function) for c in callees(value) if c.kind == "object"}:
+                found.setdefault(function, []).append(value)
     return found

@@ -10,6 +10,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import dumped
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
 from torchlint.source.training.optimizers import identity
 from torchlint.source.training.regions import under_no_grad
@@ -94,6 +95,6 @@ def _is_discount(node: ast.expr) -> bool:
 def _is_same_network(made: Value, other: Value) -> bool:
     """Two calls of one object, of one method, with different inputs."""
     a, b = made.node, other.node
-    if ast.dump(a.func) != ast.dump(b.func) or ast.dump(ast.Tuple(a.args, ast.Load())) == ast.dump(ast.Tuple(b.args, ast.Load())):
+    if dumped(a.func) != dumped(b.func) or dumped(ast.Tuple(a.args, ast.Load())) == dumped(ast.Tuple(b.args, ast.Load())):
         return False
     return bool(identity(made.at(a.func, ())).keys() & identity(other.at(b.func, ())).keys())

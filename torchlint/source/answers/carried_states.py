@@ -147,7 +147,7 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
     function = enclosing_function(part)
     if function is None or enclosing_class(function) is None:
         return False
-    stores = [s for s in index.stores if s.attr == part.attr and getattr(enclosing_function(s), "name", "") != "__init__"]
-    if not stores or any(word in index.text for word in ("setattr(", "__dict__")):
+    stores = [s for s in index.stored(part.attr) if getattr(enclosing_function(s), "name", "") != "__init__"]
+    if not stores or index.says("setattr(") or index.says("__dict__"):
         return False
     return all(enclosing_function(s) is function and _passes(call, s, set()) for s in stores)

@@ -7,9 +7,11 @@ from typing import Iterator, NamedTuple
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function
 from torchlint.source.training.devices import MOVED, MOVES, device_of, flat, in_module_code, is_made_here, is_moved_object
@@ -98,20 +100,19 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
     scope = binding.at.lookup(binding.id)
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
         return
-    for node in ast.walk(scope.node):
-        if isinstance(node, ast.Name) and node.id == binding.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
-            bound = reaching(node, scope)
-            if binding in bound and not any(_moves_itself(b) for b in bound):
-                yield from _follow(module, node, seen, depth - 1)
+    for node in uses(module, binding):
+        if not any(_moves_itself(module, b) for b in reaching(node, scope)):
+            yield from _follow(module, node, seen, depth - 1)
 
 
-def _moves_itself(binding: ast.AST) -> bool:
+@remembered
+def _moves_itself(module: Module, binding: ast.AST) -> bool:
     """`if use_gpu: x = x.cuda()`: whoever moves a tensor only sometimes knows when the others are moved."""
     statement = getattr(binding, "up", None)
     if isinstance(statement, (ast.Tuple, ast.List)):
         statement = statement.up
     return isinstance(statement, ast.Assign) and any(
-        isinstance(n, ast.Attribute) and n.attr in MOVES and any(isinstance(i, ast.Name) and i.id == binding.id for i in ast.walk(n.value)) for n in ast.walk(statement.value)
+        node.attr in MOVES and any(name.id == binding.id for name in module.index.inside(node.value, ast.Name)) for node in module.index.inside(statement.value, ast.Attribute)
     )
 
 
@@ -170,9 +171,13 @@ def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:
     for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
         given = bound_argument(function, parameter, Value(callee.module, call), True)
         if given is not None and given.node is node:
-            uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter.arg and isinstance(n.ctx, ast.Load)]
-            return any(parameter in reaching(use, use.at.lookup(use.id)) and any(_follow(callee.module, use, set(), 6)) for use in uses)
+            return _meets_inside(callee.module, parameter)
     return False
+
+
+@remembered(meanwhile=False)
+def _meets_inside(module: Module, parameter: ast.arg) -> bool:
+    return any(any(_follow(module, use, set(), 6)) for use in uses(module, parameter))
 
 
 def _is_wrapped(value: Value) -> bool:

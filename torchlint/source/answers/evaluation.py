@@ -11,6 +11,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import dumped, unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
 from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
 from torchlint.source.training.grads import is_stateless
@@ -52,7 +53,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             if event.stores_grad or not event.node.args or not _may_evaluate(event):
                 continue
             model = called_model(event)
-            key = model and (id(enclosing_function(event.node)), ast.dump(model.node))
+            key = model and (id(enclosing_function(event.node)), dumped(model.node))
             if model is None or key in seen or not trace.evaluates(event, model):
                 continue
             switch = trace.train_mode(event, model)
@@ -80,7 +81,7 @@ def _is_hook_of_a_trainer(owner: ClassInfo) -> bool:
 
 def _repeats(module: Module, function: ast.AST) -> bool:
     """Is there a loop in a function, or is anything in its file run without gradients?"""
-    if any(word in module.index.text for word in _NO_GRAD):
+    if any(map(module.index.says, _NO_GRAD)):
         return True
     return any(module.index.holds(function, kind) for kind in (*LOOPS, *COMPREHENSIONS))
 
@@ -181,7 +182,7 @@ def _is_switched(event: Event) -> bool:
 
 def _may_reach(switched: Value, model: Value) -> bool:
     """May a switch of one module change the mode of the other: are they one, or is it a part?"""
-    if not are_distinct(switched, model) or ast.unparse(model.node).startswith(ast.unparse(switched.node) + "."):
+    if not are_distinct(switched, model) or unparsed(model.node).startswith(unparsed(switched.node) + "."):
         return True
     return any(contains(whole, part) for whole in identity(switched).values() for part in identity(model).values())
 
@@ -206,7 +207,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     for event in own:
         loops = _rounds(event.node)
         model = called_model(event)
-        if model is None or enclosing_function(event.node) is not here or ast.dump(model.node) in seen:
+        if model is None or enclosing_function(event.node) is not here or dumped(model.node) in seen:
             continue
         if not loops and not named:
             continue
@@ -218,7 +219,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if _wants_gradients(module, found, event, loops[0] if loops else here) or _is_frozen(module, model) or _has_nothing_to_learn(model):
             continue
-        seen.add(ast.dump(model.node))
+        seen.add(dumped(model.node))
         evaluation = Evaluation(event, model, before[-1] if before else None)
         evaluation.loop = next((loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None)
         yield evaluation

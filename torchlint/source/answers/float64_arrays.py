@@ -8,6 +8,7 @@ from typing import Iterator, NamedTuple
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import last_word
@@ -41,15 +42,13 @@ _GENERATORS = frozenset("random uniform normal standard_normal rand randn random
 
 def dtype_of(value: Value, depth: int = 10) -> str | None:
     """The dtype of an array (or sort of a Python number), None if it is not known."""
-    if depth <= 0 or value.node is None:
-        return None
-    memo = value.module.world.memo
-    key = ("dtype", id(value.node), id(value.frame), value.path)
-    if key not in memo:
-        memo[key] = (None, value)
-        found = {_origin(o, depth) for o in origins(value)}
-        memo[key] = (found.pop() if len(found) == 1 else None, value)
-    return memo[key][0]
+    return None if depth <= 0 or value.node is None else _dtype_of(value, depth)
+
+
+@remembered(by=1)
+def _dtype_of(value: Value, depth: int) -> str | None:
+    found = {_origin(o, depth) for o in origins(value)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _origin(origin: Value, depth: int) -> str | None:
@@ -233,19 +232,15 @@ class Arrival(NamedTuple):
     is_target: bool
 
 
+@remembered
 def arrivals(module: Module) -> dict[int, Arrival]:
     """By the id of the conversion's call: the first layer or loss that its tensor reaches without a cast."""
-    memo = module.world.memo
-    key = ("arrivals", module.path)
-    if key not in memo:
-        memo[key] = {}
-        found: dict[int, Arrival] = {}
-        for call in module.index.calls:
-            for argument, is_target in _watched(module, call):
-                for conversion in _conversions(Value(module, argument), 6):
-                    found.setdefault(id(conversion.node), Arrival(conversion, call, is_target))
-        memo[key] = found
-    return memo[key]
+    found: dict[int, Arrival] = {}
+    for call in module.index.calls:
+        for argument, is_target in _watched(module, call):
+            for conversion in _conversions(Value(module, argument), 6):
+                found.setdefault(id(conversion.node), Arrival(conversion, call, is_target))
+    return found
 
 
 def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
@@ -315,10 +310,17 @@ def _is_float32(tensor: Value) -> bool:
     )
 
 
-def _conversions(value: Value, depth: int) -> Iterator[Value]:
+def _conversions(value: Value, depth: int) -> list[Value]:
     """The conversions of arrays that a tensor may come from, through loaders and datasets, as long as nothing casts it."""
-    if depth == 0:
-        return
+    return _converted(value, depth) if depth else []
+
+
+@remembered(meanwhile=[])
+def _converted(value: Value, depth: int) -> list[Value]:
+    return list({origin.key: origin for origin in _conversions_in(value, depth)}.values())
+
+
+def _conversions_in(value: Value, depth: int) -> Iterator[Value]:
     for origin in origins(value, SAME_DTYPE):
         node = origin.node
         if isinstance(node, ast.BinOp):

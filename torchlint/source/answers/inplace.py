@@ -13,6 +13,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_leaf, requires_grad
 from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark, put_in, read_of
 from torchlint.source.training.ranks import counts
@@ -267,9 +268,9 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
     if not names:
         return None
     if names <= _KEEPING_MODULES:
-        return Keeper(value.node, f"`{ast.unparse(value.node.func)}`")
+        return Keeper(value.node, f"`{unparsed(value.node.func)}`")
     if names <= _KEEPING_FUNCTIONS and requires_grad(Value(module, use)):
-        return Keeper(value.node, f"`{last_word(value.node.func) or ast.unparse(value.node.func)}`")
+        return Keeper(value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`")
     if names <= _KEEPING_PRODUCTS:
         operands = [*value.node.args, *([value.node.func.value] if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"} else [])]
         if any(o is not node and requires_grad(Value(module, o)) for o in operands):

@@ -9,15 +9,16 @@ from typing import Iterator, NamedTuple
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import ARRAY, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.text.index import FUNCTIONS, LOOPS, children, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, mark
 from torchlint.source.training.regions import loops_around, under_no_grad
-
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
 
@@ -83,7 +84,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
         for act in backwards:
             used = _used_by(act)
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
-            if part is not None and not _is_started_anew(place, function.body) and not _is_used_for_backward(module, place):
+            if part is not None and not _is_started_anew(module, place, function.body) and not _is_used_for_backward(module, place):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
 
@@ -130,10 +131,10 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
             used |= {_part_of(node) for node in behind.sure().values()}
             used |= {_part_of(node) for node in list(behind.nodes.values())[:1] if isinstance(node.node, (ast.BinOp, ast.Call))}
     for place in _collecting(module, step.body):
-        if not isinstance(base(place.into), ast.Attribute) or _is_started_anew(place, step.body) or _is_used_for_backward(module, place):
+        if not isinstance(base(place.into), ast.Attribute) or _is_started_anew(module, place, step.body) or _is_used_for_backward(module, place):
             continue
-        text = ast.unparse(base(place.into))
-        if any(text in ast.unparse(returned) for returned in step.returns):
+        text = unparsed(base(place.into))
+        if any(text in unparsed(returned) for returned in step.returns):
             continue
         part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
         if part is not None:
@@ -196,16 +197,16 @@ def _holds_lists(holder: Value) -> bool:
 
 def _assigned(node: ast.Assign) -> Iterator[Collecting]:
     target, value = node.targets[0], node.value
-    text = ast.unparse(target)
+    text = unparsed(target)
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         for mine, added in ((value.left, value.right), (value.right, value.left)):
-            if any(ast.unparse(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
+            if any(unparsed(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
                 yield Collecting(node, target, [added])
                 return
     if isinstance(value, ast.Call) and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack") and value.args:
         pieces = getattr(value.args[0], "elts", ())
-        if any(ast.unparse(piece) == text for piece in pieces):
-            yield Collecting(node, target, [piece for piece in pieces if ast.unparse(piece) != text])
+        if any(unparsed(piece) == text for piece in pieces):
+            yield Collecting(node, target, [piece for piece in pieces if unparsed(piece) != text])
     elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Constant, ast.Slice)):
         counted = [loop for name in ast.walk(target.slice) if isinstance(name, ast.Name) and (loop := _counter(name, node)) is not None]
         if counted:
@@ -213,7 +214,14 @@ def _assigned(node: ast.Assign) -> Iterator[Collecting]:
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
-    return _factors(node.left) + _factors(node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else [node]
+    found, todo = [], [node]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            todo += (node.right, node.left)
+        else:
+            found.append(node)
+    return found
 
 
 def _counter(name: ast.Name, node: ast.AST) -> ast.AST | None:
@@ -281,10 +289,10 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
 
 def _is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
     """Does it forget, each round or now and then? What a few counted rounds collect and then is forgotten does no harm either."""
-    if _is_started_anew(place, loop.body) or _forgets(module, place, loop):
+    if _is_started_anew(module, place, loop.body) or _forgets(module, place, loop):
         return True
     is_counted = isinstance(loop, ast.While) or isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) in ("range", "trange")
-    return is_counted and any(_is_started_anew(place, outer.body) or _forgets(module, place, outer) for outer in loops_around(loop))
+    return is_counted and any(_is_started_anew(module, place, outer.body) or _forgets(module, place, outer) for outer in loops_around(loop))
 
 
 def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
@@ -311,20 +319,34 @@ def _forgotten(node: ast.AST) -> Iterator[str]:
                     yield text
 
 
-def _is_started_anew(place: Collecting, body: list[ast.stmt]) -> bool:
+def _is_started_anew(module: Module, place: Collecting, body: list[ast.stmt]) -> bool:
     """Does each round begin with an empty collection, or is it something that forgets?"""
-    holder = base(place.into)
-    text = ast.unparse(holder)
-    module_level = [statement for outer in body for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])]
-    for statement in module_level:
+    text, started = unparsed(base(place.into)), _started(module, body)
+    return any(statement is not place.place for statement in started.assigned.get(text, ())) or text in started.cleared or any(text in deleted for deleted in started.deleted)
+
+
+class _Started(NamedTuple):
+    """What some statements assign, clear and delete, as text."""
+
+    assigned: dict[str, list[ast.stmt]]
+    cleared: set[str]
+    deleted: set[str]
+
+
+@remembered
+def _started(module: Module, body: list[ast.stmt]) -> _Started:
+    found = _Started({}, set(), set())
+    for statement in [statement for outer in body for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])]:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, (ast.AnnAssign, ast.For)) else []
-        if statement is not place.place and any(ast.unparse(t) == text for target in targets for t in getattr(target, "elts", [target])):
-            return True
-        if isinstance(statement, ast.Expr) and ast.unparse(statement) in (f"{text}.clear()", f"{text}.reset()"):
-            return True
-        if isinstance(statement, ast.Delete) and any(text in ast.unparse(target) for target in statement.targets):
-            return True
-    return False
+        for target in targets:
+            for part in getattr(target, "elts", [target]):
+                found.assigned.setdefault(unparsed(part), []).append(statement)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("clear", "reset") and not call.args and not call.keywords:
+            found.cleared.add(unparsed(call.func.value))
+        elif isinstance(statement, ast.Delete):
+            found.deleted.update(map(unparsed, statement.targets))
+    return found
 
 
 def _is_used_for_backward(module: Module, place: Collecting) -> bool:
@@ -336,9 +358,9 @@ def _is_used_for_backward(module: Module, place: Collecting) -> bool:
         scope = enclosing_function(place.place) or module.tree
         if holder.at.lookup(holder.id) is module.tree.scope:
             scope = module.tree
-        return reaches_backward(scope, holder.id)
+        return holder.id in _leading_to_backward(module, scope)
     if isinstance(holder, ast.Attribute):
-        return ARRAY in kinds(Value(module, _read(holder))) or reaches_backward(module.tree, holder.attr)
+        return ARRAY in kinds(Value(module, _read(holder))) or holder.attr in _leading_to_backward(module, module.tree)
     return True
 
 
@@ -353,40 +375,47 @@ def _read(node: ast.expr) -> ast.expr:
     if isinstance(node.ctx, ast.Load):
         return node
     copy = ast.copy_location(ast.Name(node.id, ast.Load()) if isinstance(node, ast.Name) else ast.Attribute(node.value, node.attr, ast.Load()), node)
-    copy.up = node.up
+    copy.up, copy.pos = node.up, node.pos
     if isinstance(node, ast.Name):
         copy.at = node.at
     return copy
 
 
-def reaches_backward(scope: ast.AST, word: str) -> bool:
-    """Does a name (or attribute) go, through assignments and loops of a piece of code, into something that runs backward or computes gradients?"""
-    words, size = {word}, 0
-    statements = [n for n in ast.walk(scope) if isinstance(n, (ast.Assign, ast.AugAssign, ast.For, ast.comprehension, ast.Call))]
-    while len(words) != size:
-        size = len(words)
-        for node in statements:
-            if isinstance(node, ast.Call):
-                if last_word(node.func) in ("append", "extend") and node.args and _mentions(node.args[-1], words):
-                    words.add(last_word(node.func.value) if isinstance(node.func, ast.Attribute) else "")
-                continue
-            source = node.iter if isinstance(node, (ast.For, ast.comprehension)) else node.value
-            if _mentions(source, words):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                words.update(last_word(n) for t in targets for n in ast.walk(t) if isinstance(n, (ast.Name, ast.Attribute)) and not isinstance(n.ctx, ast.Load))
-    words.discard("")
-    for node in statements:
-        if isinstance(node, ast.Call) and last_word(node.func) in ("backward", "manual_backward", "grad"):
-            receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-            if any(_mentions(part, words) for part in (*receiver, *node.args)):
-                return True
-    return False
+@remembered
+def _leading_to_backward(module: Module, scope: ast.AST) -> set[str]:
+    """The names and attributes that go, through assignments and loops of a piece of code, into something that runs backward or computes gradients."""
+    sources: dict[str, set[str]] = {}  # by each word: those of which it is made
+    found: set[str] = set()
+    for node in module.index.inside(scope, ast.Assign, ast.AugAssign, ast.For, ast.comprehension, ast.Call):
+        if isinstance(node, ast.Call):
+            word = last_word(node.func)
+            if word in ("append", "extend") and node.args and isinstance(node.func, ast.Attribute):
+                sources.setdefault(last_word(node.func.value), set()).update(_mentioned(node.args[-1]))
+            elif word in ("backward", "manual_backward", "grad"):
+                for part in (*([node.func.value] if isinstance(node.func, ast.Attribute) else ()), *node.args):
+                    found |= _mentioned(part)
+            continue
+        made_of = _mentioned(node.iter if isinstance(node, (ast.For, ast.comprehension)) else node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            for name in module.index.inside(target, ast.Name, ast.Attribute):
+                if not isinstance(name.ctx, ast.Load):
+                    sources.setdefault(last_word(name), set()).update(made_of)
+    todo = list(found)
+    while todo:
+        new = sources.get(todo.pop(), set()) - found
+        found |= new
+        todo += new
+    return found
 
 
-def _mentions(node: ast.AST, words: set[str]) -> bool:
-    """Does an expression use one of the names, and not only as a number (`x.item()`)?"""
-    if isinstance(node, ast.Call) and last_word(node.func) in ("item", "detach", "float", "len", "tolist", "numpy"):
-        return False
-    if isinstance(node, (ast.Name, ast.Attribute)) and last_word(node) in words:
-        return True
-    return any(_mentions(child, words) for child in ast.iter_child_nodes(node))
+def _mentioned(node: ast.AST) -> set[str]:
+    """The names and attributes in an expression that are used not only as numbers (`x.item()`)."""
+    found, todo = set(), [node]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call) and last_word(node.func) in ("item", "detach", "float", "len", "tolist", "numpy"):
+            continue
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            found.add(last_word(node))
+        todo += children(node)
+    return found

@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_leaf
 from torchlint.source.training.optimizers import is_optimizer
 
@@ -29,6 +31,7 @@ class NonLeaf(NamedTuple):
     why: str
 
 
+@remembered
 def non_leaf(value: Value) -> tuple[Value, Value] | None:
     """The operation that made a value out of a leaf, and that leaf."""
     for origin in origins(value):
@@ -38,6 +41,7 @@ def non_leaf(value: Value) -> tuple[Value, Value] | None:
     return None
 
 
+@remembered
 def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
     """The leaf that an operation has for its one operand with a gradient; None for a leaf itself."""
     node = origin.node
@@ -70,7 +74,7 @@ def _keeps_it(call: ast.Call) -> bool:
     if word in ("cuda", "half", "double", "bfloat16"):
         return False
     given = [*call.args, *(k.value for k in call.keywords)]
-    texts = [ast.unparse(g) for g in given]
+    texts = [unparsed(g) for g in given]
     return word == "type" or not given or all(t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) for t in texts)
 
 
@@ -91,7 +95,7 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     wanted = [(why, use) for use in reads if (why := _wants_leaf(module, use)) is not None]
     if not wanted or any(why == "" for why, _ in wanted):  # retain_grad: somebody knows
         return None
-    if isinstance(target, ast.Attribute) and len([s for s in module.index.stores if s.attr == target.attr]) > 1:
+    if isinstance(target, ast.Attribute) and len(module.index.stored(target.attr)) > 1:
         return None
     found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
     if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
@@ -101,7 +105,7 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
 
 def _calls_a_function(module: Module, node: ast.expr) -> bool:
     """`latent = make_latent(3)`, with a function of the file."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or "requires_grad" not in module.index.text:
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or not module.index.says("requires_grad"):
         return False
     scope = node.func.at.lookup(node.func.id)
     made = [b for b in scope.bindings[node.func.id] if isinstance(b, ast.FunctionDef)] if scope is not None else []
@@ -123,8 +127,7 @@ def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
     changed = node.operand if isinstance(node, ast.UnaryOp) else node
     if not (isinstance(changed, ast.BinOp) or isinstance(changed, ast.Call) and "." + last_word(changed.func) in _CHANGES):
         return False
-    text = module.index.text
-    return "requires_grad=True" in text or "requires_grad_(" in text or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
+    return module.index.says("requires_grad=True") or module.index.says("requires_grad_(") or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
 
 
 def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: ast.Attribute) -> NonLeaf | None:

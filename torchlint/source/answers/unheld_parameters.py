@@ -11,6 +11,7 @@ from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
 from torchlint.source.training.optimizers import constructor_argument, holding, holds, identity
@@ -85,7 +86,7 @@ def _called(node: Value) -> Value:
 def _made(func: Value) -> Value | None:
     """The one place of this file that makes a called network, if it has weights to learn and nothing says that it is not to learn."""
     places = list(identity(func).values())
-    if len(places) != 1 or _ON_PURPOSE.search(ast.unparse(func.node).lower()):
+    if len(places) != 1 or _ON_PURPOSE.search(unparsed(func.node).lower()):
         return None
     made = places[0]
     if not isinstance(made.node, ast.Call) or made.module is not func.module or made.path or kinds(made) != {MODULE} or runs_without_grad(func):
@@ -120,9 +121,9 @@ def _is_held(node: Value, optimizers: list[Value]) -> bool:
 
 def _is_used_plainly(module: Module, func: ast.expr) -> bool:
     """Is it only called, moved and put in train mode? Whoever is given it as an argument may train it, and `eval()` says that it is not to learn."""
-    text = ast.unparse(func)
+    text = unparsed(func)
     for node in module.index.nodes(type(func)):
-        if not isinstance(node.ctx, ast.Load) or last_word(node) != last_word(func) or ast.unparse(node) != text:
+        if not isinstance(node.ctx, ast.Load) or last_word(node) != last_word(func) or unparsed(node) != text:
             continue
         parent = node.up
         if isinstance(parent, ast.Attribute):

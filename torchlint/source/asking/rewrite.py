@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Callable
 
 from torchlint.finding import Edit, Span
 from torchlint.source.flow.module import Module
-from torchlint.source.text.index import statement_of
+from torchlint.source.text.index import block_of, statement_of
 
 if TYPE_CHECKING:
     import libcst
@@ -131,8 +131,6 @@ def insert_after(module: Module, node: ast.AST, line: str) -> Edit | None:
 def delete_statement(module: Module, statement: ast.stmt) -> Edit | None:
     """Take a statement out with its line; None if it is the only one of its block or shares its line."""
     at, _ = _own_line(module, statement)
-    from torchlint.source.flow.reaching import block_of
-
     block, _ = block_of(statement)
     last = statement.end_lineno
     rest = module.index.lines[last - 1].encode()[statement.end_col_offset :].decode(errors="ignore").strip()
@@ -179,10 +177,8 @@ def _own_line(module: Module, statement: ast.stmt) -> tuple[int | None, str]:
 
 
 def _strings_over_lines(first: ast.stmt, last: ast.stmt) -> bool:
-    from torchlint.source.flow.reaching import block_of
-
     block, start = block_of(first)
-    for statement in block[start : block.index(last) + 1]:
+    for statement in block[start : block_of(last)[1] + 1]:
         for node in ast.walk(statement):
             if isinstance(node, (ast.Constant, ast.JoinedStr)) and getattr(node, "end_lineno", 0) != getattr(node, "lineno", 0):
                 return True

@@ -347,7 +347,7 @@ class Call(Place):
     @property
     def may_be_frozen(self) -> bool:
         """Does the file freeze parameters? Which ones is not followed."""
-        return any(word in self.module.index.text for word in ("requires_grad_(False)", "requires_grad = False"))
+        return any(map(self.module.index.says, ("requires_grad_(False)", "requires_grad = False")))
 
     @property
     def changed_in_sequence(self) -> list[tuple[ast.Call, ast.Call]]:

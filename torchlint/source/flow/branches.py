@@ -6,7 +6,7 @@ import ast
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.values import Frame, Value
-from torchlint.source.text.index import ancestors, enclosing_function
+from torchlint.source.text.index import ancestors, enclosing_function, is_in
 
 _COMPARED = {
     ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Is: lambda a, b: a is b, ast.IsNot: lambda a, b: a is not b,
@@ -51,7 +51,7 @@ def _runs(place: Value) -> bool | None:
             break
         if isinstance(parent, ast.If) and child is not parent.test:
             truth = _truth(place.at(parent.test, ()))
-            if truth is not None and truth is (child in parent.orelse):
+            if truth is not None and truth is is_in(child, parent.orelse):
                 return False
             found.append(truth)
         elif not isinstance(parent, (ast.stmt, ast.expr)) or isinstance(parent, (ast.For, ast.While, ast.Try)):

@@ -91,7 +91,7 @@ def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
     """Is an attribute of an object set from outside, or by the constructor that a dataclass gets?"""
     index = instance.module.index
     names = names_of(instance)
-    if names and any(store.attr == name and dotted(store.value) in names for store in index.stores):
+    if names and any(dotted(store.value) in names for store in index.stored(name)):
         return True
     if all(isinstance(e.target, ast.Name) and isinstance(e.target.up, ast.AnnAssign) for e in entries) and isinstance(instance.node, ast.Call):
         call = instance.node

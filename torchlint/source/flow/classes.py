@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Stored, Value
@@ -152,12 +153,9 @@ def _set_by_call(node: ast.Call, me: str) -> tuple[str | None, ast.expr | None]:
     return None, None
 
 
+@remembered
 def class_info(module: Module, node: ast.ClassDef) -> ClassInfo:
-    memo = module.world.memo
-    key = ("class", id(node))
-    if key not in memo:
-        memo[key] = ClassInfo(module, node)
-    return memo[key]
+    return ClassInfo(module, node)
 
 
 def method_class(module: Module, function: ast.AST) -> ClassInfo | None:

@@ -7,7 +7,7 @@ import ast
 from torchlint.source.flow.changed import changes_of, is_used_before, names_of
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
-from torchlint.source.text.spelling import constant_key
+from torchlint.source.text.spelling import constant_key, unparsed
 
 _HEADS = {  # families of models, and the attribute with the place of the last layer in it
     "fc": ("resnet", "resnext", "wide_resnet", "shufflenet", "regnet"),
@@ -35,7 +35,7 @@ def new_head(name: str, made: Value | None) -> Value | None:
                 if not isinstance(change, ast.Subscript) or constant_key(change.slice) not in (-1, _place(model)) or enclosing_function(change) is not function:
                     return None
                 given.append(change)
-            given += [s for s in made.module.index.stores if s.attr == attribute and ast.unparse(s.value) == own and enclosing_function(s) is function]
+            given += [s for s in made.module.index.stored(attribute) if unparsed(s.value) == own and enclosing_function(s) is function]
     assignment = given[0].up if len(given) == 1 else None
     if not isinstance(assignment, ast.Assign) or assignment.targets != given or is_used_before(made, assignment):
         return None

@@ -37,4 +37,4 @@ def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | No
 
 def _is_set_later(made: Value, name: str) -> bool:
     """Does some assignment of the file give the field of that name another value?"""
-    return any(store.attr == name and dotted(store.value) != "self" for store in made.module.index.stores)
+    return any(dotted(store.value) != "self" for store in made.module.index.stored(name))

@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
-from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_class, enclosing_function, within
+from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, block_of, enclosing_class, enclosing_function, is_in, standing_in, within
+from torchlint.source.text.spelling import dumped
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-def uses(module: Module, stored: ast.Name) -> list[ast.Name]:
+def uses(module: Module, stored: ast.Name | ast.arg) -> list[ast.Name]:
     """The places that may read what a store of a name put there, in source order."""
-    scope = stored.at.lookup(stored.id)
-    if scope is None:
-        return []
-    return [n for n in module.index.names(stored.id) if isinstance(n.ctx, ast.Load) and n.at.lookup(n.id) is scope and stored in reaching(n, scope)]
+    return _reads(module, stored.arg if isinstance(stored, ast.arg) else stored.id).get(id(stored), [])
+
+
+@remembered
+def _reads(module: Module, name: str) -> dict[int, list[ast.Name]]:
+    """The places that read a name, by the ids of what may have bound it there."""
+    found: dict[int, list[ast.Name]] = {}
+    for node in module.index.names(name):
+        if isinstance(node.ctx, ast.Load) and (scope := node.at.lookup(name)) is not None:
+            for binding in reaching(node, scope):
+                found.setdefault(id(binding), []).append(node)
+    return found
 
 
 def attribute_uses(module: Module, stored: ast.Attribute) -> list[ast.Attribute]:
     """The reads of `self.x` in the class whose method stores it."""
     function = enclosing_function(stored)
     owner = enclosing_class(function) if function is not None else None
-    if owner is None:
-        return []
-    text = ast.dump(stored.value).replace("Store()", "Load()")
-    return [n for n in module.index.attributes(stored.attr) if isinstance(n.ctx, ast.Load) and within(n, owner) and ast.dump(n.value) == text]
+    return [] if owner is None else _attribute_reads(module, owner, stored.attr).get(_text(stored.value), [])
+
+
+@remembered
+def _attribute_reads(module: Module, owner: ast.ClassDef, name: str) -> dict[str, list[ast.Attribute]]:
+    """The places in a class that read an attribute, by the text of what it is an attribute of."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in standing_in(owner, module.index.attributes(name)):
+        if isinstance(node.ctx, ast.Load):
+            found.setdefault(_text(node.value), []).append(node)
+    return found
+
+
+def _text(node: ast.expr) -> str:
+    return dumped(node).replace("Store()", "Load()")
 
 
 def may_follow(first: ast.AST, later: ast.AST) -> bool:
@@ -37,14 +58,12 @@ def may_follow(first: ast.AST, later: ast.AST) -> bool:
     for parent in ancestors(first):
         if within(later, parent):
             if isinstance(parent, (ast.If, ast.Try, ast.Match)):
-                return _part(parent, child) == _part(parent, _child_with(parent, later))
+                return _part(parent, child) == _part(parent, later)
             return True
         if isinstance(parent, FUNCTIONS):
             return False
-        for field in ("body", "orelse", "handlers", "finalbody"):
-            block = getattr(parent, field, None)
-            if isinstance(block, list) and child in block and block and isinstance(block[-1], _LEAVES):
-                return False
+        if isinstance(child, ast.stmt) and isinstance(block_of(child)[0][-1], _LEAVES):
+            return False
         child = parent
     return True
 
@@ -55,21 +74,15 @@ def repeats(use: ast.AST, made: ast.AST) -> bool:
     for parent in ancestors(use):
         if isinstance(parent, FUNCTIONS) or within(made, parent):
             return False
-        if isinstance(parent, LOOPS) and child in parent.body and not isinstance(parent.body[-1], (ast.Break, ast.Return)):
+        if isinstance(parent, LOOPS) and is_in(child, parent.body) and not isinstance(parent.body[-1], (ast.Break, ast.Return)):
             return True
         child = parent
     return False
 
 
-def _part(parent: ast.AST, child: ast.AST) -> str:
-    return next((f for f in ("test", "body", "orelse", "handlers", "finalbody", "cases") if _holds(getattr(parent, f, None), child)), "")
-
-
-def _holds(field, child: ast.AST) -> bool:
-    return child in field if isinstance(field, list) else field is child
-
-
-def _child_with(parent: ast.AST, node: ast.AST) -> ast.AST:
-    while node.up is not parent:
-        node = node.up
-    return node
+def _part(parent: ast.AST, place: ast.AST) -> int:
+    """Which part of a compound statement holds a place: its test, or one of its blocks."""
+    child = place
+    while child.up is not parent:
+        child = child.up
+    return id(block_of(child)[0]) if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)) else 0

@@ -1,6 +1,7 @@
 """One fast pass over the `ast` of a file: parents, scopes and what each binds, calls, classes, functions, imports.
 
-Nothing here looks at another file, so an index can be shared by everything that reads the same text.
+Nothing here looks at another file, so an index can be shared by everything that reads the same text. What is asked of a node again
+and again is kept with it: a file may nest as deeply as it is long (`elif`, `a.b().c()`), and to climb anew each time would be quadratic.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import io
 import warnings
 from bisect import bisect_left
 from collections import defaultdict
+from itertools import count
 from operator import attrgetter
-from typing import Iterator, Union
+from typing import Any, Callable, Iterator, Sequence, Union
 
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -88,8 +90,8 @@ class Scope:
 
 
 class Index:
-    """The facts of one file. Every node gets `up` (its parent) and `pos` (its number in source order, parents before children),
-    every name `at` (the scope it is looked up in)."""
+    """The facts of one file. Every node gets `up` (its parent) and `pos` (its number in source order, parents before children; no two
+    files share a number), every name `at` (the scope it is looked up in)."""
 
     def __init__(self, text: str, path: str, tree: ast.Module | None = None):
         self.text = text
@@ -107,6 +109,7 @@ class Index:
         self._users: dict[str, set[str]] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._attributes: dict[str, list[ast.Attribute]] | None = None
+        self._keywords: dict[str | None, list[ast.keyword]] | None = None
         self._walk()
 
     def _walk(self) -> None:
@@ -115,7 +118,7 @@ class Index:
         stack: list[tuple[ast.AST, Scope]] = [(tree, tree.scope)]
         by_kind = self.by_kind
         late: list[tuple[ast.AST, Scope]] = []  # names declared global or nonlocal anywhere in a function count from its start
-        pos = 0
+        pos = getattr(tree, "pos", None) or next(_files) * _NODES_OF_A_FILE  # a tree that is read again keeps its numbers
         while stack:
             node, scope = stack.pop()
             kind = type(node)
@@ -151,7 +154,7 @@ class Index:
                     scope.bind(node.arg, node)
                 elif kind is ast.Import or kind is ast.ImportFrom:
                     for alias in node.names:
-                        alias.up = node
+                        alias.up, alias.pos = node, node.pos
                         if alias.name == "*":
                             self.stars.append(node)
                         else:
@@ -164,7 +167,7 @@ class Index:
                 elif kind in _LOOPS:
                     node.jumps = []
                 elif kind is ast.Break or kind is ast.Continue:
-                    loop = _loop_of(node)
+                    loop = loop_around(node)
                     if loop is not None:
                         loop.jumps.append(node)
                     continue
@@ -205,12 +208,8 @@ class Index:
 
     def inside(self, node: ast.AST, *kinds: type) -> Iterator[ast.AST]:
         """The nodes of some kinds in a node of this file, itself included, in source order of each kind."""
-        first, stop = node.pos, _stop(node)
         for kind in kinds:
-            nodes = self.by_kind.get(kind)
-            if nodes:
-                start = bisect_left(nodes, first, key=_pos)
-                yield from nodes[start : bisect_left(nodes, stop, start, key=_pos)]
+            yield from standing_in(node, self.by_kind.get(kind, ()))
 
     def holds(self, node: ast.AST, kind: type) -> bool:
         """Is there a node of a kind in a node of this file?"""
@@ -251,6 +250,14 @@ class Index:
                 self._names[node.id].append(node)
         return self._names.get(name, [])
 
+    def keywords(self, name: str) -> list[ast.keyword]:
+        """The places where a keyword `name=` is given, in source order."""
+        if self._keywords is None:
+            self._keywords = defaultdict(list)
+            for node in self.by_kind[ast.keyword]:
+                self._keywords[node.arg].append(node)
+        return self._keywords.get(name, [])
+
     def attributes(self, name: str) -> list[ast.Attribute]:
         """The places where `.name` stands, in source order."""
         if self._attributes is None:
@@ -258,6 +265,10 @@ class Index:
             for node in self.by_kind[ast.Attribute]:
                 self._attributes[node.attr].append(node)
         return self._attributes.get(name, [])
+
+    def stored(self, name: str) -> list[ast.Attribute]:
+        """The places where `.name` is set, in source order."""
+        return [node for node in self.attributes(name) if isinstance(node.ctx, ast.Store)]
 
     @property
     def classes(self) -> list[ast.ClassDef]:
@@ -310,11 +321,18 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
 _pos = attrgetter("pos")
 
 
+def standing_in(node: ast.AST, nodes: Sequence[ast.AST]) -> Sequence[ast.AST]:
+    """Those of some nodes in source order that stand in a node."""
+    start = bisect_left(nodes, node.pos, key=_pos)
+    return nodes[start : bisect_left(nodes, _stop(node), start, key=_pos)]
+
+
 def _stop(node: ast.AST) -> int:
-    """The number after the last one inside a node; found out once."""
+    """The number after the last one inside a node; found out once, for all that end there too."""
     if not hasattr(node, "stop"):
-        last, inner = node, node
-        while inner is not None:
+        last, inner, ending = node, node, []
+        while inner is not None and not hasattr(inner, "stop"):
+            ending.append(inner)
             last, inner = inner, None
             for field in reversed(_FIELDS[type(last)]):
                 value = getattr(last, field, None)
@@ -323,7 +341,9 @@ def _stop(node: ast.AST) -> int:
                 if value is not None:
                     inner = value
                     break
-        node.stop = last.pos + 1
+        stop = last.pos + 1 if inner is None else inner.stop
+        for outer in ending:
+            outer.stop = stop
     return node.stop
 
 
@@ -334,26 +354,75 @@ def last_word(node: ast.AST) -> str:
 
 def within(node: ast.AST | None, ancestor: ast.AST) -> bool:
     """Is a node the other one or inside it?"""
-    while node is not None and node is not ancestor:
-        node = node.up
-    return node is ancestor
+    return node is ancestor or node is not None and ancestor.pos <= node.pos < _stop(ancestor)
 
 
-def _loop_of(jump: ast.stmt) -> ast.AST | None:
-    """The loop that a `break` or `continue` leaves or begins again."""
-    child: ast.AST = jump
-    while child.up is not None and not isinstance(child, FUNCTIONS):
-        if isinstance(child.up, LOOPS) and child not in child.up.orelse:
-            return child.up
-        child = child.up
-    return None
+def block_of(statement: ast.AST) -> tuple[list[ast.stmt], int]:
+    """The list that holds a statement, handler or case, and its place there."""
+    if not hasattr(statement, "place"):
+        statement.place = [statement], 0
+        for field in _BLOCKS:
+            block = getattr(statement.up, field, None)
+            if isinstance(block, list):
+                for i, other in enumerate(block):
+                    other.place = block, i
+    return statement.place
+
+
+def is_in(child: ast.AST, block: list) -> bool:
+    """Does a node stand directly in a list of statements? The list may be long."""
+    return isinstance(child, _LISTED) and block_of(child)[0] is block
+
+
+def loop_around(statement: ast.stmt) -> ast.AST | None:
+    """The loop of the same function in whose body a statement stands: what a `break` leaves."""
+    return _handed_down(statement, "loop", _loop_around)
+
+
+def _loop_around(child: ast.AST, parent: ast.AST) -> Any:
+    if parent is None or isinstance(parent, FUNCTIONS):
+        return None
+    return parent if isinstance(parent, LOOPS) and is_in(child, parent.body) else _HANDED_DOWN
+
+
+def test_around(node: ast.AST) -> tuple[ast.AST, bool] | None:
+    """The innermost `if`, `while` or conditional expression of the same function whose test decides whether a node runs, and the truth it needs."""
+    return _handed_down(node, "test_above", _test_around)
+
+
+def _test_around(child: ast.AST, parent: ast.AST) -> Any:
+    if parent is None or isinstance(parent, FUNCTIONS):
+        return None
+    if not isinstance(parent, (ast.If, ast.IfExp, ast.While)) or child is parent.test:
+        return _HANDED_DOWN
+    return parent, not (child is parent.orelse if isinstance(parent, ast.IfExp) else is_in(child, parent.orelse))
+
+
+def first_of_elifs(statement: ast.If) -> ast.If:
+    """The `if` that an `elif` belongs to; an `if` itself."""
+    return _handed_down(statement, "first_if", _if_around)
+
+
+def _if_around(child: ast.AST, parent: ast.AST) -> Any:
+    return _HANDED_DOWN if isinstance(parent, ast.If) and len(parent.orelse) == 1 and parent.orelse[0] is child else child
 
 
 def statement_of(node: ast.AST) -> ast.stmt:
     """The innermost statement that holds a node."""
-    while not isinstance(node, ast.stmt):
-        node = node.up
-    return node
+    return node if isinstance(node, ast.stmt) else _handed_down(node, "statement", _statement_around)
+
+
+def _statement_around(child: ast.AST, parent: ast.AST) -> Any:
+    return parent if isinstance(parent, ast.stmt) else _HANDED_DOWN
+
+
+def owner_of(statement: ast.stmt) -> ast.AST:
+    """The function, class or module in whose body a statement directly or through blocks stands."""
+    return _handed_down(statement, "owner", _owner_around)
+
+
+def _owner_around(child: ast.AST, parent: ast.AST) -> Any:
+    return parent if isinstance(parent, (*FUNCTIONS, ast.ClassDef, ast.Module)) else _HANDED_DOWN
 
 
 def ancestors(node: ast.AST) -> Iterator[ast.AST]:
@@ -366,14 +435,29 @@ def ancestors(node: ast.AST) -> Iterator[ast.AST]:
 
 def enclosing_function(node: ast.AST) -> FunctionNode | None:
     """The function or lambda in whose body a node stands."""
-    child = node
-    for parent in ancestors(node):
-        if isinstance(parent, ast.Lambda) and child is parent.body:
-            return parent
-        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in parent.body:
-            return parent
-        child = parent
-    return None
+    return _handed_down(node, "inside", _function_around)
+
+
+def _function_around(child: ast.AST, parent: ast.AST) -> Any:
+    if isinstance(parent, ast.Lambda) and child is parent.body or isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
+        return parent
+    return None if parent is None else _HANDED_DOWN
+
+
+def _handed_down(node: ast.AST, name: str, fact: Callable[[ast.AST, ast.AST | None], Any]) -> Any:
+    """A fact about a node, which its parent tells or has itself. It is kept with all on the way up, however long that is."""
+    passed = []
+    while True:
+        found = node.__dict__.get(name, _HANDED_DOWN)
+        if found is _HANDED_DOWN:
+            passed.append(node)
+            found = fact(node, node.up)
+            node = node.up
+        if found is not _HANDED_DOWN:
+            break
+    for inner in passed:
+        inner.__dict__[name] = found
+    return found
 
 
 def enclosing_class(function: ast.AST) -> ast.ClassDef | None:
@@ -384,6 +468,11 @@ def enclosing_class(function: ast.AST) -> ast.ClassDef | None:
     return parent if isinstance(parent, ast.ClassDef) else None
 
 
+_HANDED_DOWN = object()
+_NODES_OF_A_FILE = 1 << 40  # more than there can be
+_files = count(1)
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_LISTED = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _SETTING = ("register_buffer", "add_module", "register_module", "register_parameter", "setattr")
 _FUNCTIONS = frozenset(FUNCTIONS)
 _LOOPS = frozenset(LOOPS)

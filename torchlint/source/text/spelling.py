@@ -41,3 +41,23 @@ def constant_key(node: ast.AST) -> int | str | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         return -node.operand.value if isinstance(node.operand.value, int) else None
     return None
+
+
+def dumped(node: ast.AST) -> str:
+    """The structure of an expression as text, to be compared; one that is too deep for that is like no other."""
+    if not hasattr(node, "dump"):
+        try:
+            node.dump = ast.dump(node)
+        except RecursionError:
+            node.dump = f"expression {id(node)}"
+    return node.dump
+
+
+def unparsed(node: ast.AST) -> str:
+    """The source of an expression in one spelling, to be compared or shown; found out once. One that is too deep for that is like no other."""
+    if not hasattr(node, "source"):
+        try:
+            node.source = ast.unparse(node)
+        except RecursionError:
+            node.source = f"expression {id(node)}"
+    return node.source

@@ -7,10 +7,10 @@ import ast
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import block_of
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.optimizers import (
     are_distinct,
@@ -74,7 +74,7 @@ class Act:
 
     def stands_beside(self, other: Act) -> bool:
         """Are both statements of one block?"""
-        return self.statement.up is other.statement.up and self.statement in block_of(other.statement)[0]
+        return is_in(self.statement, block_of(other.statement)[0])
 
     @property
     def leaves_loop(self) -> bool:
@@ -174,13 +174,10 @@ def _counts(test: ast.expr) -> bool:
     return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
 
 
+@remembered
 def acts(module: Module, body: list[ast.stmt]) -> list[Act]:
     """The events of some statements that matter for training, in their order."""
-    memo = module.world.memo
-    key = ("acts", id(body))
-    if key not in memo:
-        memo[key] = [act for event in events(module, body) if (act := _act(event))]
-    return memo[key]
+    return [act for event in events(module, body) if (act := _act(event))]
 
 
 def _act(event: Event) -> Act | None:

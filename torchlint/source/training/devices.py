@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
+MAX_MOVES = 40  # of one object, those nearest to its use
 FACTORIES = frozenset(
     f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor from_numpy".split()
 )
@@ -25,22 +28,14 @@ _COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.spec
 
 def is_default_moved(module: Module) -> bool:
     """Does the file itself say where new tensors go?"""
-    memo, text = module.world.memo, module.index.text
-    key = ("default moved", module.path)
-    if key not in memo:
-        memo[key] = any(
-            word in text for word in ("set_default_device", "set_default_tensor_type", "with torch.device", "with device:", "init_empty_weights", "with self.device")
-        )
-    return memo[key]
+    said = ("set_default_device", "set_default_tensor_type", "with torch.device", "with device:", "init_empty_weights", "with self.device")
+    return any(map(module.index.says, said))
 
 
+@remembered
 def is_default_moved_elsewhere(module: Module) -> bool:
     """Does another file of the project say it for all?"""
-    memo = module.world.memo
-    key = "default moved elsewhere"
-    if key not in memo:
-        memo[key] = any(module.world.view.mentions(word) for word in ("set_default_tensor_type", "set_default_device"))
-    return memo[key]
+    return any(module.world.view.mentions(word) for word in ("set_default_tensor_type", "set_default_device"))
 
 
 def is_the_other_branch(node: ast.AST) -> bool:
@@ -58,16 +53,9 @@ def is_the_other_branch(node: ast.AST) -> bool:
     return False
 
 
+@remembered
 def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
-    memo = module.world.memo
-    key = ("uses a device", module.path)
-    if key not in memo:
-        memo[key] = _uses_a_device(module)
-    return memo[key]
-
-
-def _uses_a_device(module: Module) -> bool:
     text = module.index.text
     if re.search(r"cuda|\bmps\b|\bxpu\b|[aA]ccelerator|[lL]ightning", text):
         return True
@@ -85,15 +73,13 @@ def _runs_something(statement: ast.stmt) -> bool:
 
 def device_of(value: Value, depth: int = 6) -> str | None:
     """`moved`, `here` (the default device) or None: not known."""
-    if depth == 0 or value.node is None:
-        return None
-    memo = value.module.world.memo
-    key = ("device", id(value.node), id(value.frame), value.path)
-    if key not in memo:
-        memo[key] = (None, value)
-        answers = {_origin(origin, depth) for origin in origins(value)}
-        memo[key] = (answers.pop() if len(answers) == 1 else None, value)
-    return memo[key][0]
+    return None if depth == 0 or value.node is None else _device_of(value, depth)
+
+
+@remembered(by=1)
+def _device_of(value: Value, depth: int) -> str | None:
+    answers = {_origin(origin, depth) for origin in origins(value)}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def _origin(origin: Value, depth: int) -> str | None:
@@ -269,42 +255,43 @@ def in_module_code(origin: Value) -> bool:
     return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters") and not _stays_here(origin.module, owner)
 
 
+@remembered(meanwhile=False)
 def _stays_here(module: Module, owner: ClassInfo) -> bool:
     """Is every object of a class of this file plainly never moved: made, trained and called under a name of its own?"""
-    memo, key = module.world.memo, ("stays here", id(owner.node))
-    if key not in memo:
-        memo[key] = False  # while it is being found out
-        made = [call for call in module.index.callers(owner.name) if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))]
-        memo[key] = bool(made) and all(_is_never_moved(call) for call in made)
-    return memo[key]
+    made = [call for call in module.index.callers(owner.name) if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))]
+    return bool(made) and all(_is_never_moved(module, call) for call in made)
 
 
-def _is_never_moved(made: ast.Call) -> bool:
+def _is_never_moved(module: Module, made: ast.Call) -> bool:
     if isinstance(made.up, ast.Call) and made.up.func is made:  # Net()(x)
         return True
     statement = made.up
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
         return False
     name = statement.targets[0]
-    scope = name.at.lookup(name.id)
-    for node in ast.walk(scope.node):
-        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope:
-            parent = node.up
-            plain = isinstance(parent, ast.Attribute) and parent.attr not in MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))
-            if not plain and name in reaching(node, scope):
-                return False
+    for node in uses(module, name):
+        parent = node.up
+        if not (isinstance(parent, ast.Attribute) and parent.attr not in MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))):
+            return False
     return True
 
 
 def is_moved_object(value: Value, depth: int) -> bool:
     """Was a module moved, in the expression that made it or by a later statement `model.to(device)`?"""
-    if depth == 0:
-        return False
+    return depth > 0 and _is_moved_object(value, depth)
+
+
+@remembered(meanwhile=False)
+def _is_moved_object(value: Value, depth: int) -> bool:
     made, statements = _moving_origin(value, depth), _moved_by_statement(value.module)
-    if not statements or made is not None and all(away for _, _, away in statements):
-        return made is not None
-    keys = {o.key for o in objects(value) if o.node is not None}
-    return is_moved_at(value.node, [(call, away) for call, moved, away in statements if keys & moved], made)
+    if made is not None and all(away for moves in statements.values() for _, away in moves):
+        return True
+    moves = {id(call): (call, away) for origin in objects(value) for call, away in statements.get(origin.key, ())}
+    near = sorted(moves.values(), key=lambda move: move[0].pos)
+    if len(near) > MAX_MOVES:
+        at = bisect_left(near, value.node.pos, key=lambda move: move[0].pos)
+        near = near[max(at - MAX_MOVES // 2, 0) : at + MAX_MOVES // 2]
+    return is_moved_at(value.node, near, made)
 
 
 def _moving_origin(value: Value, depth: int) -> ast.AST | None:
@@ -328,19 +315,16 @@ def _moving_origin(value: Value, depth: int) -> ast.AST | None:
     return None
 
 
-def _moved_by_statement(module: Module) -> list[tuple[ast.Call, set, bool]]:
-    """`model.to(device)` and its kin: the call, what it moves, and whether away from the CPU."""
-    memo = module.world.memo
-    key = ("moved by statement", module.path)
-    if key not in memo:
-        memo[key] = []
-        found = []
-        for call in (*module.index.callers("to"), *module.index.callers("cuda"), *module.index.callers("cpu")):
-            if isinstance(call.up, ast.Expr) and isinstance(call.func, ast.Attribute):
-                value = Value(module, call)
-                receiver = value.at(call.func.value, ())
-                where = HERE if call.func.attr == "cpu" else _moved_to(value, call.func.attr, receiver, 3)
-                if where is not None:
-                    found.append((call, {o.key for o in objects(receiver) if o.node is not None}, where == MOVED))
-        memo[key] = found
-    return memo[key]
+@remembered(meanwhile={})
+def _moved_by_statement(module: Module) -> dict[tuple, list[tuple[ast.Call, bool]]]:
+    """`model.to(device)` and its kin, by the objects that are moved: the calls, and whether away from the CPU."""
+    found: dict[tuple, list[tuple[ast.Call, bool]]] = {}
+    for call in (*module.index.callers("to"), *module.index.callers("cuda"), *module.index.callers("cpu")):
+        if isinstance(call.up, ast.Expr) and isinstance(call.func, ast.Attribute):
+            value = Value(module, call)
+            receiver = value.at(call.func.value, ())
+            where = HERE if call.func.attr == "cpu" else _moved_to(value, call.func.attr, receiver, 3)
+            for origin in objects(receiver) if where is not None else ():
+                if origin.node is not None:
+                    found.setdefault(origin.key, []).append((call, where == MOVED))
+    return found

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Frame, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
@@ -73,15 +74,12 @@ class Event:
         return f"<Event {ast.unparse(self.node)[:60]} line {self.node.lineno}>"
 
 
+@remembered
 def events(module: Module, body: list[ast.stmt], frame: Frame | None = None) -> list[Event]:
     """The calls of some statements in the order they run. Calls of functions of the project are followed by what those call."""
-    memo = module.world.memo
-    key = ("events", id(body), id(frame))
-    if key not in memo:
-        found: list[Event] = []
-        _Unroller(found, module, frame).block(body, (), ())
-        memo[key] = (found, frame)
-    return memo[key][0]
+    found: list[Event] = []
+    _Unroller(found, module, frame).block(body, (), ())
+    return found
 
 
 def iterations(module: Module, body: list[ast.stmt]) -> list[Value]:
@@ -154,46 +152,38 @@ def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
     return memo[key]
 
 
+@remembered
 def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
     """The imported files in whose text one of the words stands; the others are not even parsed."""
-    memo = module.world.memo
-    key = ("imports with", module.path, words)
-    if key not in memo:
-        project = module.world.view.project
-        memo[key] = [
-            home for path in module.imported_paths() if any(project.contains(path, word) for word in words) and (home := module.world.module(path))
-        ]
-    return memo[key]
+    project = module.world.view.project
+    return [home for path in module.imported_paths() if any(project.contains(path, word) for word in words) and (home := module.world.module(path))]
 
 
+@remembered
 def _called_words(module: Module, node: ast.AST) -> frozenset[str]:
     """The names under which a piece of code calls (or mentions) something, and `__call__` for what may be called as an object."""
-    memo = module.world.memo
-    key = ("called words", id(node))
-    if key not in memo:
-        memo[key] = frozenset((*module.index.words(node), "__call__", "__init__"))
-    return memo[key]
+    return frozenset((*module.index.words(node), "__call__", "__init__"))
 
 
 def _may_be_ours(module: Module, func: ast.expr) -> bool:
     """May a call lead into the project? Most calls say by their name that they do not."""
     if isinstance(func, ast.Name):
         return func.at.lookup(func.id) is not None
-    if not isinstance(func, ast.Attribute):
-        return True
-    memo = module.world.memo
-    key = ("names of ours", module.path)
-    if key not in memo:
-        names, seen = {"step"}, set()
-        todo = [(module.path, module.index.text, 2)]
-        while todo:
-            path, text, depth = todo.pop()
-            if path not in seen:
-                seen.add(path)
-                names |= surface(module.world.view.project, path, text).names
-                todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
-        memo[key] = names
-    return func.attr in memo[key]
+    return not isinstance(func, ast.Attribute) or func.attr in _names_of_ours(module)
+
+
+@remembered
+def _names_of_ours(module: Module) -> set[str]:
+    """What methods and attributes are called in a file and in those that it imports."""
+    names, seen = {"step"}, set()
+    todo = [(module.path, module.index.text, 2)]
+    while todo:
+        path, text, depth = todo.pop()
+        if path not in seen:
+            seen.add(path)
+            names |= surface(module.world.view.project, path, text).names
+            todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
+    return names
 
 
 class _Unroller:

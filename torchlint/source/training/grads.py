@@ -9,6 +9,8 @@ from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.tensor_methods import is_tensor_method
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.spelling import dotted
@@ -36,18 +38,15 @@ _CONVERTS = frozenset(".float .double .half .to .cuda .cpu .unsqueeze .view .res
 
 def requires_grad(value: Value, depth: int = 8) -> bool | None:
     """Is the value part of a graph? None where it cannot be told."""
-    if depth == 0 or value.node is None:
-        return None
-    memo = value.module.world.memo
-    key = ("requires grad", id(value.node), id(value.frame), value.path)
-    if key not in memo:
-        memo[key] = (None, value)
-        found = origins(value)
-        mixed = len(found) > 1 and any(_is_empty_list(origin) for origin in found)  # what is put into the list is what counts
-        answers = [None if mixed else _origin(origin, depth) for origin in found]
-        answer = True if True in answers else None if None in answers or not answers else False
-        memo[key] = (answer, value)
-    return memo[key][0]
+    return None if depth == 0 or value.node is None else _requires_grad(value, depth)
+
+
+@remembered(by=1)
+def _requires_grad(value: Value, depth: int) -> bool | None:
+    found = origins(value)
+    mixed = len(found) > 1 and any(_is_empty_list(origin) for origin in found)  # what is put into the list is what counts
+    answers = [None if mixed else _origin(origin, depth) for origin in found]
+    return True if True in answers else None if None in answers or not answers else False
 
 
 def is_leaf(origin: Value) -> bool:
@@ -95,9 +94,14 @@ def is_set_later(origin: Value) -> bool:
     """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or after a use is not told."""
     if not isinstance(origin.node, ast.Call) or not {c.name for c in callees(origin)} & CREATES:
         return False
-    index = origin.module.index
-    set_so = [*(s.value for s in index.stores if s.attr == "requires_grad"), *(c.func.value for c in index.callers("requires_grad_") if isinstance(c.func, ast.Attribute))]
-    return bool(set_so) and not names_of(origin).isdisjoint({dotted(owner) for owner in set_so})
+    return not names_of(origin).isdisjoint(_set_later(origin.module))
+
+
+@remembered
+def _set_later(module: Module) -> set[str | None]:
+    """The names of what a file says later that it requires a gradient."""
+    calls = [call.func.value for call in module.index.callers("requires_grad_") if isinstance(call.func, ast.Attribute)]
+    return {dotted(owner) for owner in (*(s.value for s in module.index.stored("requires_grad")), *calls)}
 
 
 def _is_detached(node: ast.expr) -> bool:

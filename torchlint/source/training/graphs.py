@@ -7,10 +7,12 @@ from typing import Iterator
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import CUTS, is_set_later, is_stateless, requires_grad
 from torchlint.source.training.optimizers import is_model, word_of
 from torchlint.source.training.regions import runs_without_grad
@@ -38,15 +40,12 @@ class Graph:
         return {key: node for key, node in self.nodes.items() if carries(node)}
 
 
+@remembered
 def graph(value: Value, strict: bool = False) -> Graph:
     """The graph behind a value. `strict` goes on only where gradients are known to flow, not through functions nobody can see."""
-    memo = value.module.world.memo
-    key = ("graph", id(value.node), id(value.frame), value.path, strict)
-    if key not in memo:
-        found = Graph()
-        _walk(value, found, strict, set(), MAX_DEPTH)
-        memo[key] = (found, value)
-    return memo[key][0]
+    found = Graph()
+    _walk(value, found, strict, set(), MAX_DEPTH)
+    return found
 
 
 def mark(value: Value) -> tuple:
@@ -197,18 +196,15 @@ def put_in(value: Value) -> Iterator[Value]:
                 yield value.at(call.args[-1], ())
 
 
+@remembered
 def appends(module: Module) -> dict[str, list[ast.Call]]:
     """The calls of `append`, `extend` and `insert`, by the word before the dot."""
-    memo = module.world.memo
-    key = ("appends", module.path)
-    if key not in memo:
-        found: dict[str, list[ast.Call]] = {}
-        for word in ("append", "extend", "insert"):
-            for call in module.index.callers(word):
-                if isinstance(call.func, ast.Attribute):
-                    found.setdefault(last_word(call.func.value), []).append(call)
-        memo[key] = found
-    return memo[key]
+    found: dict[str, list[ast.Call]] = {}
+    for word in ("append", "extend", "insert"):
+        for call in module.index.callers(word):
+            if isinstance(call.func, ast.Attribute):
+                found.setdefault(last_word(call.func.value), []).append(call)
+    return found
 
 
 def _same_variable(a: ast.expr, b: ast.expr) -> bool:
@@ -220,7 +216,7 @@ def _same_variable(a: ast.expr, b: ast.expr) -> bool:
         mine = reaching(a, scope) if scope is not None and isinstance(a.ctx, ast.Load) else ()
         return not mine or any(binding in mine for binding in reaching(b, scope))
     if isinstance(a, ast.Attribute) and isinstance(b, ast.Attribute):
-        return ast.unparse(a) == ast.unparse(b) and _class_of(a) is _class_of(b)
+        return unparsed(a) == unparsed(b) and _class_of(a) is _class_of(b)
     return False
 
 
@@ -238,7 +234,7 @@ def read_of(statement: ast.AugAssign) -> ast.Name:
     """`y` as it is read by `y += 1`: the parser marks it as stored only."""
     target = statement.target
     name = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    name.up, name.at = statement, target.at
+    name.up, name.at, name.pos = statement, target.at, target.pos
     return name
 
 

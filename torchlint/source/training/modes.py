@@ -9,6 +9,7 @@ from typing import Iterator
 from torchlint.source.flow.calling import sequential_layers
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
@@ -21,6 +22,7 @@ ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|
 _WITH_MODE_LAYERS = ("torchvision.models", "timm.create_model", "timm.models")
 
 
+@remembered
 def asks_mode(model: Value, depth: int = 4) -> bool | None:
     """Does a model hold dropout, batch norm or the like? None where its layers are not seen."""
     found: list[bool | None] = []
@@ -42,6 +44,7 @@ def asks_mode(model: Value, depth: int = 4) -> bool | None:
     return any(found)
 
 
+@remembered
 def _class_asks(owner: ClassInfo, depth: int) -> bool | None:
     """A class that handles modes itself answers None: its authors know."""
     if owner.method("train") or owner.method("eval"):
@@ -56,6 +59,7 @@ def _class_asks(owner: ClassInfo, depth: int) -> bool | None:
     return None if unknown else False
 
 
+@remembered
 def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
     answer: bool | None = False
     for call in module.index.inside(function, ast.Call):

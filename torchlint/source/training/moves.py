@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Iterable
 
-from torchlint.source.text.index import enclosing_function
-from torchlint.source.training.regions import loops_around, tests_around
+from torchlint.source.text.index import enclosing_function, test_around
+from torchlint.source.training.regions import loops_around
 
 
 def is_moved_at(use: ast.AST, moves: Iterable[tuple[ast.Call, bool]], made: ast.AST | None = None) -> bool:
@@ -23,6 +23,6 @@ def is_moved_at(use: ast.AST, moves: Iterable[tuple[ast.Call, bool]], made: ast.
         elif any(loop in loops_around(use) for loop in loops_around(call)):
             if away:
                 return True
-        elif last < call.lineno <= use.lineno and (away or not list(tests_around(call))):
+        elif last < call.lineno <= use.lineno and (away or test_around(call) is None):
             last, is_moved = call.lineno, away
     return is_moved

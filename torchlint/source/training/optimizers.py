@@ -7,10 +7,12 @@ import re
 
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCALER, SCHEDULER, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import dumped, unparsed
 from torchlint.source.training.grads import is_stateless
 
 # Names that say what a thing is where nothing is known about it.
@@ -79,7 +81,7 @@ def identity(value: Value) -> dict[tuple, Value]:
         if not (isinstance(origin.node, ast.Constant) and origin.node.value is None):
             # Nobody is seen to set it, or what hands it out is not known: its text says which it is.
             named = isinstance(origin.node, (ast.Name, ast.Attribute)) or _is_getter(origin)
-            found[(ast.dump(origin.node) if named else id(origin.node), origin.path)] = origin
+            found[(dumped(origin.node) if named else id(origin.node), origin.path)] = origin
     return found
 
 
@@ -102,7 +104,7 @@ def are_distinct(a: Value, b: Value) -> bool:
     if all(isinstance(o.node, ast.arg) for o in nodes):
         return len({id(o.node.up) for o in nodes}) == 1
     if all(isinstance(o.node, ast.Attribute) for o in nodes):  # self.opt_g and self.opt_d, wherever they are set
-        return len({ast.dump(o.node.value) for o in nodes}) == 1 and len({o.node.attr for o in nodes}) == len(nodes)
+        return len({dumped(o.node.value) for o in nodes}) == 1 and len({o.node.attr for o in nodes}) == len(nodes)
     return False
 
 
@@ -118,39 +120,34 @@ class Holding:
         self.complete = True
 
 
+@remembered
 def holding(optimizer: Value) -> Holding:
-    memo = optimizer.module.world.memo
-    key = ("holding", id(optimizer.node), id(optimizer.frame), optimizer.path)
-    if key not in memo:
-        found = Holding()
-        for origin in identity(optimizer).values():
-            given = constructor_argument(origin)
-            if given is None:
-                found.complete = False
-            else:
-                found.constructors.append(origin)
-                _held(given, found, 6)
-        found.complete = found.complete and bool(found.constructors)
-        memo[key] = (found, optimizer)
-    return memo[key][0]
+    found, seen = Holding(), set()
+    for origin in identity(optimizer).values():
+        given = constructor_argument(origin)
+        if given is None:
+            found.complete = False
+        else:
+            found.constructors.append(origin)
+            _held(given, found, 6, seen)
+    found.complete = found.complete and bool(found.constructors)
+    return found
 
 
+@remembered
 def optimizer_words(module: Module) -> frozenset[str]:
     """The words by which a file may make optimizers: torch's classes, what they are imported or kept as, classes derived from them."""
-    memo, key = module.world.memo, ("optimizer words", module.path)
-    if key not in memo:
-        words = set(_CLASSES)
-        for statement in module.index.nodes(ast.ImportFrom):
-            words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
-        for name in _CLASSES:
-            for node in (*module.index.names(name), *module.index.attributes(name)):
-                statement = statement_of(node)
-                if isinstance(statement, ast.Assign):
-                    words.update(last_word(target) for target in statement.targets)
-                elif isinstance(statement, ast.ClassDef):
-                    words.add(statement.name)
-        memo[key] = frozenset(words - {""})
-    return memo[key]
+    words = set(_CLASSES)
+    for statement in module.index.nodes(ast.ImportFrom):
+        words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
+    for name in _CLASSES:
+        for node in (*module.index.names(name), *module.index.attributes(name)):
+            statement = statement_of(node)
+            if isinstance(statement, ast.Assign):
+                words.update(last_word(target) for target in statement.targets)
+            elif isinstance(statement, ast.ClassDef):
+                words.add(statement.name)
+    return frozenset(words - {""})
 
 
 def constructor_argument(made: Value) -> Value | None:
@@ -164,36 +161,39 @@ def constructor_argument(made: Value) -> Value | None:
     return made.at(node.args[0], ()) if node.args and not isinstance(node.args[0], ast.Starred) else None
 
 
-def _held(value: Value, found: Holding, depth: int) -> None:
+def _held(value: Value, found: Holding, depth: int, seen: set[tuple]) -> None:
     if depth == 0:
         found.complete = False
         return
     for origin in origins(value):
         node = origin.node
+        if (origin.key, depth) in seen:
+            continue
+        seen.add((origin.key, depth))
         if isinstance(node, ast.Call):
             word = last_word(node.func)
             if word in _PARAMETERS and isinstance(node.func, ast.Attribute) and not node.args:
                 found.modules.append(origin.at(node.func.value, ()))
             elif word in _PASSES_ON and node.args:
                 for argument in node.args[1:] if word == "filter" else node.args:
-                    _held(origin.at(argument, ()), found, depth - 1)
+                    _held(origin.at(argument, ()), found, depth - 1, seen)
             elif any(c.name in ("torch.nn.Parameter", "torch.zeros", "torch.randn", "torch.rand", "torch.tensor") for c in callees(origin)):
                 found.tensors.append(origin)
             else:
                 found.complete = False
         elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             for element in node.elts:
-                _held(origin.at(element.value if isinstance(element, ast.Starred) else element, ()), found, depth - 1)
+                _held(origin.at(element.value if isinstance(element, ast.Starred) else element, ()), found, depth - 1, seen)
         elif isinstance(node, ast.Dict):
             for key, entry in zip(node.keys, node.values):
                 if isinstance(key, ast.Constant) and key.value == "params":
-                    _held(origin.at(entry, ()), found, depth - 1)
+                    _held(origin.at(entry, ()), found, depth - 1, seen)
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-            _held(origin.at(node.generators[0].iter, ()), found, depth - 1)
+            _held(origin.at(node.generators[0].iter, ()), found, depth - 1, seen)
             found.complete = found.complete and not node.generators[0].ifs
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            _held(origin.at(node.left, ()), found, depth - 1)
-            _held(origin.at(node.right, ()), found, depth - 1)
+            _held(origin.at(node.left, ()), found, depth - 1, seen)
+            _held(origin.at(node.right, ()), found, depth - 1, seen)
         elif isinstance(node, ast.Attribute) and MODULE in kinds(origin.at(node.value, ())):
             found.tensors.append(origin)
         else:
@@ -234,11 +234,11 @@ def contains(whole: Value, part: Value) -> bool:
 
 def made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
     """The optimizers that the same function has given the parameters of a model before it changes the model."""
-    text = ast.unparse(model)
+    text = unparsed(model)
     function = enclosing_function(change)
     found = []
     for call in module.index.callers("parameters"):
-        if call.lineno >= change.lineno or enclosing_function(call) is not function or ast.unparse(call.func.value) != text:
+        if call.lineno >= change.lineno or enclosing_function(call) is not function or unparsed(call.func.value) != text:
             continue
         made = next((a for a in ancestors(call) if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None), None)
         if made is not None and may_follow(made, change) and not _rebound_between(module, text, made, change):
@@ -249,7 +249,7 @@ def made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value
 def _rebound_between(module: Module, text: str, made: ast.AST, change: ast.AST) -> bool:
     """Is the name another model between the two, or the optimizer made again after the change?"""
     return any(
-        isinstance(node, ast.Assign) and any(ast.unparse(target) == text for target in node.targets) and made.lineno < node.lineno < change.lineno
+        isinstance(node, ast.Assign) and any(unparsed(target) == text for target in node.targets) and made.lineno < node.lineno < change.lineno
         for node in module.index.nodes(ast.Assign)
     )
 
@@ -265,20 +265,20 @@ def later_calls(made: Value, change: ast.stmt, *methods: str) -> list[ast.Call]:
     target = variable(made)
     if target is None:
         return []
-    text = ast.unparse(target)
-    stores = [n.lineno for n in made.module.index.nodes(ast.Assign) if n.lineno > change.lineno and any(ast.unparse(t) == text for t in n.targets)]
+    text = unparsed(target)
+    stores = [n.lineno for n in made.module.index.nodes(ast.Assign) if n.lineno > change.lineno and any(unparsed(t) == text for t in n.targets)]
     end = min(stores, default=float("inf"))
     calls = [call for method in methods for call in made.module.index.callers(method)]
-    return [c for c in calls if change.lineno < c.lineno < end and isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) == text]
+    return [c for c in calls if change.lineno < c.lineno < end and isinstance(c.func, ast.Attribute) and unparsed(c.func.value) == text]
 
 
 def is_made_anew(made: Value, change: ast.stmt) -> bool:
     """Is another optimizer put into the same variable after a change?"""
     target = variable(made)
-    text = ast.unparse(target) if target is not None else None
+    text = unparsed(target) if target is not None else None
     function = enclosing_function(change)
     return any(
-        n.lineno > change.lineno and enclosing_function(n) is function and any(ast.unparse(t) == text for t in n.targets)
+        n.lineno > change.lineno and enclosing_function(n) is function and any(unparsed(t) == text for t in n.targets)
         for n in made.module.index.nodes(ast.Assign)
     )
 

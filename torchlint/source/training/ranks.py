@@ -6,6 +6,7 @@ import ast
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
@@ -51,6 +52,7 @@ def counts(binding: ast.AST) -> bool:
     return isinstance(counted, ast.Call) and last_word(counted.func) in (("enumerate",) if first else ("range", "trange"))
 
 
+@remembered
 def _is_row(value: Value, depth: int) -> bool:
     found = origins(value) if depth else []
     return bool(found) and all(_has_one_dimension(origin, depth) for origin in found)

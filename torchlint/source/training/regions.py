@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from typing import Iterator
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, within
+from torchlint.source.text.index import enclosing_function, first_of_elifs, is_in, last_word, loop_around, statement_of, test_around, within
 
 _NAMED_SO = re.compile(r"no_?grad|inference_mode|inference_decorator")  # a decorator or context of the project's own, or of nobody knows whom
+MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
 
 def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
     """Is it known that nothing at this place is recorded for backward: by a `with`, a decorator, a global switch or all callers?"""
-    statement = node
-    while not isinstance(statement, (ast.stmt, ast.Module)):
-        statement = statement.up
-    memo, key = module.world.memo, ("no grad", id(statement), depth)
-    if key not in memo:
-        memo[key] = _under_no_grad(module, statement, depth)
-    return memo[key]
+    return _under_no_grad(module, node if isinstance(node, ast.Module) else statement_of(node), depth)
 
 
+@remembered
 def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
-    child = node
-    for parent in ancestors(node):
-        if isinstance(parent, (ast.With, ast.AsyncWith)) and child in parent.body:
+    child, asks = node, module.index.says("is_grad_enabled")
+    while (parent := child.up) is not None:
+        if isinstance(parent, ast.If) and not asks:
+            parent = first_of_elifs(parent)
+        if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
             if any(is_no_grad(Value(module, item.context_expr)) or _is_named_so(item.context_expr) for item in parent.items):
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
                 return False
-        elif isinstance(parent, ast.If) and _is_grad_disabled_test(parent, child):
+        elif asks and isinstance(parent, ast.If) and _is_grad_disabled_test(parent, child):
             return True
-        elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in parent.body:
+        elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
             if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list) or _switches_off(module, parent, node):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
@@ -56,16 +56,9 @@ def runs_without_grad(value: Value) -> bool:
     return False
 
 
+@remembered
 def is_no_grad(value: Value) -> bool:
     """`torch.no_grad()`, `torch.inference_mode()`, `torch.set_grad_enabled(False)`, or a name that holds one."""
-    memo, key = value.module.world.memo, ("is no_grad", value.key)
-    if key not in memo:
-        memo[key] = _is_no_grad(value)
-        value.module.world.kept.append(value)
-    return memo[key]
-
-
-def _is_no_grad(value: Value) -> bool:
     for origin in origins(value):
         node = origin.node
         name = external_name(origin if not isinstance(node, ast.Call) else origin.at(node.func, ()))
@@ -83,7 +76,7 @@ def _is_false(call: ast.Call) -> bool:
 
 
 def _is_enable_grad(module: Module, expression: ast.expr) -> bool:
-    return "enable_grad" in module.index.text and external_name(Value(module, _callee(expression))) == "torch.enable_grad"
+    return module.index.says("enable_grad") and external_name(Value(module, _callee(expression))) == "torch.enable_grad"
 
 
 def _is_named_so(expression: ast.expr) -> bool:
@@ -100,19 +93,16 @@ def _is_grad_disabled_test(test: ast.If, child: ast.AST) -> bool:
     negated = isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)
     condition = condition.operand if negated else condition
     if isinstance(condition, ast.Call) and last_word(condition.func) == "is_grad_enabled":
-        return negated == (child in test.body)
+        return negated == is_in(child, test.body)
     return False
 
 
+@remembered
 def _switched_off_for_file(module: Module) -> bool:
     """`torch.set_grad_enabled(False)` (or `torch.no_grad().__enter__()`) as a statement of the module itself."""
-    memo = module.world.memo
-    key = ("grad off", module.path)
-    if key not in memo:
-        memo[key] = any(
-            isinstance(s, ast.Expr) and _is_switch(module, s) for s in module.tree.body
-        ) and not any(_sets_grad(module, call, True) for call in module.index.callers("set_grad_enabled"))
-    return memo[key]
+    return any(isinstance(s, ast.Expr) and _is_switch(module, s) for s in module.tree.body) and not any(
+        _sets_grad(module, call, True) for call in module.index.callers("set_grad_enabled")
+    )
 
 
 def _is_switch(module: Module, statement: ast.stmt) -> bool:
@@ -130,18 +120,22 @@ def _sets_grad(module: Module, call: ast.Call, to: bool) -> bool:
 
 def _switches_off(module: Module, function: ast.AST, node: ast.AST) -> bool:
     """Is the last `torch.set_grad_enabled(…)` statement of the same function above the place one that switches off?"""
-    if "set_grad_enabled" not in module.index.text:
+    if not module.index.says("set_grad_enabled"):
         return False
-    off = False
-    for statement in function.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.lineno < node.lineno:
-            if _sets_grad(module, statement.value, False):
-                off = True
-            elif off and _sets_grad(module, statement.value, True):
-                off = False
-    return off
+    lines, switches = _switches(module, function)
+    before = bisect_left(lines, node.lineno)
+    return before > 0 and switches[before - 1]
 
 
+@remembered
+def _switches(module: Module, function: ast.AST) -> tuple[list[int], list[bool]]:
+    """The lines of the `torch.set_grad_enabled(…)` statements in a body, and whether each switches off."""
+    calls = [s.value for s in function.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    found = [(call.up.lineno, _sets_grad(module, call, False)) for call in calls if any(_sets_grad(module, call, to) for to in (False, True))]
+    return [line for line, _ in found], [off for _, off in found]
+
+
+@remembered
 def _all_callers_under_no_grad(module: Module, function: ast.FunctionDef, depth: int) -> bool:
     calls = [c for c in module.index.callers(function.name) if any(k.function is function for k in callees(Value(module, c)))]
     return bool(calls) and all(under_no_grad(module, call, depth - 1) for call in calls)
@@ -179,27 +173,24 @@ def _that_switch_off(module: Module, name: str) -> Iterator[Module]:
 
 def loops_around(node: ast.AST) -> list[ast.AST]:
     """The loops of the same function in whose body a place stands, innermost first."""
+    if isinstance(enclosing_function(node), ast.Lambda):
+        return []
     found = []
-    child = node
-    for parent in ancestors(node):
-        if isinstance(parent, FUNCTIONS):
-            break
-        if isinstance(parent, LOOPS) and child in parent.body:
-            found.append(parent)
-        child = parent
+    loop = loop_around(statement_of(node))
+    while loop is not None:
+        found.append(loop)
+        loop = loop_around(loop)
     return found
 
 
 def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The conditions under which a place runs in its function, each with the truth it must have, innermost first."""
-    child = node
-    for parent in ancestors(node):
-        if isinstance(parent, FUNCTIONS):
+    """The conditions under which a place runs in its function, each with the truth it must have, innermost first; not more than matter."""
+    for _ in range(MAX_TESTS):
+        found = test_around(node)
+        if found is None:
             return
-        if isinstance(parent, (ast.If, ast.IfExp, ast.While)) and child is not parent.test:
-            orelse = parent.orelse if isinstance(parent.orelse, list) else [parent.orelse]
-            yield parent.test, child not in orelse
-        child = parent
+        node, truth = found
+        yield node.test, truth
 
 
 def asks_training_mode(module: Module, node: ast.AST) -> bool:

@@ -1,0 +1,45 @@
+"""Answers that are remembered as long as the files they are about: each question is worked on once."""
+
+from __future__ import annotations
+
+import ast
+from functools import wraps
+from typing import Any, Callable
+
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+
+
+def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: int | None = None) -> Callable:
+    """Makes a function of a value, a class, or a module and more, remember its answers.
+
+    `by` is the number of arguments that tell questions apart (others only bound the search), all of them if it is not said.
+    `meanwhile` is the answer to a question that leads back to itself.
+    """
+    if function is None:
+        return lambda function: remembered(function, meanwhile=meanwhile, by=by)
+    name = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def ask(about: Any, *others: Any, **named: Any) -> Any:
+        memo = (about if isinstance(about, Module) else about.module).world.memo
+        key = (name, _which(about), *map(_which, (*others, *named.values()) if by is None else others[: by - 1]))
+        if key not in memo:
+            memo[key] = meanwhile, ()
+            try:
+                memo[key] = function(about, *others, **named), (about, others, named)  # kept, so that no id in a key is used twice
+            except BaseException:
+                del memo[key]
+                raise
+        return memo[key][0]
+
+    return ask
+
+
+def _which(thing: Any) -> Any:
+    """What tells one argument from another: values by what they mean, nodes and bodies by where they are."""
+    if isinstance(thing, Value):
+        return thing.key
+    if isinstance(thing, (ast.AST, list)):
+        return id(thing)
+    return id(thing.node) if hasattr(thing, "node") else thing
