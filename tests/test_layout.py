@@ -25,7 +25,8 @@ ALLOWED = {
     "shapes": {"finding", "project"},
     "edits": {"finding"},
     "linter": {"finding", "project", "config", "edits", "rule", "source", "shapes"},
-    "reports": {"finding", "result", "config", "edits"},
+    "printable": set(),
+    "reports": {"finding", "printable", "result", "config", "edits"},
     "result": {"finding", "project", "reading", "rule", "source"},
 }
 LOWER = set(ALLOWED)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import errno
 import io
+import os
 import re
 import tokenize
 from typing import Iterable
 
 from torchlint.atomic import write
+from torchlint.printable import UNPRINTABLE
 from torchlint.project import NotText, decode
 from torchlint.reading import read
 from torchlint.result import shown
@@ -35,8 +37,7 @@ def rewrite(path: str, before: str, after: str, trees: Iterable[str]) -> None:
 
 def unified(path: str, before: str, after: str) -> str:
     """A patch that `patch -p0` and `git apply -p0` take."""
-    name = shown(path).replace("\\", "/")
-    name += "\t" if " " in name else ""  # else a name ends at its first blank
+    name = _quoted(shown(path).replace(os.sep, "/"))
     lines = []
     for line in difflib.unified_diff(_lines(before), _lines(after), name, name):
         if line.endswith("\n"):
@@ -44,6 +45,15 @@ def unified(path: str, before: str, after: str) -> str:
         else:
             lines.append(f"{line}\n\\ No newline at end of file\n")
     return "".join(lines)
+
+
+def _quoted(name: str) -> str:
+    """A name as git writes it: with what is not plain as octal bytes in quotes."""
+    if not UNPRINTABLE.search(name) and '"' not in name and "\\" not in name:
+        return name + "\t" * (" " in name)  # else a name ends at its first blank
+    name = name.replace("\\", "\\\\").replace('"', '\\"')
+    return '"%s"' % UNPRINTABLE.sub(lambda match: "".join(f"\\{byte:03o}" for byte in os.fsencode(match[0])), name)
+
 
 
 def _lines(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from torchlint import cache_files, user
 from torchlint.boundary import leads_out, tree_of
 from torchlint.config import Settings, suggestion
 from torchlint.config_file import Configurations
-from torchlint.frontends.cli import Failure
+from torchlint.frontends.output import Failure, put
 from torchlint.options import Options
 from torchlint.project import IGNORED_FOLDERS
 from torchlint.result import shown
@@ -34,13 +34,13 @@ def config(option: str | None, output_format: str) -> int:
         raise Failure(f"no option is called `{option}`{suggestion(option, table)}")
     chosen = {option: table[option]} if option else table
     if output_format == "json":
-        click.echo(json.dumps(chosen[option] if option else chosen, indent=2))
+        put(json.dumps(chosen[option] if option else chosen, indent=2) + "\n")
     elif option:
         about = chosen[option]
-        click.echo(f"{about['description']}\n\nDefault: {about['default']}\nType: {about['type']}\nExample:\n")
-        click.echo(f"    [tool.torchlint]\n    {option} = {about['example']}")
+        put(f"{about['description']}\n\nDefault: {about['default']}\nType: {about['type']}\nExample:\n\n")
+        put(f"    [tool.torchlint]\n    {option} = {about['example']}\n")
     else:
-        click.echo("\n".join(chosen))
+        put("".join(f"{name}\n" for name in chosen))
     return 0
 
 

@@ -12,10 +12,12 @@ from torchlint import atomic
 from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
 from torchlint.config_file import Configurations, Layer, inline_layer
-from torchlint.frontends.cli import Failure
+from torchlint.frontends.output import Failure, fail, put, put_error, say
 from torchlint.frontends.summary import Progress, add_noqa, count, show_settings, statistics, summary
 from torchlint.options import options
 from torchlint.patch import rewrite, unified
+from torchlint.printable import printable
+from torchlint.reading import limit_of, too_large
 from torchlint.project import NotText, decode
 from torchlint.reports import FORMATS, load
 from torchlint.result import Result, shown
@@ -105,7 +107,7 @@ class Check:
                 if given[name]:
                     raise Failure(f"--{name.replace('_', '-')} cannot be combined with `-`")
             self.paths = [os.path.abspath(given["stdin_filename"] or "-")]
-            self.overlay = {self.paths[0]: _standard_input()}
+            self.overlay = {self.paths[0]: _standard_input(self.paths[0])}
         self.settings = self.configurations.of_file(self.paths[0])
 
     def run(self) -> int:
@@ -114,11 +116,11 @@ class Check:
             return show_settings(self.settings)
         if given["show_files"]:
             walk = Walk(self.paths, self.configurations)
-            click.echo("".join(f"{path}\n" for path in walk.files()), nl=False)
+            put("".join(f"{printable(path)}\n" for path in walk.files()))
             return self._end(Result(failures=walk.missing, notices=walk.notices))
         if self.overlay and self.settings.force_exclude and is_excluded(self.paths[0], self.settings):
             if self.fixes and not given["diff"]:
-                click.echo(self.overlay[self.paths[0]], nl=False)
+                put(self.overlay[self.paths[0]])
             return 0
         with Progress() as progress:
             run = Run(
@@ -134,7 +136,7 @@ class Check:
         if given["diff"]:
             return self._end_diff(result, patches)
         if self.overlay and self.fixes:
-            click.echo(run.overlay[self.paths[0]], nl=False)
+            put(run.overlay[self.paths[0]])
         if given["fix_only"]:
             return self._end(result, [])
         return self._report(result)
@@ -174,8 +176,10 @@ class Check:
                 atomic.write(given["output_file"], text.encode("utf-8", "backslashreplace"), result.trees)
             except OSError as error:
                 raise Failure(f"--output-file {given['output_file']}: {error.strerror or error}") from None
+        elif self.overlay and self.fixes:
+            put_error(text)
         else:
-            click.echo(text, nl=False, err=bool(self.overlay and self.fixes), color=True)
+            put(text)
         return self._end(result)
 
     def _text(self, result: Result, hidden: int) -> str:
@@ -194,20 +198,22 @@ class Check:
             self._say(f"warning: {line}")
         failures = [*result.failures, *self.failures]
         for line in failures:
-            click.echo(f"error: {line}", err=True)
+            fail(line)
         if failures:
             return 2
         failed = bool(result.findings if findings is None else findings) and not self.given["exit_zero"]
         return int(failed or bool(result.fixed and self.given["exit_non_zero_on_fix"]))
 
     def _end_diff(self, result: Result, patches: list[str]) -> int:
-        click.echo("".join(patches), nl=False)
+        # A patch on a terminal is for people; elsewhere it must be exact.
+        lines = "".join(patches).split("\n")
+        put("\n".join(map(printable, lines) if sys.stdout.isatty() else lines))
         self._say(f"Would fix {count(len(result.fixed), 'finding')}." if patches else "Nothing to fix.")
         return self._end(result, patches)
 
     def _say(self, line: str) -> None:
         if not self.given["quiet"]:
-            click.echo(line, err=True)
+            say(line)
 
     def _color(self) -> bool:
         when = self.given["color"]
@@ -226,7 +232,7 @@ def configurations(given: dict[str, Any]) -> Configurations:
             inline.append(inline_layer(value))
         elif explicit:
             raise Failure("--config names two configuration files")
-        elif not os.path.isfile(value):
+        elif not os.path.exists(value):
             raise Failure(f"--config {value}: no such file, and no KEY=VALUE either")
         else:
             explicit = value
@@ -262,8 +268,16 @@ def _per_file(text: str) -> dict[str, list[str]]:
     return table
 
 
-def _standard_input() -> str:
+def _standard_input(path: str) -> str:
+    if sys.stdin is None:
+        raise Failure("the standard input is closed")
+    limit = limit_of(path)
     try:
-        return decode(sys.stdin.buffer.read())
+        data = sys.stdin.buffer.read(limit + 1) or b""
+        if len(data) > limit:
+            raise too_large(limit)
+        return decode(data)
+    except OSError as error:
+        raise Failure(f"the standard input cannot be read: {error.strerror or error}") from None
     except NotText as error:
         raise Failure(f"the standard input is not text: {error}") from None

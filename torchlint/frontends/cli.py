@@ -32,61 +32,66 @@ Options:
 """
 
 
-class Failure(Exception):
-    """Something the user can do something about: printed in one line, exit code 2."""
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code: 0 clean, 1 findings, 2 could not run."""
     if arguments is None:
         arguments = sys.argv[1:]
         safe_path.enter(*arguments)
-    if arguments[:1] in (["--version"], ["-V"]):
-        print(f"torchlint {torchlint.__version__}")
-        return 0
-    if not arguments or arguments[0] in ("--help", "-h", "help"):
-        commands = "\n".join(f"  {name:<8} {text}" for name, (_, text, _) in COMMANDS.items())
-        print(_HELP.format(commands=commands), end="")
-        return 0
-    name = arguments.pop(0) if arguments[0] in COMMANDS else "check"
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    return _guarded(name, arguments)
+    from torchlint.frontends.output import Failure, fail, prepare, put, settle
+
+    prepare()
+    try:
+        if arguments[:1] in (["--version"], ["-V"]):
+            put(f"torchlint {torchlint.__version__}\n")
+            return 0
+        if not arguments or arguments[0] in ("--help", "-h", "help"):
+            put(_HELP.format(commands="\n".join(f"  {name:<8} {text}" for name, (_, text, _) in COMMANDS.items())))
+            return 0
+        name = arguments.pop(0) if arguments[0] in COMMANDS else "check"
+        return _guarded(name, arguments)
+    except Failure as error:
+        fail(str(error))
+    except BrokenPipeError:
+        pass  # the reader went away, as `head` does
+    finally:
+        settle()
+    return 2
 
 
 def _guarded(name: str, arguments: list[str]) -> int:
     import click
 
     from torchlint.config import ConfigError
+    from torchlint.frontends.output import Failure, fail, is_output
     from torchlint.rule import RuleError
 
     try:
-        code = _command(name).main(arguments, prog_name=f"torchlint {name}", standalone_mode=False)
-        sys.stdout.flush()
-        return code or 0
+        return _command(name).main(arguments, prog_name=f"torchlint {name}", standalone_mode=False) or 0
+    except (Failure, BrokenPipeError):
+        raise
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.ClickException as error:
-        _say(" ".join(error.format_message().split()))
-    except (Failure, ConfigError, RuleError) as error:
-        _say(str(error))
-    except BrokenPipeError:
-        # The reader went away, as `head` does. Nothing more may be written, at the end of the process either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail(" ".join(error.format_message().split()))
+    except (ConfigError, RuleError) as error:
+        fail(str(error))
     except (KeyboardInterrupt, click.Abort):
         return 130
     except Exception as error:
+        if is_output(error):  # click prints the help of a command
+            raise Failure(f"cannot write to the standard output: {error.strerror}") from None
         if os.environ.get("TORCHLINT_DEBUG"):
             raise
         what = " ".join(str(error).split()) or "no message"
-        _say(f"torchlint failed: {type(error).__name__}: {what} (TORCHLINT_DEBUG=1 shows where)")
+        fail(f"torchlint failed: {type(error).__name__}: {what} (TORCHLINT_DEBUG=1 shows where)")
     return 2
 
 
 def _command(name: str):
     """The click command of a subcommand: an object of that name in its module."""
     import importlib
+
+    from torchlint.frontends.output import Failure
 
     module, _, package = COMMANDS[name]
     try:
@@ -97,10 +102,6 @@ def _command(name: str):
         missing_package = package and not (error.name or "").startswith("torchlint")
         advice = f", which `pip install '{package}'` brings" if missing_package else ""
         raise Failure(f"`torchlint {name}` needs {error.name or error}{advice}") from None
-
-
-def _say(line: str) -> None:
-    print(f"error: {line}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from argparse import Namespace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Iterator
 
+from torchlint.printable import printable
 from torchlint.safe_path import only_safe_imports
 
 # flake8 loads plugins whatever it is asked to do: everything else is imported when a file is there to be linted.
@@ -53,10 +54,10 @@ class Plugin:
         except Exception as error:
             # flake8 stops everything when a plugin raises; one file is not worth the report on all others.
             what = " ".join(str(error).split()) or type(error).__name__
-            yield 1, 0, f"TL000 torchlint cannot lint this file: {what}", Plugin
+            yield 1, 0, f"TL000 torchlint cannot lint this file: {printable(what)}", Plugin
             return
         for finding in findings:
-            message = " ".join(finding.message.split())
+            message = printable(" ".join(finding.message.split()))
             yield finding.span.line, finding.span.column - 1, f"{finding.code} {message}", Plugin
 
 

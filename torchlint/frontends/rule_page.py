@@ -14,7 +14,7 @@ import click
 
 from torchlint.config import suggestion
 from torchlint.config_file import Configurations
-from torchlint.frontends.cli import Failure
+from torchlint.frontends.output import Failure, put
 from torchlint.reading import read
 from torchlint.reports.links import rule_url
 
@@ -45,9 +45,9 @@ def rule(which: str | None, everything: bool, examples: bool, rule_path: tuple[s
         raise Failure(f"no rule is called `{which}`{suggestion(which, names)}")
     if output_format == "json":
         records = [_record(r) for r in chosen]
-        click.echo(json.dumps(records[0] if which else records, indent=2))
+        put(json.dumps(records[0] if which else records, indent=2) + "\n")
     elif which is None and not everything:
-        click.echo("\n".join(_table(chosen)))
+        put("\n".join(_table(chosen)) + "\n", styled=True)
     else:
         pages = ["\n".join(_whole(r) if examples else _page(r, rules)) for r in chosen]
         _show("\n\n\n".join(pages))
@@ -59,7 +59,7 @@ def _show(text: str) -> None:
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines:
         click.echo_via_pager(text)
     else:
-        click.echo(text)
+        put(f"{text}\n", styled=True)
 
 
 def _heading(text: str) -> str:

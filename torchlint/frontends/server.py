@@ -22,6 +22,7 @@ from torchlint.frontends.lsp.protocol import Protocol
 from torchlint.frontends.lsp.session import Session
 from torchlint.frontends.lsp.settings import Workspace, read
 from torchlint.frontends.lsp.shapes import code_lenses, inlay_hints
+from torchlint.frontends.output import Failure
 
 log = logging.getLogger(__name__)
 
@@ -150,6 +151,8 @@ def server(stdio: bool, clientprocessid: str | None, rule_path: tuple[str, ...])
     """Serve an editor over the standard input and output."""
     if os.environ.get("TORCHLINT_DEBUG"):
         logging.basicConfig(stream=sys.stderr, level=logging.INFO)
+    if sys.stdin is None:
+        raise Failure("the standard input is closed")
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anybody prints must not stand between messages
     language_server = make_server(tuple(os.path.abspath(path) for path in rule_path))

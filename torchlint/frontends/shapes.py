@@ -11,7 +11,7 @@ import click
 
 from torchlint import atomic, safe_path
 from torchlint.boundary import tree_of
-from torchlint.frontends.cli import Failure
+from torchlint.frontends.output import Failure, put
 from torchlint.project import NotText, Project, decode
 from torchlint.reading import read
 
@@ -58,7 +58,7 @@ def shapes(
         except OSError as error:
             raise Failure(f"--output-file {output_file}: {error.strerror or error}") from None
     else:
-        click.echo(text, nl=False)
+        put(text)
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
 
 

@@ -8,12 +8,13 @@ import time
 from collections import Counter
 from itertools import groupby
 
-import click
 from msgspec import UNSET, to_builtins
 
 from torchlint.config import Settings
 from torchlint.edits import apply
+from torchlint.frontends.output import put
 from torchlint.patch import rewrite
+from torchlint.printable import printable
 from torchlint.result import Result, Statistics, shown
 from torchlint.source.text.suppress import Suppressions
 
@@ -59,7 +60,7 @@ def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -
     if show_fixes and fixed:
         lines.append(f"Fixed {count(fixed, 'finding')}:")
         for path, findings in groupby(result.fixed, key=lambda f: f.path):
-            lines.append(f"- {shown(path)}:")
+            lines.append(f"- {printable(shown(path))}:")
             for (code, name), number in sorted(Counter((f.code, f.name) for f in findings).items()):
                 lines.append(f"    {number} × {code} ({name})")
         lines.append("")
@@ -110,16 +111,17 @@ def _work(s: Statistics) -> list[str]:
         if isinstance(table, dict) and table:
             lines.append(f"{key.replace('_', ' ')}:")
             top = sorted(table.items(), key=lambda item: (-item[1], item[0]))
-            lines += [f"{value:>7,}  {reason}" for reason, value in top[:_REASONS]]
+            lines += [f"{value:>7,}  {printable(reason)}" for reason, value in top[:_REASONS]]
     return lines
 
 
 def show_settings(settings: Settings) -> int:
     """Prints every setting as TOML, and where they come from."""
-    click.echo(f"# from {settings.source or 'the defaults'}")
+    lines = [f"# from {printable(settings.source) or 'the defaults'}"]
     for key, value in to_builtins(settings).items():
         if value is not UNSET and key != "source":
-            click.echo(f"{key.replace('_', '-')} = {json.dumps(value)}")
+            lines.append(f"{key.replace('_', '-')} = {json.dumps(value)}")
+    put("".join(f"{line}\n" for line in lines))
     return 0
 
 

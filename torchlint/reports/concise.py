@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Callable
 
 from torchlint.config import Settings
-from torchlint.reports.places import is_fixable, place, printable
+from torchlint.printable import printable
+from torchlint.reports.places import is_fixable, place
 from torchlint.result import Result
 
 

@@ -8,7 +8,7 @@ from typing import Iterator
 from msgspec import Struct
 
 from torchlint.finding import Span
-from torchlint.reports.places import printable
+from torchlint.printable import printable
 
 CONTEXT = 2  # lines shown around the finding; a note shows its line alone
 WIDEST = 160  # columns of a source line; longer ones are cut around the mark
@@ -75,11 +75,7 @@ def _measure(line: str, span: Span, offset: int) -> tuple[int, int]:
 
 
 def _display(text: str) -> str:
-    return "".join(map(_shown, text))
-
-
-def _shown(char: str) -> str:
-    return "    " if char == "\t" else printable(char)
+    return printable(text.replace("\t", "    "))
 
 
 def _width(text: str) -> int:
@@ -88,7 +84,7 @@ def _width(text: str) -> int:
         return len(text)
     width = 0
     for char in text:
-        written = _shown(char)
+        written = _display(char)
         if len(written) > 1:
             width += len(written)
         elif not unicodedata.combining(char):

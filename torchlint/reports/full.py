@@ -7,9 +7,10 @@ from typing import Callable, Iterator
 
 from torchlint.config import Settings
 from torchlint.finding import Finding, Note
-from torchlint.reports.frame import Mark, Piece, frame
+from torchlint.printable import printable
 from torchlint.reports.change import change
-from torchlint.reports.places import is_fixable, place, printable
+from torchlint.reports.frame import Mark, Piece, frame
+from torchlint.reports.places import is_fixable, place
 from torchlint.result import Result
 
 STYLES = {

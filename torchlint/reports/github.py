@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Callable
 
 from torchlint.config import Settings
-from torchlint.reports.places import place, printable, span_in_file
+from torchlint.printable import printable
+from torchlint.reports.places import place, span_in_file
 from torchlint.result import Result
 
 LEVELS = {"error": "error", "warning": "warning", "info": "notice"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Callable
 
 from torchlint.config import Settings
+from torchlint.printable import json_text
 from torchlint.reports.places import sentence, span_in_file
 from torchlint.result import Result, shown
 
@@ -32,7 +32,7 @@ def render(result: Result, settings: Settings, write: Callable[[str], object], c
                 },
             }
         )
-    write(json.dumps(records, indent=2) + "\n")
+    write(json_text(records, indent=2) + "\n")
 
 
 def _path(path: str) -> str:

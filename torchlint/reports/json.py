@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Callable
 
 from torchlint.config import Settings
 from torchlint.finding import Finding, Span
+from torchlint.printable import json_text
 from torchlint.reports.links import rule_url
 from torchlint.result import Result
 
 
 def render(result: Result, settings: Settings, write: Callable[[str], object], color: bool = False) -> None:
-    write(json.dumps([record(finding) for finding in result.findings], indent=2) + "\n")
+    write(json_text([record(finding) for finding in result.findings], indent=2) + "\n")
 
 
 def record(finding: Finding) -> dict[str, Any]:

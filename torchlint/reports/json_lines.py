@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Callable
 
 from torchlint.config import Settings
+from torchlint.printable import json_text
 from torchlint.reports.json import record
 from torchlint.result import Result
 
 
 def render(result: Result, settings: Settings, write: Callable[[str], object], color: bool = False) -> None:
     for finding in result.findings:
-        write(json.dumps(record(finding)) + "\n")
+        write(json_text(record(finding)) + "\n")

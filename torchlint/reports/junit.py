@@ -8,7 +8,8 @@ from typing import Callable
 from xml.sax.saxutils import escape, quoteattr
 
 from torchlint.config import Settings
-from torchlint.reports.places import place, printable
+from torchlint.printable import printable
+from torchlint.reports.places import place
 from torchlint.result import Result, shown
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from torchlint.config import Settings
 from torchlint.finding import Finding, Note, Span
+from torchlint.printable import printable
 from torchlint.result import shown
 
-# C0 and C1 controls, line separators, and the marks that reorder text: a file name or a literal may hold any of them.
-UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """The text with everything escaped that a terminal would obey instead of showing."""
-    return UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+def path_in_line(path: str) -> str:
+    """A path that a line may begin with: GitHub obeys lines that begin with `::`."""
+    name = shown(path)
+    return "./" * name.lstrip().startswith("::") + printable(name)
 
 
 def place(at: Finding | Note) -> str:
     """`model.py:12:5`, and `train.ipynb:cell 3:12:5` in a notebook."""
-    return f"{printable(shown(at.path))}:{f'cell {at.cell}:' if at.cell else ''}{at.span.line}:{at.span.column}"
+    return f"{path_in_line(at.path)}:{f'cell {at.cell}:' if at.cell else ''}{at.span.line}:{at.span.column}"
 
 
 def span_in_file(at: Finding | Note) -> Span:

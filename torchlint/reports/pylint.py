@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Callable
 
 from torchlint.config import Settings
-from torchlint.reports.places import printable, sentence, span_in_file
-from torchlint.result import Result, shown
+from torchlint.reports.places import path_in_line, sentence, span_in_file
+from torchlint.result import Result
 
 
 def render(result: Result, settings: Settings, write: Callable[[str], object], color: bool = False) -> None:
     for finding in result.findings:
         line = span_in_file(finding).line
-        write(f"{printable(shown(finding.path))}:{line}: [{finding.code}] {sentence(finding)}\n")
+        write(f"{path_in_line(finding.path)}:{line}: [{finding.code}] {sentence(finding)}\n")

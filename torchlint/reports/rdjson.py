@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Callable
 
 from torchlint.config import Settings
 from torchlint.finding import Finding, Note, Span
+from torchlint.printable import json_text
 from torchlint.reports.links import rule_url
 from torchlint.reports.change import change
 from torchlint.reports.places import sentence, span_in_file
@@ -22,7 +22,7 @@ def render(result: Result, settings: Settings, write: Callable[[str], object], c
         "severity": "WARNING",
         "diagnostics": [_diagnostic(finding, result) for finding in result.findings],
     }
-    write(json.dumps(report, indent=2) + "\n")
+    write(json_text(report, indent=2) + "\n")
 
 
 def _diagnostic(finding: Finding, result: Result) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any, Callable
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from torchlint import __version__
 from torchlint.config import Settings
 from torchlint.finding import Finding, Fix, Note, Span
+from torchlint.printable import json_text
 from torchlint.reports.links import rule_url
 from torchlint.reports.places import sentence
 from torchlint.result import Result, shown
@@ -35,7 +35,7 @@ def render(result: Result, settings: Settings, write: Callable[[str], object], c
         ],
     }
     log = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-    write(json.dumps(log, indent=2) + "\n")
+    write(json_text(log, indent=2) + "\n")
 
 
 def _invocation(result: Result) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Iterator
 
+from torchlint.printable import printable
+from torchlint.result import split_lines
 from torchlint.shapes.core.table import Call, Step, Table
 from torchlint.traces import picture, words
 from torchlint.traces.story import Story
@@ -68,9 +70,17 @@ def render(stories: list[Story]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Shapes in {escape(path)}</title><style>{_STYLE}</style></head><body>{_MARKS}"
-        f"<h1>Shapes in {escape(path)}</h1><nav>{links}</nav>{body}</body></html>\n"
+        f"<title>Shapes in {_line(path)}</title><style>{_STYLE}</style></head><body>{_MARKS}"
+        f"<h1>Shapes in {_line(path)}</h1><nav>{links}</nav>{body}</body></html>\n"
     )
+
+
+def _line(text: str) -> str:
+    return escape(printable(text.replace("\t", "    ")))
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(_line, text.split("\n")))
 
 
 def _bad(reason: str) -> str:
@@ -85,16 +95,16 @@ def _forward(story: Story) -> Iterator[str]:
     yield f'<p class="soft">{words.count(table.parameters)} parameters{line}{result}</p>'
     for name, value in table.inputs.items():
         why = (
-            f' <span class="why">assumed: {escape(table.assumed[name] or "it runs with it")}</span>'
+            f' <span class="why">assumed: {_line(table.assumed[name] or "it runs with it")}</span>'
             if name in table.assumed
             else ""
         )
-        yield f"<p><code>{escape(name)}: {escape(value)}</code>{why}</p>"
+        yield f"<p><code>{escape(name)}: {_line(value)}</code>{why}</p>"
     if table.arguments:
         made = ", ".join(f"{name} = {value}" for name, value in table.arguments.items())
-        yield f'<p class="why">made with {escape(made)}</p>'
+        yield f'<p class="why">made with {_line(made)}</p>'
     if story.reason:
-        yield f'<div class="reason">{escape(story.reason)}</div>'
+        yield f'<div class="reason">{_lines(story.reason)}</div>'
     if table.steps:
         yield f'<div class="both">{_source(story)}<div class="drawing">{picture.svg(table)}</div></div>'
         opened = "" if len(table.steps) > 40 else " open"
@@ -104,7 +114,7 @@ def _forward(story: Story) -> Iterator[str]:
 
 def _source(story: Story) -> str:
     """The lines of the class, and of what else of the file ran, with what came out of each in the margin."""
-    lines = story.source.splitlines()
+    lines = split_lines(story.source)
     margin: dict[int, list[Step]] = {}
     for step in story.table.steps:
         if step.span is not None and step.path == story.table.path:
@@ -133,7 +143,7 @@ def _source(story: Story) -> str:
         tip = escape("\n".join(f"{words.title(s)} → {words.shapes(s.outputs)}" for s in steps[:20]), quote=True)
         rows.append(
             f'<tr{_bad("x" if failed else "")} title="{tip}"><td class="number">{number}</td>'
-            f'<td>{escape(lines[number - 1])}</td><td class="margin">{escape(gives)}</td></tr>'
+            f'<td>{_line(lines[number - 1])}</td><td class="margin">{escape(gives)}</td></tr>'
         )
     return f'<div class="source"><table>{"".join(rows)}</table></div>' if rows else ""
 
@@ -143,7 +153,7 @@ def _steps(table: Table) -> str:
     for step in table.steps:
         line = str(step.span.line) if step.span else ""
         parameters = words.count(step.parameters) if step.parameters else ""
-        out = words.shapes(step.outputs) if not step.error else "✗ " + " ".join(step.error.split())
+        out = words.shapes(step.outputs) if not step.error else "✗ " + printable(" ".join(step.error.split()))
         cells = [words.title(step), words.shapes(step.inputs), out, words.dtypes(step)]
         rows.append(
             f'<tr{_bad(step.error)}><td class="right">{line}</td>{"".join(f"<td>{escape(c)}</td>" for c in cells)}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import NamedTuple
 
+from torchlint.printable import printable
 from torchlint.shapes.core.table import Step, Table
 from torchlint.traces import words
 
@@ -137,8 +138,8 @@ def _drawn(box: _Box, row: int, lane: int) -> str:
     kind = "failed" if box.failed else "layer" if box.layer else "input" if not box.first else "operation"
     title, shape = words.short(box.title, 31), words.short(box.shape, 33)
     return (
-        f'<g class="{kind}"><title>{escape(box.tip)}</title>'
+        f'<g class="{kind}"><title>{escape(printable(box.tip))}</title>'
         f'<rect x="{x}" y="{y}" width="{_BOX}" height="{_HEIGHT}" rx="6"/>'
-        f'<text x="{x + 10}" y="{y + 15}">{escape(title)}</text>'
+        f'<text x="{x + 10}" y="{y + 15}">{escape(printable(title))}</text>'
         f'<text class="shape" x="{x + 10}" y="{y + 29}">{escape(shape)}</text></g>'
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
+from torchlint.printable import printable
 from torchlint.shapes.core.table import Table
 from torchlint.traces import words
 from torchlint.traces.story import Story
@@ -23,14 +24,14 @@ def render(stories: list[Story], color: bool = False, ascii_only: bool = False) 
 def _forward(story: Story, color: bool) -> Iterator[str]:
     table = story.table
     line = f":{table.span.line}" if table.span else ""
-    yield _paint(table.name, _BOLD, color) + f"  {story.path}{line}, {words.count(table.parameters)} parameters"
+    yield _paint(table.name, _BOLD, color) + f"  {printable(story.path)}{line}, {words.count(table.parameters)} parameters"
     for name, value in table.inputs.items():
         why = f"  (assumed: {table.assumed[name] or 'it runs with it'})" if name in table.assumed else ""
-        yield f"  {name}: {value}{_paint(why, _DIM, color)}"
+        yield f"  {name}: {printable(value)}{_paint(printable(why), _DIM, color)}"
     for name, value in table.arguments.items():
-        yield _paint(f"  made with {name} = {value}", _DIM, color)
+        yield _paint(printable(f"  made with {name} = {value}"), _DIM, color)
     if not table.steps:
-        yield f"  nothing to show: {story.reason or 'its forward does nothing with tensors'}"
+        yield f"  nothing to show: {printable(story.reason) or 'its forward does nothing with tensors'}"
         return
     yield ""
     rows = [list(_cells(table, number)) for number in range(len(table.steps))]
@@ -41,8 +42,8 @@ def _forward(story: Story, color: bool) -> Iterator[str]:
         yield _paint(text, _RED, color) if step.error else text
     if story.reason:
         yield ""
-        for position, part in enumerate(story.reason.splitlines()):
-            yield _paint(("✗ " if not position else "  ") + part.strip(), _RED, color)
+        for position, part in enumerate(story.reason.split("\n")):
+            yield _paint(("✗ " if not position else "  ") + printable(part.strip()), _RED, color)
     elif table.result:
         yield f"\n  gives {table.result}"
 

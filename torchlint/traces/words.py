@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from torchlint.printable import printable
 from torchlint.shapes.core.table import Step, Value
 
 
@@ -42,7 +43,7 @@ def dtypes(step: Step) -> str:
 
 def title(step: Step) -> str:
     """`c1: Conv2d(…)` for a layer, `flatten(1)` for an operation."""
-    label = _LONG_WORDS.sub("", step.label)
+    label = printable(_LONG_WORDS.sub("", step.label))
     return f"{step.module}: {label}" if step.layer and step.module else label
 
 

@@ -8,6 +8,8 @@ from typing import Any, Sequence
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from torchlint.printable import printable
+
 log = logging.getLogger(__name__)
 CONFIGURATION_FILES = ("pyproject.toml", "torchlint.toml", ".torchlint.toml")
 
@@ -37,7 +39,7 @@ class Client:
         self._server.text_document_publish_diagnostics(params)
 
     def warn(self, message: str) -> None:
-        self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+        self._server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, printable(message)))
 
     def refresh_diagnostics(self) -> None:
         self._server.workspace_diagnostic_refresh(None)

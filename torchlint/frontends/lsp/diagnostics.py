@@ -13,6 +13,7 @@ from torchlint.finding import Edit, Finding, Note
 from torchlint.frontends.lsp.documents import Document, OpenFiles, Unit
 from torchlint.frontends.lsp.text import Text
 from torchlint.project import NotText, decode
+from torchlint.printable import printable
 from torchlint.reading import read
 from torchlint.reports.links import rule_url
 from torchlint.rule import Rule
@@ -36,7 +37,7 @@ def diagnostic(
     link = address(finding, rules)
     return types.Diagnostic(
         range=document.range(finding.span),
-        message=f"{finding.message}\n{finding.help}" if finding.help else finding.message,
+        message="\n".join(map(printable, filter(None, (finding.message, *finding.help.split("\n"))))),
         severity=SEVERITIES[finding.severity],
         code=finding.code,
         code_description=types.CodeDescription(link) if link else None,
@@ -86,7 +87,7 @@ def _related(note: Note, unit: Unit, files: OpenFiles) -> types.DiagnosticRelate
         location = types.Location(document.uri, document.range(note.span))
     else:
         location = types.Location(from_fs_path(note.path) or "", on_disk(note.path, files.encoding).range(note.span))
-    return types.DiagnosticRelatedInformation(location, note.message)
+    return types.DiagnosticRelatedInformation(location, printable(note.message))
 
 
 def on_disk(path: str, encoding: str) -> Text:

@@ -1,0 +1,90 @@
+"""Where the command's words go: escaped if others may have chosen them, and one line if they cannot be written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import TextIO
+
+from torchlint.printable import printable
+
+_LONGEST = 2000  # characters of a line about the run
+
+
+class Failure(Exception):
+    """Something the user can do something about: printed in one line, exit code 2."""
+
+
+def prepare() -> None:
+    """Makes the standard streams usable. One that is closed is occupied, or the next file that is opened would be it."""
+    for handle in range(3):
+        try:
+            os.fstat(handle)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)  # so that writing fails
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def put(text: str, styled: bool = False) -> None:
+    """Writes to the standard output, exactly, or without its styles where nobody sees them."""
+    try:
+        if styled:
+            import click
+
+            click.echo(text, nl=False)
+        else:
+            sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _abandon(sys.stdout)
+        raise Failure(f"cannot write to the standard output: {error.strerror or error}") from None
+
+
+def say(line: str) -> None:
+    """One line for people, on the standard error stream. If nobody can hear it, the exit code says enough."""
+    line = printable(line)
+    if len(line) > _LONGEST:
+        line = f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}"
+    put_error(f"{line}\n")
+
+
+def fail(line: str) -> None:
+    say(f"error: {line}")
+
+
+def put_error(text: str) -> None:
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        _abandon(sys.stderr)
+
+
+def is_output(error: Exception) -> bool:
+    """Whether an error is that of a full disk or a closed stream, not of a file."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EBADF, errno.EIO)
+
+
+def settle() -> None:
+    """What is left of the output is written now or never: at the end of the process Python would complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _abandon(sys.stdout)
+
+
+def _abandon(stream: TextIO) -> None:
+    handle = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(handle, stream.fileno())
+    finally:
+        os.close(handle)
