@@ -201,25 +201,6 @@ class Temperature(nn.Module):
         loss.backward()
         self.optimizer.step()
 ```
-```python good
-class Strategy:
-    def __init__(self, model):
-        self.model, self.loss = model, 0
-        self.layer = nn.Linear(4, 2)
-
-    def criterion(self):
-        return F.mse_loss(self.layer(self.x), self.y)
-
-    def train(self, batches):
-        for self.x, self.y in batches:
-            self.loss = self.criterion()
-            self.loss.backward()
-
-    @torch.no_grad()
-    def eval(self, batches):
-        for self.x, self.y in batches:
-            self.loss = self.criterion()
-```
 """
 
 import ast

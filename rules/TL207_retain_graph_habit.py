@@ -41,20 +41,25 @@ def saliency(out, classes):
     for c in classes:
         out[c].backward(retain_graph=True)
 
-def gradients(objectives):
-    for objective in objectives:
-        objective.backward(retain_graph=True)
-
-def both(model, x, y):
-    out = model(x)
-    gradients([F.cross_entropy(out, y), out.norm()])
-
 def step(loss, last):
     loss.backward(retain_graph=not last)
 
 def first(loss):
     loss.backward(retain_graph=True)
     return loss
+```
+```python good surgery.py
+def gradients(objectives):
+    for objective in objectives:
+        objective.backward(retain_graph=True)
+```
+```python good main.py
+import torch
+from surgery import gradients
+
+model = torch.nn.Linear(3, 2)
+out = model(x)
+gradients([out.norm(), out.pow(2).mean()])
 ```
 """
 
