@@ -13,6 +13,7 @@ _COMPARED = {
     ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
 }
 _NOTHING = object()
+MAX_TESTS_ON_TESTS = 1  # what a test holds may depend on other tests, and those on others: unbounded, it is exponential
 
 
 def may_run(place: Value) -> bool:
@@ -37,14 +38,23 @@ def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:
 def live(choice: Value) -> list[ast.expr]:
     """The branches of `a if test else b` that may be taken."""
     node: ast.IfExp = choice.node
-    truth = _truth(choice.at(node.test, ())) if choice.frame is not None else None
+    truth = _truth(choice.at(node.test, ())) if choice.frame is not None and choice.module.world.deciding < MAX_TESTS_ON_TESTS else None
     return [branch for branch, sense in ((node.body, True), (node.orelse, False)) if truth is not (not sense)]
 
 
 def _runs(place: Value) -> bool | None:
     """Do the tests around a place hold? None where a test is not decided, or where there is none."""
-    if place.frame is None or enclosing_function(place.node) is not place.frame.function:
+    world = place.module.world
+    if place.frame is None or enclosing_function(place.node) is not place.frame.function or world.deciding >= MAX_TESTS_ON_TESTS:
         return None
+    world.deciding += 1
+    try:
+        return _decided(place)
+    finally:
+        world.deciding -= 1
+
+
+def _decided(place: Value) -> bool | None:
     child, found = place.node, []
     for parent in ancestors(place.node):
         if parent is place.frame.function:

@@ -27,6 +27,7 @@ class World:
         self.cuts = 0  # how often a search ended at a bound or at itself
         self.steps = 0  # of the question that is being answered
         self.depth = 0  # of the steps that wait for others
+        self.deciding = 0  # tests that are being decided for others
         self.nesting = 0  # of questions that lead to questions, so that a recursion ends as an unknown
         self.rewritten_lines = 0  # given to libcst, for the statistics
 
@@ -44,7 +45,7 @@ class World:
     def forget_searches(self) -> None:
         """A search was broken off by an error: the next one begins from nothing."""
         self.pending.clear()
-        self.steps = self.depth = self.nesting = 0
+        self.steps = self.depth = self.nesting = self.deciding = 0
 
     def imported_texts(self, path: str, text: str) -> Iterator[tuple[str, str]]:
         """The project files that a file imports, as far as its text tells, with their texts; nothing is parsed."""
