@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable, NamedTuple
 
 
@@ -50,8 +51,9 @@ class ProgramError(Exception):
 class Unknown:
     """A value nobody knows, and why. It absorbs every operation; `hole` names the input it stands for, if it does.
 
-    Python asks for definite answers in `bool`, `len`, `int`, iteration: those raise UnknownUsed, and the interpreter, which
-    looks first, decides instead. torch functions that meet an unknown answer with it (`__torch_function__`).
+    Python asks for definite answers in `bool`, `len`, `int`, items, iteration: those raise UnknownUsed, and the interpreter,
+    which looks first, decides instead. What others' code does with one is paid for, so that no loop of theirs is endless.
+    torch functions that meet an unknown answer with it (`__torch_function__`).
     """
 
     __slots__ = ("reason", "hole")
@@ -65,12 +67,14 @@ class Unknown:
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
+        _charge()
         for value in (*args, *(kwargs or {}).values()):
             if type(value) is Unknown:
                 return Unknown(value.reason)
         return Unknown(f"{getattr(function, '__name__', 'a torch function')} of unknown values")
 
     def _absorb(self, *args, **kwargs) -> Unknown:
+        _charge()
         return Unknown(self.reason)
 
     def _refuse(self, *args, **kwargs):
@@ -79,16 +83,18 @@ class Unknown:
     def __getattr__(self, name: str) -> Unknown:
         if name.startswith("__"):
             raise AttributeError(name)
+        _charge()
         report_use(self, "attribute", name)
         return Unknown(self.reason)
 
-    __call__ = __getitem__ = _absorb
+    __call__ = _absorb
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = _absorb
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _absorb
     __pow__ = __rpow__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _absorb
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __neg__ = __pos__ = __invert__ = __abs__ = _absorb
     __lt__ = __le__ = __gt__ = __ge__ = _absorb
     __bool__ = __len__ = __int__ = __float__ = __index__ = __iter__ = __contains__ = _refuse
+    __getitem__ = _refuse  # torch looks for the first tensor of a result by `while not isinstance(var, Tensor): var = var[0]`
 
     def __setitem__(self, key, value) -> None:
         pass
@@ -116,6 +122,14 @@ class Special:
 
 # The machines that run just now, the innermost last.
 machines: list[Any] = []
+
+_CHARGE = 20  # steps
+
+
+def _charge() -> None:
+    """Code of torch or Python, which nobody counts, used an unknown."""
+    if machines and not sys._getframe(2).f_globals.get("__name__", "").startswith("torchlint."):
+        machines[-1].budget.spend(_CHARGE)
 
 
 def unknown_in(values) -> Unknown | None:
