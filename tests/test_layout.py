@@ -19,7 +19,8 @@ CODE = [*MODULES, *RULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT 
 ALLOWED = {
     "finding": set(),
     "reading": set(),
-    "project": {"reading"},
+    "boundary": set(),
+    "project": {"boundary", "reading"},
     "rule": {"finding", "project", "reading"},
     "source": {"finding", "project", "rule"},
     "shapes": {"finding", "project"},

@@ -6,6 +6,7 @@ import pytest
 
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
+from torchlint.project import Project
 from torchlint.walk import Walk
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -77,3 +78,51 @@ def test_links_in_circles_end(tree):
     (root / "a/gone.py").symlink_to("nowhere.py")
     (root / "a/link.py").symlink_to("b.py")
     assert walked(".") == ["a/b.py", "a/link.py"]
+
+
+@pytest.fixture
+def beside(tree):
+    """A repository with links of every kind, and a folder beside it that is none of its business."""
+    root = tree({
+        "home/secret.py": "import torch\nPASSWORD = 1\n",
+        "repo/.git/HEAD": "",
+        "repo/.git/config.py": "",
+        "repo/.env": "import torch",
+        "repo/build/made.py": "",
+        "repo/pkg/a.py": "",
+        "repo/tools/b.py": "",
+    })
+    links = {"out": "../../home/secret.py", "env": "../.env", "git": "../.git/config.py", "made": "../build/made.py", "zero": "/dev/zero", "inside": "../tools/b.py"}
+    for name, to in links.items():
+        (root / f"repo/pkg/{name}.py").symlink_to(to)
+    (root / "repo/away").symlink_to("../home")
+    return root
+
+
+def test_links_are_followed_to_what_is_linted_anyway(beside):
+    walk = Walk(["repo"], Configurations())
+    assert [os.path.relpath(path) for path in walk.files()] == ["repo/pkg/a.py", "repo/pkg/inside.py", "repo/tools/b.py"]
+    assert walk.missing == [] and len(walk.notices) == 1 and "5 links are left out" in walk.notices[0]
+    assert walked("repo/pkg/out.py", "repo/away") == ["repo/away/secret.py", "repo/pkg/out.py"]  # they were named
+
+
+def test_imports_do_not_follow_links_out_of_the_repository(beside):
+    view = Project(beside / "repo").view(beside / "repo/pkg/a.py")
+    found = {name: view.resolve(name) for name in ("out", "env", "zero", "inside", "away.secret")}
+    assert found == {**dict.fromkeys(found), "inside": str(beside / "repo/pkg/inside.py")}
+    assert view.mentions("PASSWORD") == []
+
+
+def test_a_configuration_that_is_broken_loses_only_its_own_folder(tree):
+    tree({"a.py": "", "b/torchlint.toml": "select = [", "b/c.py": "", "b/d/e.py": "", "f/g.py": ""})
+    walk = Walk(["."], Configurations())
+    assert [os.path.relpath(path) for path in walk.files()] == ["a.py", "f/g.py"]
+    assert len(walk.missing) == 1 and "not valid TOML" in walk.missing[0]
+
+
+def test_what_lies_deep_is_found(tree):
+    deep = "/".join("d" * 450)
+    root = tree({f"{deep}/__init__.py": "", f"{deep}/a.py": "import torch\n"})
+    path = root / deep / "a.py"
+    assert Walk([str(path)], Configurations()).files() == [str(path)]
+    assert str(path) in Walk(["."], Configurations()).files() and str(path) in Project(root).files()

@@ -20,7 +20,7 @@ import torchlint
 from torchlint import cache_files
 from torchlint.config import Settings
 from torchlint.finding import Finding
-from torchlint.project import IGNORED_FOLDERS, Project, digest, read
+from torchlint.project import Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
 MENTIONS = "mentions "
@@ -167,8 +167,7 @@ class Cache:
     def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
         """The folders of a project with their times, and the files that Project.files() has."""
         folders, files = {}, Project(root).files()
-        for folder, below, _ in os.walk(root):
-            below[:] = [name for name in below if name not in IGNORED_FOLDERS]
+        for folder, _ in folders_below(root):
             changed = _time(folder)
             folders[folder] = changed if changed < self._young else -1
         return folders, files

@@ -66,11 +66,19 @@ class Configurations:
 
     def of_folder(self, folder: str, names: Collection[str] | None = None) -> Settings:
         """The settings in force for a folder; `names` are its entries if they are known."""
-        if folder not in self._folders:
-            self._folders[folder] = self._look(folder, names)
+        climbed = []
+        while folder not in self._folders:
+            climbed.append(folder)
+            found = self._look(folder, names)
+            if found is None and os.path.dirname(folder) != folder:
+                folder, names = os.path.dirname(folder), None
+            else:
+                self._folders[folder] = found or self._settings("")
+        self._folders.update(dict.fromkeys(climbed, self._folders[folder]))
         return self._folders[folder]
 
-    def _look(self, folder: str, names: Collection[str] | None) -> Settings:
+    def _look(self, folder: str, names: Collection[str] | None) -> Settings | None:
+        """The settings that a folder itself says, None if it says nothing."""
         if self.settings is not None:
             return self.settings
         if self.isolated:
@@ -81,8 +89,7 @@ class Configurations:
             path = os.path.join(folder, name)
             if (name in names if names is not None else os.path.isfile(path)) and self._is_ours(path):
                 return self._settings(path)
-        parent = os.path.dirname(folder)
-        return self.of_folder(parent) if parent != folder else self._settings("")
+        return None
 
     def users_own(self) -> Settings:
         """The settings of somebody who is in no project."""

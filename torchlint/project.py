@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Iterable, Iterator, Mapping
 
 from torchlint import reading
+from torchlint.boundary import repository, stays_in
 
 TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
 WORDS = (*TORCH, "backward(")  # a file with none of them is not even parsed; one that only runs backward is told by its users what it trains
@@ -56,6 +57,7 @@ class Project:
         self._digests: dict[str, tuple[bytes | None, str]] = {}
         self._resolved: dict[tuple, tuple[str | None, tuple[str, ...]]] = {}
         self._contained: dict[str, tuple[str, dict[str, bool]]] = {}
+        self._reachable: dict[str, bool] = {}
         self._files: list[str] | None = None
         self._importing: dict[bytes, list[str]] | None = None
 
@@ -102,7 +104,8 @@ class Project:
         key = (folder, module, level)
         if key not in self._resolved:
             tried: list[str] = []
-            found = next((path for path in self._places(folder, module, level) if tried.append(path) or self.bytes(path) is not None), None)
+            places = (path for path in self._places(folder, module, level) if tried.append(path) or self.bytes(path) is not None)
+            found = next(filter(self._is_reachable, places), None)
             self._resolved[key] = found, tuple(tried)
         return self._resolved[key]
 
@@ -119,6 +122,19 @@ class Project:
                 yield f"{stem}.py"
             yield os.path.join(stem, "__init__.py")
 
+    def _is_reachable(self, path: str) -> bool:
+        """Whether a path leads to Python in this project: links in it are anybody's, and what they lead to would be quoted."""
+        if path in self.overlay:
+            return True
+        folder = os.path.dirname(path)
+        if folder not in self._reachable:
+            self._reachable[folder] = self._stays(folder)
+        return self._reachable[folder] and (not os.path.islink(path) or os.path.realpath(path).endswith(".py") and self._stays(path))
+
+    def _stays(self, path: str) -> bool:
+        trees = (repository(str(self.root)) or str(self.root), *self.folders)
+        return any(stays_in(path, tree) for tree in trees)
+
     def contains(self, path: str, word: str) -> bool:
         """Does a word stand in a file's text? Rules ask the same of the same files again and again."""
         text = self.text(path) or ""
@@ -133,9 +149,9 @@ class Project:
         """Every Python file under the root, sorted."""
         if self._files is None:
             found = []
-            for folder, folders, names in os.walk(self.root):
-                folders[:] = sorted(f for f in folders if f not in IGNORED_FOLDERS)
-                found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".py")]
+            for _, entries in folders_below(str(self.root)):
+                paths = [entry.path for entry in entries if entry.name.endswith(".py") and not entry.is_dir(follow_symlinks=False)]
+                found += filter(self._is_reachable, sorted(paths))
             self._files = found
         return self._files
 
@@ -153,6 +169,21 @@ class Project:
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""
         return View(self, os.path.abspath(path))
+
+
+def folders_below(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """The folders of a project with what is in them, without those that are nobody's own; links are not followed."""
+    stack = [root]
+    while stack:
+        folder = stack.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = list(found)
+        except OSError:
+            continue
+        yield folder, entries
+        below = [entry.path for entry in entries if entry.name not in IGNORED_FOLDERS and entry.is_dir(follow_symlinks=False)]
+        stack += sorted(below, reverse=True)
 
 
 def read(path: str) -> bytes | None:

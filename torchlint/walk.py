@@ -8,12 +8,12 @@ import re
 import stat
 from fnmatch import translate
 from functools import cache, lru_cache
-from typing import Iterable
+from typing import Callable, Iterable
 
 from msgspec import Struct
 
-from torchlint.boundary import repository, tree_of
-from torchlint.config import Settings
+from torchlint.boundary import is_below, repository, tree_of
+from torchlint.config import ConfigError, Settings
 from torchlint.config_file import Configurations
 from torchlint.ignores import Ignores, above, is_ignored
 from torchlint.reading import check_kind
@@ -46,8 +46,15 @@ class Walk:
         self._groups: dict[tuple, Group] = {}
         self._group_of_folder: dict[str, Group] = {}
         self._seen: set[str] = set()
+        self._unfollowed: list[str] = []
         for path in paths:
-            self._start(os.path.abspath(path), path)
+            try:
+                self._start(os.path.abspath(path), path)
+            except ConfigError as error:
+                self.missing.append(str(error))
+        if self._unfollowed:
+            links = "a link is" if len(self._unfollowed) == 1 else f"{len(self._unfollowed)} links are"
+            self.notices.append(f"{links} left out: only those to linted files of the same repository are followed ({self._unfollowed[0]})")
         self.groups = [group for group in self._groups.values() if group.files]
         for group in self.groups:
             for path in [path for path in group.files if not _is_text(path)]:
@@ -95,7 +102,12 @@ class Walk:
                 self.missing.append(f"{folder}: {error.strerror or error}")
                 continue
             names = {entry.name for entry in entries}
-            settings = self.configurations.of_folder(folder, names)
+            try:
+                settings = self.configurations.of_folder(folder, names)
+            except ConfigError as error:
+                if str(error) not in self.missing:
+                    self.missing.append(str(error))
+                continue
             is_left_out = _matcher(settings.exclude)
             is_included = _matcher(settings.include)
             if not settings.respect_gitignore:
@@ -118,7 +130,11 @@ class Walk:
                     status = entry.stat()
                 except OSError:
                     continue  # a dangling link, such as an editor's lock file
-                if stat.S_ISREG(status.st_mode) and path not in self._seen:
+                if not stat.S_ISREG(status.st_mode) and not entry.is_symlink():
+                    continue
+                if entry.is_symlink() and not _is_linted(os.path.realpath(path), repository(folder) or start, is_included, is_left_out):
+                    self._unfollowed.append(path)
+                elif stat.S_ISREG(status.st_mode) and path not in self._seen:
                     self._seen.add(path)
                     if files is None:
                         files = self._group(folder, settings).files
@@ -133,6 +149,19 @@ class Walk:
             group = self._groups.setdefault(key, Group(settings, root, roots, {}))
             self._group_of_folder[folder] = group
         return group
+
+
+def _is_linted(path: str, tree: str, is_included: Callable, is_left_out: Callable) -> bool:
+    """Whether what a link leads to is one of the tree's files that are linted. Else whoever made the link could have secrets
+    of the reader quoted."""
+    tree = os.path.realpath(tree)
+    if not is_below(path, tree) or not is_included(os.path.basename(path), path):
+        return False
+    while path != tree:
+        if is_left_out(os.path.basename(path), path):
+            return False
+        path = os.path.dirname(path)
+    return True
 
 
 def _is_text(path: str) -> bool:
@@ -166,12 +195,20 @@ def _has_scripts(folder: str) -> bool:
     return any(name.endswith(".py") for name in names) and not any(name.endswith(".dist-info") for name in names)
 
 
-@cache
+_packages: dict[str, str] = {}
+
+
 def _package(folder: str) -> str:
     """The outermost package that holds a folder, empty if the folder is in none."""
-    parent = os.path.dirname(folder)
-    above = _package(parent) if parent != folder else ""
-    return above or (folder if os.path.isfile(os.path.join(folder, "__init__.py")) else "")
+    climbed = []
+    while folder not in _packages and os.path.dirname(folder) != folder:
+        climbed.append(folder)
+        folder = os.path.dirname(folder)
+    found = _packages.get(folder, "")
+    for folder in reversed(climbed):
+        found = found or (folder if os.path.isfile(os.path.join(folder, "__init__.py")) else "")
+        _packages[folder] = found
+    return found
 
 
 @lru_cache(maxsize=256)
