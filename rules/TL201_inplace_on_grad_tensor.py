@@ -344,6 +344,20 @@ def unit(features):
     features /= features.norm(dim=-1, keepdim=True)
     return features
 
+class Halved(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.fc(x)
+        while x.norm().item() > 1:
+            x /= 2
+        size = x.norm()
+        if size < 0.8:
+            x *= 10
+        return x.sum()
+
 @torch.no_grad()
 def embed(model, images):
     return unit(model(images))

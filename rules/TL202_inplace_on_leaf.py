@@ -133,6 +133,29 @@ r *= -1
 o += 1
 ```
 
+An index that is a tensor makes a copy; whole numbers and slices make a view.
+
+```python good
+class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(10))
+
+    def forward(self, words):
+        return self.bias[words].masked_fill_(words == 0, 0.0)
+```
+```python bad
+class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(10))
+
+    def forward(self, words):
+        self.bias[1:, None].zero_()  # TL202
+        self.bias[words] = 0.0  # TL202
+        return self.bias
+```
+
 Who calls a method decides; it may stand in another file and not say on which class.
 
 ```python good layer.py

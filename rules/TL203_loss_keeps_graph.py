@@ -250,6 +250,27 @@ def report(policy, loader, optimizer):
         logs.append(detach(loss))
     return logs
 
+def one_step(policy, x, optimizer):
+    loss = policy(x).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+def one_step(policy, x, optimizer):  # as a later cell of a notebook defines it again
+    loss = policy(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+def steps(policy, loader, optimizer):
+    losses = []
+    for x in loader:
+        loss = one_step(policy, x, optimizer)
+        losses.append(loss)
+    return losses
+
 def play(policy, env, optimizer, memory):
     surrogate(Policy(), env.tasks, optimizer)
     log_probs = []

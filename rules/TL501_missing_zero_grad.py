@@ -339,6 +339,14 @@ for x, y in loader:
     F.mse_loss(model(x), y).backward()
     for p in model.parameters():
         p.data.sub_(p.grad * 0.1)
+for x, y in loader:
+    F.mse_loss(model(x), y).backward()
+    model.weight.data -= 0.1 * model.weight.grad
+    model.weight.grad.fill_(0)
+for x, y in loader:
+    F.mse_loss(model(x), y).backward()
+    model.weight.data -= 0.1 * model.weight.grad
+    model.weight.grad *= 0
 ```
 ```python good
 import itertools
@@ -403,7 +411,7 @@ def by_hand(loop: Loop):
     if len(backwards) != 1 or any(act.role not in ("backward", "train", "eval", "supply") for act in loop.acts):
         return
     text = ast.unparse(loop.node)
-    if re.search(r"zero_|grad = None|set_to_none|autograd|requires_grad_|detach_|break|del ", text):
+    if re.search(r"zero_|set_to_none|autograd|requires_grad_|detach_|break|del ", text) or _CLEARED.search(text):
         return
     for node in loop.inside(ast.AugAssign, ast.Call):
         changed, change = _changed(node)
@@ -417,6 +425,10 @@ def by_hand(loop: Loop):
             at=backwards[0],
         )
         return
+
+
+# `w.grad.fill_(0)`, `w.grad *= 0`, `w.grad[:] = 0`, `w.grad = None`.
+_CLEARED = re.compile(r"\.grad(\.data)?(\[[^\]]*\])?(\.\w+_\(| [-*/]?= )")
 
 
 def _changed(node):

@@ -70,6 +70,9 @@ def block(text: str) -> str:
         ("x = z(); try:; ·x = a(); finally:; ·ask(x)", "a() z()"),
         # other functions that bind it
         ("x = a(); def f():; ·global x; ·x = b(); ask(x)", "a() b()"),
+        ("x = a(); x = b(); def f():; ·ask(x)", "b()"),  # replaced before the function was made
+        ("x = a(); def f():; ·ask(x); x = b()", "a() b()"),
+        ("x = a(); if c():; ·x = b(); def f():; ·ask(x)", "a() b()"),
         ("def f():; ·x = a(); ·def g():; ··nonlocal x; ··x = b(); ·ask(x)", "a() b()"),
         # functions run later than what stands above them
         ("x = a(); def f():; ·ask(x); x = b(); f()", "a() b()"),

@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from torchlint.source.text.index import CannotParse, Index, enclosing_class, enclosing_function, parse
+from torchlint.source.text.index import Index, enclosing_class, enclosing_function
+from torchlint.source.text.parse import CannotParse, parse, reason
 
 
 def scope_of(text: str) -> str:
@@ -60,3 +61,21 @@ def test_what_cannot_be_parsed_is_said_in_one_line(text, line):
     with pytest.raises(CannotParse) as caught:
         parse(text)
     assert caught.value.line == line and str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line, needs",
+    [
+        ("def unwrap[T](x: T) -> T:", "3.12"), ("class Box[T]:", "3.12"), ("    async def f[*Ts](x):", "3.12"), ("type Pair[T] = tuple[T, T]", "3.12"),
+        ("class Box[T = int]:", "3.13"), ("except* ValueError:", "3.11"), ("def f(:", ""), ("type(x) = 3", ""),
+    ],
+)
+def test_newer_syntax_is_called_so(line, needs):
+    said = reason(SyntaxError("invalid syntax", ("a.py", 1, 1, line)), (3, 10))
+    assert said == ("invalid syntax" if not needs else f"invalid syntax (this is Python {needs} syntax, and torchlint runs on 3.10)")
+    assert reason(SyntaxError("invalid syntax", ("a.py", 1, 1, line)), (3, 13)) == "invalid syntax"
+
+
+def test_quotes_in_an_f_string_may_be_newer_syntax():
+    error = SyntaxError("f-string: expecting '}'", ("a.py", 1, 1, 'f"{x["a"]}"'))
+    assert "3.12" in reason(error, (3, 11)) and "3.12" not in reason(error, (3, 12))

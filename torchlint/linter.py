@@ -61,7 +61,7 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
         return Outcome(lines=lines)
-    from torchlint.source.text.index import CannotParse
+    from torchlint.source.text.parse import CannotParse
     from torchlint.source.flow.module import parsed
 
     enabled = settings.enabled(rules)
@@ -238,7 +238,7 @@ def _overlap(a: Edit, b: Edit) -> bool:
 
 
 def _reads(text: str, path: str) -> bool:
-    from torchlint.source.text.index import CannotParse, parse
+    from torchlint.source.text.parse import CannotParse, parse
 
     if path.endswith(".ipynb"):
         return True  # its cells were checked when they became a module, and single cells are no whole program

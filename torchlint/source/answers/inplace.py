@@ -11,10 +11,11 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.grads import is_leaf, requires_grad
+from torchlint.source.training.grads import CUTS, is_leaf, requires_grad
 from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark, put_in, read_of
 from torchlint.source.training.ranks import counts
 from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
@@ -59,18 +60,21 @@ class Keeper:
 def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
     """Every place that changes a tensor in place, if it is one, with the expression of that tensor."""
     for node in list(module.index.nodes(ast.AugAssign)):
-        target = base_of(node.target)
-        yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
+        target = written_to(node.target)
+        if target is not None:
+            yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
     for node in list(module.index.nodes(ast.Assign)):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
-                yield node, base_of(target)
+                if (changed := written_to(target)) is not None:
+                    yield node, changed
     flagged = _flagged_words(module)
     for call in list(module.index.calls):
         word = last_word(call.func)
         if word.endswith("_") and not word.endswith("__"):
             if isinstance(call.func, ast.Attribute) and word in METHODS and not (names := _names(module, call)) - {f".{word}"} and names:
-                yield call, base_of(call.func.value)
+                if (changed := base_of(call.func.value)) is not None:
+                    yield call, changed
             elif call.args and _names(module, call) & FUNCTIONAL:
                 yield call, call.args[0]
         elif any(k.arg == "out" for k in call.keywords):
@@ -126,11 +130,18 @@ def _is_true(call: ast.Call, positional: bool) -> bool:
     return isinstance(last, ast.Constant) and last.value is True
 
 
-def base_of(target: ast.expr) -> ast.expr:
-    """The tensor that `x[…] = 1` or `x.view(-1)[0] = 1` changes."""
-    while isinstance(target, (ast.Subscript, ast.Starred)):
-        target = target.value
-    return target
+def written_to(target: ast.expr) -> ast.expr | None:
+    """The tensor that `x[…] = 1` or `x.view(-1)[0] = 1` changes: whatever the last index is, it is written to."""
+    return base_of(target.value if isinstance(target, (ast.Subscript, ast.Starred)) else target)
+
+
+def base_of(tensor: ast.expr) -> ast.expr | None:
+    """The tensor that `x[0]` is a view of; None where an index may be a list or tensor, by which it is a copy."""
+    while isinstance(tensor, ast.Subscript):
+        if not _is_basic(tensor.slice):
+            return None
+        tensor = tensor.value
+    return tensor
 
 
 def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
@@ -249,6 +260,8 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
     node = _view_of(module, use)
     parent = node.up
     value = Value(module, parent)
+    if _is_only_read(module, parent.up if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) else parent):
+        return None
     if isinstance(parent, ast.BinOp):
         other = parent.right if parent.left is node else parent.left
         if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is node):
@@ -276,6 +289,27 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
         if any(o is not node and requires_grad(Value(module, o)) for o in operands):
             return Keeper(value.node, f"`{last_word(value.node.func)}`")
     return None
+
+
+def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
+    """Is nothing but a number read from a result (`x.norm().item() > 1`), so that no backward comes through it?"""
+    parent = result.up
+    if depth == 0 or isinstance(parent, (ast.Compare, ast.FormattedValue)):
+        return depth > 0
+    if isinstance(parent, ast.Attribute):
+        if f".{parent.attr}" in CUTS or parent.attr in ("data", "shape", "dtype", "device", "ndim"):
+            return True
+        return isinstance(parent.up, ast.Call) and parent.up.func is parent and _is_only_read(module, parent.up, depth - 1)
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id in ("print", "float", "int", "bool", "len")
+    if isinstance(parent, ast.BinOp):
+        return _is_only_read(module, parent, depth - 1)
+    if isinstance(parent, (ast.If, ast.While, ast.IfExp)):
+        return parent.test is result
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        reads = uses(module, parent.targets[0])
+        return bool(reads) and all(_is_only_read(module, read, depth - 1) for read in reads)
+    return False
 
 
 _WITHOUT_TRAINING = re.compile(r"^__init__$|^step$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)")

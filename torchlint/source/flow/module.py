@@ -7,7 +7,8 @@ from typing import Any, Iterator
 
 from torchlint.finding import Note, Span
 from torchlint.project import Project, View
-from torchlint.source.text.index import FUNCTIONS, LOOPS, CannotParse, Index, parse, within
+from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, within
+from torchlint.source.text.parse import CannotParse, parse
 from torchlint.source.text.surface import surface
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory

@@ -42,8 +42,8 @@ def reaching(use: ast.Name, scope: Scope) -> list[ast.AST]:
 
 def _reaching(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> list[ast.AST]:
     statement = _statement_in(use, scope)
-    if statement is None:  # a closure or another function's use of a global: any binding may be in force
-        return bindings[:MAX_BINDINGS]
+    if statement is None:
+        return _in_force_later(use, scope, bindings)
     name = _name(use.id, bindings, scope)
     found = list(name.remote[:MAX_BINDINGS])
     if not _before(statement, scope.node, name, found):
@@ -52,6 +52,23 @@ def _reaching(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> list[ast.
     if guards:
         found = [b for b in found if not _contradict(guards, _guards(b))]
     return list(dict.fromkeys(found))[:MAX_BINDINGS] or bindings[:MAX_BINDINGS]
+
+
+def _in_force_later(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> list[ast.AST]:
+    """A closure or another function's use of a global: any binding may be in force but those replaced before the function was made."""
+    statement = statement_of(use)
+    while (owner := owner_of(statement)) is not scope.node:
+        if isinstance(owner, ast.Module):  # what a lambda binds
+            return bindings[:MAX_BINDINGS]
+        statement = owner
+    if len(bindings) > MAX_BINDINGS:
+        return bindings[:MAX_BINDINGS]
+    name = _name(use.id, bindings, scope)
+    found = list(name.remote)
+    if not _before(statement, scope.node, name, found):
+        found += name.parameters
+    alive = set(map(id, found))
+    return [b for b in bindings if id(b) in alive or getattr(b, "lineno", statement.lineno) >= statement.lineno] or bindings
 
 
 class _Name:

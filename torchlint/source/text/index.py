@@ -8,38 +8,19 @@ from __future__ import annotations
 
 import ast
 import io
-import warnings
 from bisect import bisect_left
 from collections import defaultdict
 from itertools import count
 from operator import attrgetter
 from typing import Any, Callable, Iterator, Sequence, Union
 
+from torchlint.source.text.parse import parse
+
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-
-
-class CannotParse(ValueError):
-    """The text is not Python that this interpreter can read. `line` and `column` count from 1."""
-
-    def __init__(self, reason: str, line: int = 1, column: int = 1):
-        super().__init__(reason)
-        self.line, self.column = line, column
-
-
-def parse(text: str) -> ast.Module:
-    """The tree of a text, or CannotParse with one line that says why."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
-            return ast.parse(text)
-    except SyntaxError as error:
-        raise CannotParse(error.msg, error.lineno or 1, error.offset or 1) from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise CannotParse(str(error) or "nested too deeply") from None
 
 
 class Scope:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from torchlint.finding import Edit, Finding, Fix, Hint, Note, Signature, Span
 from torchlint.source.text.magics import is_foreign, mask
+from torchlint.source.text.parse import reason
 from torchlint.source.text.notebook_json import Cell, Document, NotebookError, read, read_source, rewrite
 
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
@@ -101,7 +102,7 @@ class Notebook:
             error = error if not margin and not hidden else _syntax_error(text)
         if error:
             line, column = error.lineno or 1, error.offset or 1
-            self.broken.append(Broken(number, line, max(column, 1) + margin, error.msg))
+            self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return "", None
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
         if not text.endswith(("\n", "\r")):
