@@ -21,6 +21,8 @@ def faults(tmp_path, program: str) -> list[str]:
 
 HEAD = "data, other = torch.zeros(90, 3), torch.zeros(9, 3)\ni, n = random.randint(0, 70), 8\n"
 WRONG = {
+    "sizes that no machine has memory for": "w = torch.Tensor(2**20, 2**20)\nw[:3] @ torch.zeros(3, 3)",
+    "batches of what was moved": "data = torch.utils.data.TensorDataset(torch.zeros(8, 3).cuda())\nfor (x,) in torch.utils.data.DataLoader(data):\n    x + torch.zeros(1, 3)",
     "a window": HEAD + "data[i:i + n] + other",
     "the next window": HEAD + "data[i + 1:i + n + 1] + other",
     "a numbered window": HEAD + "data[i * n:(i + 1) * n] + other",
@@ -50,6 +52,11 @@ WRONG = {
     "an attention of real size": "x = torch.rand(16, 197, 512)\nnn.TransformerEncoderLayer(768, 12, batch_first=True)(x)",
 }
 RIGHT = {
+    "pictures of tensors": (
+        "from torchvision.transforms import Compose, Resize, ToPILImage, ToTensor\nshow, image = ToPILImage(), torch.randn(3, 32, 32)\n"
+        "show(image).resize((100, 100)).save('picture.png')\nshow(image).show()\n"
+        "Compose([ToPILImage(), Resize((16, 16)), ToTensor()])(image).view(3, 256)"
+    ),
     "a window": HEAD + "data[i:i + n] + other[1:]",
     "no window": HEAD + "data[i:n] + other",
     "a window of a short tensor": HEAD + "other[i:i + 20] + other",

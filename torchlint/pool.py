@@ -66,7 +66,7 @@ class Pool(Executor):
             try:
                 child = child or self._start()
                 future.set_result(_ask(child, request))
-            except (OSError, EOFError) as error:
+            except (OSError, EOFError, MemoryError) as error:  # what is no answer of ours may announce gigabytes
                 if child is not None:
                     _end(child)
                 child = None

@@ -143,7 +143,7 @@ def collate(sample: Any, size: Any) -> Any:
         return _unknown_parts(sample)
     if isinstance(sample, (torch.Tensor, Array)):
         tensor = sample if isinstance(sample, torch.Tensor) else sample.tensor
-        return torch.empty((size, *tensor.shape), dtype=tensor.dtype)
+        return tensor.new_empty((size, *tensor.shape))  # where the samples are
     if isinstance(sample, bool) or isinstance(sample, int):
         return torch.empty(size, dtype=torch.int64)
     if isinstance(sample, float):

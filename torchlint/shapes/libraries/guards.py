@@ -195,7 +195,15 @@ def _bytes(machine, kind, *_):
     return Unknown("bytes")
 
 
+def _tensor_of_sizes(machine, kind, *args, **kwargs):
+    """`torch.Tensor(2, 3)`: torch would take memory for it, without asking any mode."""
+    if args and not kwargs and all(type(a) is int for a in args):
+        return machine.foreign(torch.empty, args, {})
+    return machine.foreign(kind, args, kwargs)
+
+
 CONSTRUCT: dict[type, Callable] = {
+    torch.Tensor: _tensor_of_sizes,
     int: _integer,
     float: _float,
     bool: _boolean,

@@ -113,6 +113,15 @@ def _same(*_, **__):
     return lambda value: value
 
 
+def _to_picture(*_, **__):
+    def apply(value):
+        if isinstance(value, torch.Tensor) and value.dim() == 3:
+            return Image(*value.shape)
+        return value if isinstance(value, Image) else Unknown("a picture made of something")
+
+    return apply
+
+
 def _compose(machine, steps=()):
     def apply(value):
         for step in machines[-1].iterate(steps):
@@ -174,12 +183,13 @@ TRANSFORMS: dict[str, Any] = {
     "RandomSizedCrop": _made(_sized(True)),
     "Pad": _made(_padded),
     "Grayscale": _made(_grayscale),
+    "ToPILImage": _made(_to_picture),
     "Compose": _compose,
     "Lambda": _lambda,
     **{
         name: _made(_same)
         for name in (
-            "Normalize RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomRotation RandomAffine RandomErasing ToPILImage "
+            "Normalize RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomRotation RandomAffine RandomErasing "
             "RandomGrayscale RandomPerspective GaussianBlur RandomApply RandAugment TrivialAugmentWide AutoAugment ConvertImageDtype ToDtype".split()
         )
     },

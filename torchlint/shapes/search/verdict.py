@@ -26,6 +26,8 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     change through.
     """
     pair = pair_of(result)
+    if "tensor of 0 elements" in result.error:
+        return None  # a default of 0 says that the part is not used
     if pair is None or result.doubtful or "dimensions" in str(pair[0]) and len(leaves(assumption)) > 1:
         return None  # ranks that do not fit: those of several inputs belong together
     trials.limit = max(trials.limit, len(trials.results) + RUNS)
