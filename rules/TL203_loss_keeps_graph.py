@@ -271,6 +271,16 @@ def steps(policy, loader, optimizer):
         losses.append(loss)
     return losses
 
+def cached(policy, batches, with_backward):
+    losses = []
+    for x in batches:
+        loss = policy(x).mean()
+        if with_backward:  # without it, the sum is what backward needs
+            loss.backward()
+            loss = loss.detach()
+        losses.append(loss)
+    return sum(losses)
+
 def play(policy, env, optimizer, memory):
     surrogate(Policy(), env.tasks, optimizer)
     log_probs = []

@@ -258,6 +258,7 @@ class Noisy(nn.Module):
         return self.fc(x) + (torch.rand(3).cuda() if self.use_cuda else torch.rand(3))
 
     def check(self):
+        F.ctc_loss(self.fc(torch.rand(5, 1, 3).cuda()).log_softmax(2), torch.arange(1, 3).unsqueeze(0), (5,), (2,))  # moves the targets itself
         net, scale = nn.Linear(4, 2), nn.Parameter(torch.ones(2))
         return net(torch.randn(3, 4)) * scale + torch.zeros(2) * scale
 

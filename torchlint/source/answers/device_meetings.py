@@ -27,7 +27,8 @@ _MEETING_FUNCTIONS = frozenset(
     "torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select torch.masked_select torch.outer torch.cdist torch.baddbmm "
     "torch.addmm torch.concat torch.hstack torch.vstack torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
 )
-_WITH_PLACEHOLDERS = frozenset(("torch.nn.functional.multi_head_attention_forward",))  # takes tensors that it does not use
+# Take tensors that they do not use, that may stay on the CPU (the targets), or that are sizes.
+_MEETING_NOBODY = frozenset(f"torch.nn.{name}" for name in "functional.multi_head_attention_forward functional.ctc_loss CTCLoss() functional.interpolate".split())
 
 
 class Meeting(NamedTuple):
@@ -142,13 +143,13 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
         others = [a for a in flat(call) if a is not node]
         if any(_has_weights(n) for n in names) and (in_module_code(value) and not is_made_here(layer) or is_moved_object(layer, 4)):
             yield Meeting(module, call, call.func)
-        else:
+        elif not names <= _MEETING_NOBODY:
             yield from _meets(module, call, others)
     elif any(c.kind == "object" for c in known):
         if not _is_wrapped(value.at(call.func, ())) and all(c.owner is not None and c.owner.is_module for c in known) and is_moved_object(value.at(call.func, ()), 4):
             if call.args[:1] == [node] or any(_is_met_inside(c, call, node) for c in known):
                 yield Meeting(module, call, call.func)
-    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") and n not in _WITH_PLACEHOLDERS for n in names):
+    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names):
         met = list(_meets(module, call, [a for a in flat(call) if a is not node]))
         yield from met
         if not met:

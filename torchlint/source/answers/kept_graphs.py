@@ -17,7 +17,7 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
-from torchlint.source.training.graphs import backpropagated, graph, mark
+from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
@@ -273,7 +273,7 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
             yield from _parts(value.at(element, ()), used)
     elif isinstance(node, ast.Call) and "detach" in last_word(node.func).lower() or isinstance(node, ast.Name) and _NUMBERS.search(node.id):
         return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
-    elif not under_no_grad(value.module, node) and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values()):
+    elif not under_no_grad(value.module, node) and not any(map(is_cut, origins(value))) and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values()):
         yield node
 
 
