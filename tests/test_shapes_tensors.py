@@ -349,7 +349,7 @@ def test_nothing_is_left_behind():
     assert devices_before is False
     code = (
         "import torch, warnings\n"
-        "from torchlint.shapes.tensors import dry_tensors\n"
+        "from torchlint.shapes.tensors.dispatch import dry_tensors\n"
         "seed = torch.get_rng_state()\n"
         "try:\n"
         "    with dry_tensors():\n"

@@ -1,4 +1,4 @@
-"""Values that only a dry run has: the unknown, which absorbs every operation, and the budget that bounds them all."""
+"""Values that only a dry run has: the unknown, which absorbs every operation, and what ends a run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ class Stop(BaseException):
 
 class Exhausted(Stop):
     """The program asked for more steps, memory or depth than a dry run grants."""
+
+
+class Overworked(Exhausted):
+    """All runs of the file together took all the work that one file is worth: no other run is begun."""
 
 
 class Use(NamedTuple):
@@ -147,50 +151,3 @@ def unknown_in(values) -> Unknown | None:
                 if type(item) is Unknown:
                     return item
     return None
-
-
-class Budget:
-    """Steps and sizes a run may use, counted so that the same program always ends at the same place."""
-
-    __slots__ = ("steps", "depth", "used")
-
-    LENGTH = 1_000_000  # items of a sequence, characters of a text
-    BITS = 20_000  # of an integer
-    WEIGHT = 200_000  # items of nested containers that are walked through at once
-    DEPTH = 120  # calls of the program's own functions within each other
-
-    def __init__(self, steps: int):
-        self.steps = steps
-        self.used = 0
-        self.depth = 0
-
-    def spend(self, steps: int = 1) -> None:
-        """Count some steps and end the run when there are none left."""
-        self.used += steps
-        if self.used > self.steps:
-            raise Exhausted(f"it takes more than {self.steps} steps")
-
-    def weigh(self, value: Any) -> None:
-        """Refuse to compare, hash or flatten a structure that is small in memory but endless when it is walked through."""
-        stack, seen = [value], 0
-        while stack:
-            one = stack.pop()
-            kind = type(one)
-            if kind is list or kind is tuple or kind is set:
-                seen += len(one)
-                if seen > self.WEIGHT:
-                    raise Exhausted("it walks through a structure that is too large")
-                if seen < 256 or one and type(one) is not set and type(one[0]) in (list, tuple, dict):
-                    stack.extend(one)
-            elif kind is dict:
-                seen += len(one)
-                if seen > self.WEIGHT:
-                    raise Exhausted("it walks through a structure that is too large")
-                stack.extend(one.values())
-
-    def length(self, items: int) -> None:
-        """Refuse a sequence or text that would get longer than a dry run holds; pay for one that would not."""
-        if items > self.LENGTH:
-            raise Exhausted(f"it makes a sequence of {items if items < 10**30 else 'too many'} items")
-        if items > 64:
-            self.spend(items >> 4)

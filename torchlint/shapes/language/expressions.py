@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
-from torchlint.shapes.language.program import Frame, Question, Scope
+from torchlint.shapes.language.program import Frame, Question, Scope, price_of
 from torchlint.shapes.language.rounds import loosen
 from torchlint.shapes.language.windows import known_lengths, windows
 
@@ -24,7 +25,7 @@ def expression(node: ast.expr, scope: Scope) -> Evaluate:
 
 
 def _constant(node: ast.Constant, scope: Scope) -> Evaluate:
-    value = node.value
+    value = node.value if type(node.value) is not int or node.value.bit_length() <= Budget.BITS else Unknown("a long number")
     return lambda frame: value
 
 
@@ -328,6 +329,7 @@ def _comprehension(node, scope: Scope) -> Evaluate:
         parts = (expression(node.elt, inner),)
     first = loops[0][0]
     kind = type(node)
+    price = price_of([node])
 
     def run(frame):
         machine = frame.machine
@@ -343,6 +345,7 @@ def _comprehension(node, scope: Scope) -> Evaluate:
             _, target, tests, place = loops[depth]
             machine.place = place
             for value in machine.iterate(items, looping=type(items) is not Unknown):
+                work.spend(price)
                 if budget.used > limit:
                     raise UnknownUsed("it is made of very many items")
                 target(inside, value)
@@ -431,7 +434,7 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
         return lambda frame: frame.machine.super_of(frame)
     if isinstance(node.func, ast.Name) and node.func.id in ("locals", "globals") and not node.args and scope.find(node.func.id) is None:
-        return (lambda frame: dict(frame.vars)) if node.func.id == "locals" else (lambda frame: dict(frame.globals))
+        return lambda frame: _names(frame, frame.vars if node.func.id == "locals" else frame.globals)
     starred = any(isinstance(a, ast.Starred) for a in node.args)
     if not starred and not node.keywords:
 
@@ -459,6 +462,11 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
         return machine.call(f, args, named)
 
     return call
+
+
+def _names(frame: Frame, names: dict[str, Any]) -> dict[str, Any]:
+    frame.machine.budget.spend(1 + (len(names) >> 4))
+    return dict(names)
 
 
 def _await(node: ast.Await, scope: Scope) -> Evaluate:

@@ -6,10 +6,11 @@ import ast
 import types
 from typing import Any, Callable
 
+from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Exhausted, Stop, unknown_in
 from torchlint.shapes.language import statements
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import Frame, Scope, has_yield
+from torchlint.shapes.language.program import Frame, Scope, has_yield, price_of
 
 ENOUGH_YIELDS = 64
 RECURSION = 12  # calls of a function within itself, if it is given something unknown: who knows where it would end
@@ -55,7 +56,10 @@ class Code:
                 scope = Scope("function", [self.node.body], self.parent, self.parent.program, parameters, self.name)
                 value = expression(self.node.body, scope)
 
+                price = price_of([self.node.body])
+
                 def run(frame):
+                    work.spend(price)
                     frame.returned = value(frame)
 
                 self._run = run

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Any, Iterable
 
 from torchlint.finding import Span
+from torchlint.shapes.core.budget import Work
 
 Place = tuple[str, Span]
 
@@ -183,6 +184,17 @@ class Question:
                 node, turned = ast.Compare(node.left, [_OPPOSITE[type(node.ops[0])]()], node.comparators), not turned
             self._asked = ast.unparse(node), turned
         return self._asked
+
+
+def price_of(nodes: Iterable[ast.AST]) -> int:
+    """The work of evaluating some statements or expressions once, if it is worth counting; blocks and bodies within count for themselves."""
+    count, stack = 0, list(nodes)
+    while stack:
+        node = stack.pop()
+        count += 1
+        if not isinstance(node, ast.Lambda):
+            stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+    return count // Work.NODES if count > 16 else 0
 
 
 def has_yield(nodes: Iterable[ast.AST]) -> bool:

@@ -18,6 +18,7 @@ from torchlint.shapes.language.program import Frame
 from torchlint.shapes.tensors.arrays import Array
 
 MORE = "there would be more items, of rounds that were not run"
+REST = Unknown(MORE)  # stands in a container for the items that are missing
 CHANGING = frozenset(
     "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
 )
@@ -189,20 +190,23 @@ def alike(one: Any, other: Any, depth: int = 3) -> bool:
 
 def loosen(container: Any) -> None:
     """Let a container hold an unknown for the items that it would have gained, or lost."""
-    more = Unknown(MORE)
     if isinstance(container, dict):
-        (OrderedDict if isinstance(container, OrderedDict) else dict).__setitem__(container, more, more)
+        (OrderedDict if isinstance(container, OrderedDict) else dict).__setitem__(container, REST, REST)
     elif isinstance(container, set):
-        set.add(container, more)
+        set.add(container, REST)
     elif isinstance(container, list):
-        list.append(container, more)
+        list.append(container, REST)
     else:
-        deque.append(container, more)
+        deque.append(container, REST)
 
 
 def is_open(container: Any) -> bool:
     """Whether a container may hold less than it would."""
-    return any(type(item) is Unknown and item.reason is MORE for item in container) if isinstance(container, (*CONTAINERS, tuple)) else False
+    if isinstance(container, dict):
+        return dict.__contains__(container, REST)
+    if isinstance(container, set):
+        return set.__contains__(container, REST)
+    return any(item is REST for item in container) if isinstance(container, (list, tuple, deque)) else False
 
 
 def may_be_longer(data: Any) -> bool:

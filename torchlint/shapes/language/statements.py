@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable
 
+from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language.expressions import PLAIN, expression
-from torchlint.shapes.language.program import Frame, Question, Scope
+from torchlint.shapes.language.program import Frame, Question, Scope, price_of
 from torchlint.shapes.language.rounds import CHANGING, Name, Rounds
 from torchlint.shapes.language.targets import store, store_name
 
@@ -25,10 +26,12 @@ def statement(node: ast.stmt, scope: Scope) -> Run:
 def block(nodes: list[ast.stmt], scope: Scope) -> Run:
     """The closure that runs several statements."""
     runs = [statement(n, scope) for n in nodes if not isinstance(n, (ast.Pass, ast.Global, ast.Nonlocal))]
-    if len(runs) == 1:
+    price = price_of(nodes)
+    if len(runs) == 1 and not price:
         return runs[0]
 
     def run(frame):
+        work.spend(price)
         for step in runs:
             jump = step(frame)
             if jump is not None:

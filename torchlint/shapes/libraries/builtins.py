@@ -11,7 +11,8 @@ import torch
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.language.rounds import MORE
+from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.tensors.arrays import Array
 
 NUMBERS = (int, float)
@@ -25,12 +26,13 @@ def _len(machine, value):
     method = getattr(kind, "__len__", None)
     if functions.closure_of(method) is not None:
         return method(value)
-    if machine.changes.cut and is_open(value):
+    if machine.may_miss(value):
         return Unknown(MORE)
     return machine.foreign(len, (value,), {}) if isinstance(value, (torch.Tensor, Array)) else len(value)
 
 
 def _isinstance(machine, value, kinds):
+    machine.budget.touch(kinds)
     if isinstance(kinds, (tuple, types.UnionType)):
         kinds = getattr(kinds, "__args__", kinds)
         answers = [_isinstance(machine, value, kind) for kind in kinds]
@@ -101,10 +103,12 @@ def _extreme(best):
         if any(type(v) is Unknown or machine.is_tensor(v) for v in values):
             return Unknown("the largest or smallest of unknown values")
         if key is None:
+            machine.budget.touch(values)
             return best(values)
         keys = [machine.call(key, [v], {}) for v in values]
         if any(type(k) is Unknown for k in keys):
             return Unknown("the largest or smallest of unknown values")
+        machine.budget.touch(keys, keys)
         return values[keys.index(best(keys))]
 
     return find
@@ -131,9 +135,7 @@ def _sorted(machine, items, key=None, reverse=False):
     keys = [machine.call(key, [v], {}) if key else v for v in values]
     if any(type(k) is Unknown or isinstance(k, (torch.Tensor, Array)) for k in keys):
         return Unknown("it is sorted by unknown keys")
-    machine.budget.weigh(keys)
-    order = sorted(range(len(values)), key=lambda i: keys[i], reverse=bool(reverse))
-    return [values[i] for i in order]
+    return [values[i] for i in order_of(machine, keys, reverse)]
 
 
 def _any(machine, items):

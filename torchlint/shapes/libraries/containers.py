@@ -50,11 +50,18 @@ def _pop(machine, method, *args):
 
 def _sort(machine, method, key=None, reverse=False):
     items = method.__self__
-    machine.budget.length(len(items))
+    values = list(machine.iterate(items))
+    keys = [machine.call(key, [v], {}) for v in values] if key else values
     try:
-        items.sort(key=(lambda v: machine.call(key, [v], {})) if key else None, reverse=bool(reverse))
+        list.__setitem__(items, slice(None), [values[i] for i in order_of(machine, keys, reverse)])
     except UnknownUsed:
         pass
+
+
+def order_of(machine, keys: list, reverse: bool = False) -> list[int]:
+    """The positions of the keys in their order."""
+    machine.budget.touch(*[keys] * len(keys).bit_length())
+    return sorted(range(len(keys)), key=lambda i: keys[i], reverse=bool(reverse))
 
 
 def _get(machine, method, key, default=None):
@@ -71,7 +78,7 @@ def _take(machine, method, key, *default):
 
 def _may_hold(machine, owner, key) -> bool:
     """Whether a dict of which some keys are unknown is asked for one that is not among the others."""
-    return machine.changes.cut and key not in owner and is_open(owner)
+    return machine.changes.cut and key not in owner and machine.may_miss(owner)
 
 
 def _setdefault(machine, method, key, default=None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import operator
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
@@ -65,9 +66,14 @@ def _dataclass(machine, kind=None, **options):
         kind.__init__ = _method(init)
     if options.get("eq", True) and "__eq__" not in vars(kind):
         names = list(_fields_of(machine, kind))
-        kind.__eq__ = lambda a, b: type(a) is type(b) and all(vars(a).get(n) is vars(b).get(n) or vars(a).get(n) == vars(b).get(n) for n in names)
+        kind.__eq__ = _method(lambda machine, a, b: _are_equal(machine, a, b, names))
         kind.__hash__ = object.__hash__
     return kind
+
+
+def _are_equal(machine, a: Any, b: Any, names: list[str]) -> bool:
+    machine.budget.spend(len(names))
+    return type(a) is type(b) and all(machine.truth(machine.compare(operator.eq, vars(a).get(n), vars(b).get(n))) for n in names if vars(a).get(n) is not vars(b).get(n))
 
 
 def _method(function):
@@ -85,6 +91,7 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
     positional = [n for n, f in fields.items() if not f.kw_only]
     if len(args) > len(positional):
         raise TypeError(f"{kind.__name__}() takes {len(positional)} positional arguments but {len(args)} were given")
+    machine.budget.spend(len(positional))
     values = dict(zip(positional, args))
     for name, value in kwargs.items():
         if name not in fields or name in values:
@@ -123,6 +130,7 @@ def _asdict(machine, owner, **options):
         return Unknown("the values of an unknown")
     made = {}
     for name in _fields_of(machine, type(owner)):
+        machine.budget.spend()
         value = vars(owner).get(name)
         made[name] = _asdict(machine, value) if type(value) in machine.dataclass_fields else value
     return made

@@ -11,11 +11,12 @@ from typing import Any, Callable
 import torch
 from torch import nn
 
+from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.language.rounds import REST, is_open
 from torchlint.shapes.libraries import containers
 from torchlint.shapes.tensors import device_tags, dispatch
 from torchlint.shapes.tensors.arrays import Array
@@ -77,6 +78,7 @@ def _integer(machine, kind, value=0, base=None):
 
 
 def _float(machine, kind, value=0.0):
+    machine.budget.touch(value)
     return Unknown("the value of a tensor") if isinstance(value, (torch.Tensor, Array)) else float(value)
 
 
@@ -94,13 +96,13 @@ def _sequence(machine, kind, items=()):
     if type(items) is Unknown:
         return Unknown(items.reason)
     if type(items) is range or hasattr(type(items), "__len__") and not isinstance(items, (nn.Module, Array)):
-        size = len(items) if functions.closure_of(getattr(type(items), "__len__", None)) is None else 0
+        size = 0 if functions.closure_of(getattr(type(items), "__len__", None)) is not None else len_of(items) or len(items)
         machine.budget.length(size)
     machine.changes.early = False
     made = list(machine.iterate(items))
     if machine.changes.early:
         machine.changes.cut, machine.changes.early = True, False
-        made.append(Unknown(MORE))
+        made.append(REST)
     return machine.build(kind, made)
 
 
@@ -252,7 +254,8 @@ def _str_format(machine, method, *args, **kwargs):
         if type(value) not in PLAIN and type(value) is not str:
             return Unknown("a text with unknown parts")
         machine.budget.length(len(value) if type(value) is str else 1)
-    machine.budget.length(len(template) + sum(len(machine.text(v)) for v in (*args, *kwargs.values())) * template.count("{"))
+    width = 1000 if _digits(template) else 0
+    machine.budget.length(len(template) + (width + sum(len(machine.text(v)) for v in (*args, *kwargs.values()))) * template.count("{"))
     return template.format(*args, **kwargs)
 
 
@@ -445,7 +448,11 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque, _pieces})
 # A method of these costs a step or two, not as many as one of torch.
-PYTHON_TYPES = frozenset({str, bytes, list, tuple, dict, set, frozenset, int, float, collections.deque, collections.OrderedDict, collections.defaultdict})
+PYTHON_TYPES = (str, bytes, list, tuple, dict, set, frozenset, int, float, collections.deque, collections.OrderedDict, collections.defaultdict, range)
+CHEAP_ON_MODULES = frozenset(
+    "__init__ add_module register_module register_buffer register_parameter append register_forward_hook register_forward_pre_hook register_full_backward_hook "
+    "register_backward_hook extra_repr forward __setattr__".split()
+)  # they do not walk through the modules within
 CONTEXTS = (
     torch.no_grad,
     torch.enable_grad,

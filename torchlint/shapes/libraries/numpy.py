@@ -46,7 +46,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         return fresh((), kind or (torch.bool if isinstance(data, bool) else torch.int64 if isinstance(data, int) else torch.float64))
     if not isinstance(data, (list, tuple, range)) or not data:
         return Unknown("an array of values that are no numbers") if data != [] else fresh((0,), kind or torch.float64)
-    machine.budget.weigh(data)
+    machine.budget.touch(data)
     machine.budget.length(len(data))
     if machine.changes.cut and may_be_longer(data):
         return Unknown("an array of unknown length")

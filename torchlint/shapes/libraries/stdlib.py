@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.budget import Budget, len_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
@@ -85,7 +86,8 @@ def _math(function):
             args = tuple(list(machine.iterate(a)) if not isinstance(a, (int, float)) else a for a in args)
             if any(isinstance(a, list) and (unknown_in(a) is not None or len(a) > 1000 or any(abs(v) > 1e18 for v in a)) for a in args):
                 return Unknown("a number computed from unknowns")
-        return function(*args)
+        made = function(*args)
+        return made if not isinstance(made, int) or made.bit_length() <= Budget.BITS else Unknown("a number that is too large")
 
     return Special(function.__name__, compute)
 
@@ -124,15 +126,15 @@ def _reduce(machine, function, items, *start):
 
 
 def _count(machine, start=0, step=1):
-    return itertools.count(start, step)
+    return machine.counted(itertools.count(start, step))
 
 
 def _repeat(machine, value, times=None):
-    return itertools.repeat(value) if times is None else itertools.repeat(value, times)
+    return machine.counted(itertools.repeat(value) if times is None else itertools.repeat(value, times))
 
 
 def _cycle(machine, items):
-    return itertools.cycle(list(machine.iterate(items)))
+    return machine.counted(itertools.cycle(list(machine.iterate(items))))
 
 
 def _chain(machine, *sources):
@@ -151,16 +153,15 @@ def _lazily(function):
 
 
 def _product(machine, *sources, repeat=1):
-    pools = [list(machine.iterate(s)) for s in sources] * repeat
-    machine.budget.length(math.prod(len(p) for p in pools))
-    return itertools.product(*pools)
+    pools = [list(machine.iterate(s)) for s in sources]
+    machine.budget.length(sum(map(len, pools)) * repeat + len(pools) * repeat)
+    return machine.counted(itertools.product(*pools, repeat=repeat), 1 + (len(pools) * repeat >> 4))
 
 
 def _combine(function):
     def make(machine, items, size):
         items = list(machine.iterate(items))
-        machine.budget.length(math.comb(len(items), size) if function is not itertools.permutations else math.perm(len(items), size))
-        return function(items, size)
+        return machine.counted(function(items, size), 1 + (min(len(items), size) >> 4))
 
     return make
 
@@ -193,7 +194,9 @@ def _attrgetter(machine, *names):
         values = []
         for name in names:
             value = owner
+            machine.budget.touch(name, name, name)
             for part in name.split("."):
+                machine.budget.spend()
                 value = machine.get(value, part)
             values.append(value)
         return tuple(values) if len(values) > 1 else values[0]
@@ -207,7 +210,10 @@ def _methodcaller(machine, name, *args, **kwargs):
 
 def _copy(machine, value):
     """Copies share no containers; modules and tensors are copied by torch."""
-    return _deepcopy(machine, value) if not isinstance(value, (list, dict, set)) else copy.copy(value)
+    if not isinstance(value, (list, dict, set)):
+        return _deepcopy(machine, value)
+    machine.budget.length(len_of(value))
+    return copy.copy(value)
 
 
 def _deepcopy(machine, value, *_):
@@ -215,7 +221,9 @@ def _deepcopy(machine, value, *_):
     if type(value) is Unknown or isinstance(value, type) or type(value).__name__ == "Library":
         return value
     if isinstance(value, nn.Module):
+        machine.walk(value)
         machine.budget.spend(200 * sum(1 for _ in value.modules()))
+    machine.budget.touch(*[value] * 8)
     if isinstance(value, torch.Tensor) and value.requires_grad and not value.is_leaf:
         return machine.foreign(copy.deepcopy, (value,), {})
     try:
@@ -231,6 +239,7 @@ def _deepcopy(machine, value, *_):
 
 def _namedtuple(machine, name, fields, defaults=(), **options):
     names = fields.replace(",", " ").split() if isinstance(fields, str) else list(machine.iterate(fields))
+    machine.budget.spend(20 * len(names))
     if not all(isinstance(n, str) and n.isidentifier() and n[0] != "_" for n in names):
         return Unknown("a named tuple")
     made = collections.namedtuple("namedtuple_", names, defaults=list(defaults or ()))
@@ -312,6 +321,7 @@ def _sample(machine, items, k):
     if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
         return Unknown("a random sample")
     found = list(machine.iterate(items))
+    machine.budget.length(k)
     if not found or isinstance(found[0], (int, float, str)):
         return [Unknown("a random choice")] * k
     return [found[i % len(found)] for i in range(k)]
@@ -320,6 +330,7 @@ def _sample(machine, items, k):
 def _json(machine, text, **options):
     if type(text) is not str or len(text) > 100_000:
         return Unknown("data from a text")
+    machine.budget.spend(len(text) >> 2)
     return json.loads(text)
 
 

@@ -120,7 +120,7 @@ def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False
     elif isinstance(data, torch.Tensor):
         made = machine.foreign(torch.empty_like, (data,), {"dtype": dtype or data.dtype, **place})
     else:
-        machine.budget.weigh(data)
+        machine.budget.touch(data)
         if machine.changes.cut and may_be_longer(data):
             return Unknown("a tensor of unknown length")
         shape, ends = _shape_of(data)

@@ -6,7 +6,8 @@ import ast
 from typing import Any, Iterator
 
 from torchlint.shapes.core import standins
-from torchlint.shapes.core.values import Budget, Exhausted, Stop, Unknown
+from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.values import Exhausted, Stop, Unknown
 from torchlint.shapes.language.program import Frame, Program, Scope, load
 from torchlint.shapes.language.statements import statement
 from torchlint.shapes.libraries import world

@@ -12,10 +12,12 @@ import torch
 from torch import nn
 
 from torchlint.project import View
-from torchlint.shapes.core.values import Budget, Exhausted, ProgramError, ProgramExit, Special, Unknown, UnknownUsed, report_use, unknown_in
+from torchlint.shapes.core import budget
+from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.values import Exhausted, ProgramError, ProgramExit, Special, Unknown, UnknownUsed, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame, Place, Question
-from torchlint.shapes.language.rounds import MORE, Changes, is_open
+from torchlint.shapes.language.rounds import MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.attributes import Attributes
@@ -146,6 +148,7 @@ class Machine(Operations, Attributes, Classes, Imports):
             self.changes.call(function)
         guard = guards.find(function)
         if guard is not None:
+            budget.pay(self.budget, function, args, kwargs)
             return self.guarded(guard, function, args, kwargs)
         return self.foreign(function, tuple(args), kwargs)
 
@@ -167,7 +170,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         except UnknownUsed as used:
             return Unknown(str(used))
 
-    def foreign(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def foreign(self, function: Callable, args: tuple, kwargs: dict[str, Any], paid: bool = False) -> Any:
         """Call a function of torch or Python that is known to be harmless; an error is remembered with its place."""
         unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
         if unknown is not None:
@@ -176,12 +179,8 @@ class Machine(Operations, Attributes, Classes, Imports):
         owner = getattr(function, "__self__", None)
         if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
             return Unknown("an object of which only a part is known")
-        self.budget.spend(3 if type(owner) in guards.PYTHON_TYPES else TORCH_STEPS)
-        for value in args:
-            if type(value) is range and (type(owner) in guards.PYTHON_TYPES or isinstance(owner, type)):
-                self.budget.length(max(0, (value.stop - value.start) // value.step))
-            elif type(value) in (list, tuple) and len(value) > 64:
-                self.budget.spend(4 * len(value))
+        if not paid:
+            self._pay(function, owner, args, kwargs)
         try:
             return function(*args, **kwargs)
         except UnknownUsed as used:
@@ -189,7 +188,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:
-            if self.changes.cut and is_open(getattr(function, "__self__", None)):
+            if self.may_miss(getattr(function, "__self__", None)):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
                 return self._left_out(function, "a base that is not known would have come first")
@@ -204,6 +203,29 @@ class Machine(Operations, Attributes, Classes, Imports):
         if getattr(function, "__name__", "") == "__init__" and self.is_own(owner):
             guards.leave_unfinished(self, owner)
         return Unknown(reason)
+
+    def _pay(self, function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+        of_python = isinstance(owner, guards.PYTHON_TYPES)
+        self.budget.spend(3 if of_python else TORCH_STEPS)
+        if isinstance(owner, nn.Module) and function.__name__ not in guards.CHEAP_ON_MODULES:
+            self.walk(owner)
+        budget.pay(self.budget, function, args, kwargs)
+        for value in () if of_python else args:
+            if type(value) in (list, tuple) and len(value) > 64:
+                self.budget.spend(4 * len(value))
+            elif isinstance(value, nn.Module) and value._modules and function is not setattr:
+                self.budget.spend(len(value._modules) >> 4) if function is operator.getitem and type(args[1]) is int else self.walk(value)
+
+    def walk(self, module: nn.Module, called: bool = False) -> None:
+        """Pay for torch's code that walks through a module, all of it; a part that is `called` pays for itself if its forward is the program's."""
+        most, parts, stack = budget.work.left // budget.Work.PART, 0, [module]
+        while stack and parts <= most:
+            one = stack.pop()
+            parts += 1
+            if isinstance(one, nn.Module) and not (called and functions.closure_of(type(one).forward) is not None):
+                parts += len(one._parameters) + len(one._buffers)
+                stack += one._modules.values()
+        budget.work.spend(parts * budget.Work.PART)
 
     def remember(self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False) -> None:
         """Keep what failed, and where, for the case that nobody catches it."""
@@ -222,6 +244,8 @@ class Machine(Operations, Attributes, Classes, Imports):
         if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
             return Unknown("a layer of unknown sizes")
         self.budget.spend(TORCH_STEPS)
+        if module._modules:
+            self.walk(module, called=True)
         self.modules.append(module)
         try:
             result = module(*args, **kwargs)

@@ -11,7 +11,8 @@ from typing import Any, Callable, Iterable, Iterator
 import torch
 from torch import nn
 
-from torchlint.shapes.core.values import Budget, Exhausted, Unknown, UnknownUsed, report_use
+from torchlint.shapes.core.budget import LIGHT, Budget, len_of
+from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
@@ -21,7 +22,6 @@ from torchlint.shapes.tensors.arrays import Array
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
-NESTING = frozenset({list, tuple, dict, set})
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
@@ -70,10 +70,12 @@ class Operations:
             return self.percent(a, b)
         if name == "mul" and (isinstance(a, int) or isinstance(b, int)):
             items, times = (b, a) if isinstance(a, int) else (a, b)
-            if type(items) in LISTS:
-                self.budget.length(len(items) * max(times, 0))
-        elif name in ("add", "concat") and type(a) in LISTS and type(b) in LISTS:
-            self.budget.length(len(a) + len(b))
+            if isinstance(items, (nn.Sequential, nn.ModuleList)):  # each of its parts once more
+                for _ in range(max(times - 1, 0)):
+                    self.walk(items)
+            self.budget.length(len_of(items) * max(times, 0))
+        elif name in ("add", "concat") and len_of(a) and len_of(b):
+            self.budget.length(len_of(a) + len_of(b))
         if self.changes.loops:
             self.changes.operate(apply, a)
         return self.foreign(apply, (a, b), {})
@@ -106,8 +108,8 @@ class Operations:
             if a is None or b is None or isinstance(a, str) or isinstance(b, str):
                 return apply is operator.ne
             return self.foreign(apply, (a, b), {})
-        if type(a) in NESTING:
-            self.budget.weigh(a)
+        if type(a) not in LIGHT and type(b) not in LIGHT:
+            self.budget.touch(a if len_of(a) <= len_of(b) else b)
         try:
             return apply(a, b)
         except UnknownUsed as used:
@@ -131,15 +133,26 @@ class Operations:
             return method(items, item)
         try:
             if type(items) in LISTS or isinstance(items, (dict, types.MappingProxyType, nn.Module)):
-                self.budget.length(len(items))
-                self.budget.weigh(item)
+                if type(items) is range and type(item) is int:
+                    return item in items
+                self.budget.length(len_of(items) or len(items))
+                if type(item) not in LIGHT:
+                    self.budget.touch(item if isinstance(item, str) or isinstance(items, (dict, set, frozenset)) else items)
                 found = item in items
-                if not found and isinstance(items, Iterable) and any(type(i) is Unknown for i in items):
+                if not found and not isinstance(items, (str, bytes, range)) and any(type(i) is Unknown for i in items):
                     return Unknown("one of the items is unknown")
                 return found
             return any(item is other or item == other for other in self.iterate(items))
         except UnknownUsed as used:
             return Unknown(str(used))
+
+    def may_miss(self, container: Any) -> bool:
+        """Whether a container may hold less than it would, since a loop was cut."""
+        if not self.changes.cut:
+            return False
+        if isinstance(container, (list, tuple, deque)):
+            self.budget.spend(len_of(container) >> 6)
+        return is_open(container)
 
     # Items
 
@@ -148,7 +161,7 @@ class Operations:
         kind = type(owner)
         if kind is list or kind is tuple or kind is torch.Size:
             if type(key) is int:
-                if self.changes.cut and not -len(owner) <= key < len(owner) and is_open(owner):
+                if not -len(owner) <= key < len(owner) and self.may_miss(owner):
                     return Unknown(MORE)
                 return owner[key]
             if type(key) is Unknown:
@@ -159,6 +172,8 @@ class Operations:
                 error = TypeError("tuple indices must be integers or slices, not tuple")
                 self.remember(error, operator.getitem, (owner, key), {}, certain=not self.asked)
                 raise error
+            if type(key) is slice:
+                self.budget.length(len(range(len(owner))[key]))
             return owner[key.__index__() if hasattr(key, "__index__") else key]
         if kind is Unknown:
             report_use(owner, "index", key)
@@ -176,17 +191,20 @@ class Operations:
         if functions.closure_of(method) is not None:
             return method(owner, key)
         if isinstance(owner, dict):
-            self.budget.weigh(key)
+            self.budget.touch(key)
             try:
                 return owner[key] if type(key) is not Unknown else Unknown("the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError:
-                if self.changes.cut and is_open(owner):
+                if self.may_miss(owner):
                     return Unknown(MORE)
                 raise
         if method is None:
             raise TypeError(f"'{kind.__name__}' object is not subscriptable")
+        if type(key) is int and len_of(owner):
+            self.budget.spend(3 + (len_of(owner) >> 10 if isinstance(owner, deque) else 0))
+            return self.foreign(operator.getitem, (owner, key), {}, paid=True)
         return self.foreign(operator.getitem, (owner, key), {})
 
     def _index(self, key: Any) -> Any:
@@ -219,9 +237,11 @@ class Operations:
             if isinstance(owner, dict):
                 self.changes.loosen(owner)
         elif type(key) is slice and isinstance(owner, list):
-            owner[key] = list(self.iterate(value))
+            items = list(self.iterate(value))
+            self.budget.length(len(owner) + len(items))
+            owner[key] = items
         else:
-            self.budget.weigh(key)
+            self.budget.touch(key)
             if self.changes.loops:
                 self.changes.put(owner, key)
             owner[key] = value
@@ -232,6 +252,8 @@ class Operations:
         if functions.closure_of(method) is not None:
             method(owner, key)
         elif type(key) is not Unknown and isinstance(owner, (dict, list, nn.Module, deque)):
+            self.budget.touch(key)
+            self.budget.spend(len_of(owner) >> 10)
             del owner[key]
 
     def update(self, made: dict, extra: Any, star: bool = False) -> None:
@@ -247,7 +269,7 @@ class Operations:
             if type(keys) is Unknown:
                 return self.update(made, keys, star)
             extra = {key: self.item(extra, key) for key in self.iterate(keys)}
-        if star and self.changes.cut and is_open(extra):
+        if star and self.may_miss(extra):
             made["*"] = Unknown(MORE)
             extra = {key: value for key, value in extra.items() if type(key) is not Unknown}
         self.budget.length(len(made) + len(extra))
@@ -258,7 +280,7 @@ class Operations:
         if kind is set:
             if any(type(v) is Unknown for v in values):
                 return Unknown("a set with unknown items")
-            self.budget.weigh(values)
+            self.budget.touch(values)
             return set(values)
         return kind(values)
 
@@ -269,7 +291,7 @@ class Operations:
         kind = type(items)
         if kind is list or kind is tuple:
             if kind is list and len(items) < 2 or looping and len(items) > 64:
-                return self._counted(iter(items))  # it may grow meanwhile, or the loop may end long before
+                return self.counted(iter(items))  # it may grow meanwhile, or the loop may end long before
             self.budget.spend(len(items))
             return iter(items)
         if kind is Unknown:
@@ -286,12 +308,13 @@ class Operations:
             return self._by_index(items)
         if functions.closure_of(getattr(kind, "__next__", None)) is not None:
             return self._by_next(items)
-        return self._counted(iter(items))
+        return self.counted(iter(items))
 
-    def _counted(self, items: Iterator) -> Iterator:
+    def counted(self, items: Iterator, price: int = 1) -> Iterator:
+        """The same items, each paid for when somebody takes it, be it native code."""
         spend = self.budget.spend
         for item in items:
-            spend()
+            spend(price)
             yield item
 
     def _rows(self, items: Any, looping: bool) -> Iterator:
@@ -359,7 +382,8 @@ class Operations:
         """`format(value, spec)`, for plain values only."""
         if type(value) is Unknown or type(spec) is Unknown:
             return Unknown("a text with unknown parts")
-        if any(int(n) > 1000 for n in _numbers(spec)):
+        self.budget.touch(spec)
+        if any(len(n) > 4 or int(n) > 1000 for n in _numbers(spec)):
             raise Exhausted("it formats a very long text")
         if type(value) is str:
             self.budget.length(len(value))
@@ -379,7 +403,8 @@ class Operations:
         parts = values if type(values) is tuple else (values,)
         if any(type(p) not in (str, int, float, bool) for p in parts):
             return Unknown("a text with unknown parts")
-        self.budget.length(len(template) + sum(len(p) if type(p) is str else 64 for p in parts))
+        widest = max(map(int, _numbers(template)), default=0) if len(template) < 10_000 else 999
+        self.budget.length(len(template) + widest * len(parts) + sum(len(p) if type(p) is str else 64 for p in parts))
         return template % values
 
     def text(self, value: Any) -> Any:

@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 from torchlint.finding import Hint, Signature, Span
-from torchlint.shapes.core.values import Budget, Stop, Unknown, on_use
+from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.values import Stop, Unknown, on_use
 from torchlint.shapes.language.program import Frame, Program, Scope
 from torchlint.shapes.tensors import device_tags
 

@@ -12,7 +12,8 @@ from torch import nn
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.undone import undone
-from torchlint.shapes.core.values import Budget, Exhausted, Stop, Unknown, on_use, unknown_in
+from torchlint.shapes.core.budget import Budget, work
+from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.machine.decisions import Way, are_independent
@@ -375,9 +376,12 @@ class Attempt:
         machine.taken_apart.clear()
         machine.place = machine.last_place = None
         try:
+            work.spend(RUN_STEPS)
             if machine.left <= 0:
                 raise Exhausted("the modules before it took all steps of the file")
             made = call()
+        except Overworked:
+            raise
         except Exhausted as end:
             return RunResult(machine.budget.used, "budget", machine.place, str(end))
         except (Stop, RecursionError, MemoryError) as end:
@@ -443,6 +447,8 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
     machine.guessing = bool(required)
     try:
         machine.call(function, [], {name: Unknown(f"the argument {name}") for name in required})
+    except Overworked:
+        raise
     except (Stop, RecursionError, MemoryError):
         return None
     except Exception as error:

@@ -14,8 +14,9 @@ from torch import nn
 
 from torchlint.finding import Note
 from torchlint.project import View
+from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.faults import DryRun, Fault, Trace
-from torchlint.shapes.core.values import Exhausted, Stop, machines
+from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
 from torchlint.shapes.language.functions import closure_of, required
 from torchlint.shapes.language.program import Program, load
 from torchlint.shapes.libraries.torch import no_initialisers
@@ -94,10 +95,15 @@ class _Run:
 
     def run(self) -> DryRun:
         """The script with and without a GPU, then what it did not reach."""
-        if self.script(cuda=True, rest=True):
-            self.script(cuda=False, rest=False)
-        for answers in self.turns:
-            self.script(cuda=True, rest=False, answers=answers)
+        work.begin()
+        try:
+            if self.script(cuda=True, rest=True):
+                self.script(cuda=False, rest=False)
+            for answers in self.turns:
+                self.script(cuda=True, rest=False, answers=answers)
+        except Overworked as end:
+            self.notices.append(f"the dry run gave up: {end}")
+        self.statistics["work"] = work.used
         return DryRun(
             tuple(sorted(self.faults.values(), key=lambda f: (f.path, f.span))),
             self.graphs or (),
@@ -119,6 +125,8 @@ class _Run:
                         for failure in machine.run_script(self.program, names):
                             if not answers or are_independent(machine.asked):
                                 self.add(machine, failure, kinds)
+                except Overworked:
+                    raise
                 except Exhausted as end:
                     if not answers:
                         self.notices.append(f"the dry run gave up: {end}")
@@ -158,6 +166,17 @@ class _Run:
         """
         kinds = self.kinds(machine)
         functions = [n for n in self.program.tree.body if isinstance(n, ast.FunctionDef)]
+        try:
+            self.look_at(machine, kinds, functions)
+        finally:
+            self.statistics["modules"] = len(kinds)
+            self.statistics["functions"] = len(functions)
+            self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
+            self.statistics["guessed_steps"] = GUESSED_STEPS - machine.left
+            self.statistics["modules_run"] = sum(map(machine.ended, kinds))
+
+    def look_at(self, machine: Machine, kinds: list[type], functions: list[ast.FunctionDef]) -> None:
+        """The same, one after the other; `kinds` gains the classes that functions make."""
         builders = [n for n in functions if not required(n)]
         callers = Callers(machine, self.program, machine.names)
         idle = 0  # builders in a row that made nothing new
@@ -200,11 +219,6 @@ class _Run:
                 attempt = Attempt(machine, kind, {})
                 if not machine.ended(kind) and attempt.run() is None and not machine.ended(kind):
                     self.reasons[attempt.reason()] += 1
-        self.statistics["modules"] = len(kinds)
-        self.statistics["functions"] = len(functions)
-        self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
-        self.statistics["guessed_steps"] = GUESSED_STEPS - machine.left
-        self.statistics["modules_run"] = sum(map(machine.ended, kinds))
 
     def kinds(self, machine: Machine) -> list[type]:
         """The module classes of the file so far, each once: its statement may have run more than once."""

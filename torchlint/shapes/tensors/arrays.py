@@ -229,6 +229,8 @@ class Array:
         pass
 
     def __iter__(self):
+        if len(self) > 4096:
+            raise UnknownUsed("an array with very many rows")
         return iter([self[0]] * len(self))
 
     def __bool__(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator
 import torch
 from torch.overrides import TorchFunctionMode
 
+from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import UnknownUsed
 from torchlint.shapes.tensors import recurrent
 
@@ -323,6 +324,7 @@ class Functions(TorchFunctionMode):
     """Every torch function and tensor method that is called by name comes here, above autograd."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
+        work.spend(Work.CALL)
         observer = observers[-1]
         result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
         for listener in listeners:

@@ -24,6 +24,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, device_tags, kernels, replay
 
@@ -88,10 +89,12 @@ class _Operation:
 
 _operations: dict[Any, _Operation] = {}
 _answers: dict[Any, Any] = {}
+_new: set[int] = set()  # the keys of the run that lasts: what is asked for the first time is paid for, whether or not another file did so before
 
 
 def _dispatch(mode, function, types, args=(), kwargs=None):
     """Every ATen operation of a dry run comes here, below autograd."""
+    work.spend(Work.OPERATION)
     operation = _operations.get(function)
     if operation is None:
         operation = _operations[function] = _Operation(function)
@@ -135,6 +138,9 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
         answer = _answers.get(key)
     except TypeError:  # an argument that cannot be compared
         return _meta(function, args, kwargs)
+    if hash(key) not in _new:
+        _new.add(hash(key))
+        work.spend(Work.NEW)
     if answer is None:
         replay.check_arguments(operation, args)
         replay.check_dtypes(function, operation, args, kwargs, tensors)
@@ -409,6 +415,8 @@ def _same_state_after() -> Iterator[None]:
     anomaly, deterministic = torch.is_anomaly_enabled(), torch.are_deterministic_algorithms_enabled()
     device_tags.reset()
     autocast.regions.clear()
+    _new.clear()
+    replay.tried.clear()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

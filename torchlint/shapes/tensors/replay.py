@@ -12,6 +12,7 @@ from torch.func import functional_call
 from torch.nn.parameter import UninitializedTensorMixin
 
 from torchlint.shapes.core import operators
+from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.tensors import device_tags
 
 ELEMENTS = 4_000_000  # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
@@ -38,6 +39,7 @@ _IN_PLACE = frozenset({"setitem", *(f.__name__ for f in operators.IN_PLACE.value
 _EXPANDED = ("single memory location", "view size is not compatible", "view of a leaf")
 _confirmed: dict[Any, str | None] = {}
 _dtype_errors: dict[Any, str | None] = {}
+tried: set[Any] = set()  # of the keys of these, what the run that lasts has asked for: another file may have asked before, and that must not matter
 
 
 class _NotPossible(Exception):
@@ -59,6 +61,7 @@ def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str |
             return None
         except TypeError:
             key = None
+        work.spend(_price(function, args, kwargs))
         if key is not None and key in _confirmed:
             return _confirmed[key]
         text = _refusal(function, args, kwargs)
@@ -101,12 +104,20 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
     return None
 
 
+def _price(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> int:
+    """What trying it costs, whether or not it was tried before."""
+    kind = (type(function).__name__ if isinstance(function, nn.Module) else getattr(function, "__name__", "")).lower()
+    parameters = sum(p.numel() for p in function.parameters() if not isinstance(p, UninitializedTensorMixin)) if isinstance(function, nn.Module) else 0
+    count, products = _elements((args, dict(kwargs))) + parameters, min(_work(function, kind, args), WORK)
+    return Work.REPLAY + min(count, ELEMENTS) // Work.REAL + products // Work.PRODUCTS
+
+
 def _work(function: Callable, kind: str, args: tuple) -> int:
     """How many multiplications it may come to: of layers made of layers all before the one that refuses, else none if the sizes differ."""
     tensors = [a for a in args if isinstance(a, torch.Tensor) and a.dim()]
     if not tensors:
         return 0
-    if isinstance(function, (nn.MultiheadAttention, nn.Transformer)) or list(getattr(function, "children", tuple)()):
+    if isinstance(function, (nn.MultiheadAttention, nn.Transformer)) or isinstance(function, nn.Module) and function._modules:
         return _elements(args) * sum(p.numel() for p in function.parameters()) // tensors[0].shape[-1]
     first, weight = tensors[0], getattr(function, "weight", None) if isinstance(function, nn.Module) else tensors[1] if len(tensors) > 1 else None
     if not _PRODUCTS.search(kind) or not isinstance(weight, torch.Tensor) or weight.dim() < 2:
@@ -220,6 +231,9 @@ def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, A
     if torch._C._current_graph_task_id() != -1 or not tensors:
         return
     key = (function, tuple([(t.dtype, min(t.dim(), 1)) for t in tensors]), tuple([type(a) for a in args]), kwargs.get("dtype"))
+    if key not in tried:
+        tried.add(key)
+        work.spend(Work.REPLAY)
     if key not in _dtype_errors:
         _dtype_errors[key] = _dtype_error(function, args, kwargs)
     if _dtype_errors[key] is not None:

@@ -1,0 +1,184 @@
+"""What a dry run may cost: the steps of one run, the work of all runs of a file, and what native code touches of the values it is given.
+
+Nothing is timed: the same program always ends at the same place. What the interpreter does itself is counted as it goes. Code that is
+not interpreted (Python's own types, torch) is paid for before it is called, by what it may touch or make.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+from typing import Any
+
+from torchlint.shapes.core.values import Exhausted, Overworked
+
+
+TOO_MUCH = "all its runs together take too much work"
+
+
+class Work:
+    """What all runs of one file have cost, in units of about a microsecond. Below `begin` there is no limit."""
+
+    __slots__ = ("used", "limit")
+
+    LIMIT = 4_000_000
+    NODES = 4  # expressions and statements that are evaluated for a unit
+    OPERATION = 20  # one operation of torch on tensors without data
+    NEW = 60  # one whose answer is not known from the same run
+    CALL = 3  # of a torch function around it
+    REPLAY = 300  # trying a refused operation on real zeros
+    PART = 3  # one module, parameter or buffer that is walked through
+    REAL = 2_000  # elements that are filled with zeros for a unit
+    PRODUCTS = 20_000  # multiplications
+
+    def __init__(self):
+        self.used, self.limit = 0, float("inf")
+
+    def begin(self) -> None:
+        """A new file."""
+        self.used, self.limit = 0, self.LIMIT
+
+    def spend(self, units: int) -> None:
+        """Count some work and end the run when the file has had all there is."""
+        self.used += units
+        if self.used > self.limit:
+            raise Overworked(TOO_MUCH)
+
+    @property
+    def is_over(self) -> bool:
+        return self.used > self.limit
+
+    @property
+    def left(self) -> int:
+        return max(0, self.limit - self.used)
+
+
+work = Work()  # of the file that is looked at just now
+
+
+class Budget:
+    """Steps and sizes a run may use."""
+
+    __slots__ = ("steps", "depth", "used")
+
+    LENGTH = 1_000_000  # items of a sequence, characters of a text
+    BITS = 4_000  # of an integer
+    DEPTH = 120  # calls of the program's own functions within each other
+
+    def __init__(self, steps: int):
+        self.steps = steps
+        self.used = 0
+        self.depth = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Count some steps and end the run when there are none left."""
+        self.used += steps
+        if self.used > self.steps:
+            raise Exhausted(f"it takes more than {self.steps} steps")
+        work.used += steps
+        if work.used > work.limit:
+            raise Overworked(TOO_MUCH)
+
+    def length(self, items: int) -> None:
+        """Refuse a sequence or text that would get longer than a dry run holds; pay for one that would not."""
+        if items > self.LENGTH:
+            raise Exhausted(f"it makes a sequence of {items if items < 10**30 else 'too many'} items")
+        if items > 64:
+            self.spend(items >> 4)
+
+    def touch(self, *values: Any) -> None:
+        """Pay for code that may walk through values, and through what they hold as often as they hold it."""
+        for value in values:
+            if type(value) not in LIGHT:
+                found = weight(value, (self.steps - self.used << 4) + 64)
+                if found > 64:
+                    self.spend(found >> 4)
+
+
+# What is the same to touch whatever its value is; integers are never long here.
+LIGHT = frozenset({int, float, bool, complex, type(None), type(...), type, type(len), type(lambda: 0)})
+_ITEMS = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, frozenset: frozenset.__iter__, collections.deque: collections.deque.__iter__}
+_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+
+
+def weight(value: Any, most: int) -> int:
+    """How many items and characters are reached from a value, counted as often as they are reached; the count ends soon after `most`.
+
+    What holds itself has no end, and what doubles twenty times a million items: comparing, hashing and copying do not know better.
+    """
+    total, stack = 0, [value]
+    while stack and total <= most:
+        one = stack.pop()
+        kind = type(one)
+        total += 1
+        if kind in LIGHT:
+            continue
+        if isinstance(one, (str, bytes)):
+            total += len(one) >> 3
+        elif isinstance(one, dict):
+            total += 3 * len(one)
+            if total <= most:
+                stack += [v for v in dict.values(one) if type(v) not in LIGHT]
+                stack += [k for k in dict.keys(one) if type(k) not in LIGHT and type(k) is not str]
+        elif kind is range:
+            total += len_of(one)
+        elif kind is slice:
+            stack += (one.start, one.stop, one.step)
+        elif kind is functools.partial:
+            stack += (one.func, one.args, one.keywords)
+        elif kind in _VIEWS:
+            total += len(one)
+            stack.append(dict(one.mapping))
+        else:
+            for base, items in _ITEMS.items():
+                if isinstance(one, base):
+                    total += len_of(one) * (3 if base in (set, frozenset) else 1)
+                    if total <= most:
+                        stack += [item for item in items(one) if type(item) not in LIGHT]
+    return total
+
+
+def len_of(items: Any) -> int:
+    """The length of a container or a range of any size, whatever class the program made of it."""
+    if type(items) is range:
+        return max(0, -((items.start - items.stop) // items.step)) if items.step else 0
+    for base in (*_ITEMS, dict, str, bytes):
+        if isinstance(items, base):
+            return base.__len__(items)
+    return 0
+
+
+# How much of itself a method touches, where that is not all of it and all of its arguments.
+_STORES, _LOOKS_UP, _SHIFTS = "stores", "looks up", "shifts"
+_METHODS: dict[type, dict[str, str]] = {
+    list: {"append": _STORES, "clear": _STORES, "insert": _SHIFTS, "pop": _SHIFTS},
+    dict: {
+        **dict.fromkeys(("keys", "values", "items", "popitem", "clear"), _STORES),
+        **dict.fromkeys(("get", "pop", "setdefault", "move_to_end"), _LOOKS_UP),
+    },
+    set: {"clear": _STORES, "pop": _STORES, **dict.fromkeys(("add", "discard", "remove"), _LOOKS_UP)},
+    collections.deque: dict.fromkeys(("append", "appendleft", "pop", "popleft", "clear"), _STORES),
+    str: {"split": "makes items", "rsplit": "makes items", "splitlines": "makes items"},
+}
+
+
+def pay(budget: Budget, function: Any, args: tuple | list, kwargs: dict[str, Any]) -> None:
+    """Pay for a call of Python's own code: all that it can reach, unless it is known to touch less."""
+    owner = getattr(function, "__self__", None)
+    if owner is not None and type(owner) not in LIGHT:
+        for base, methods in _METHODS.items():
+            if isinstance(owner, base):
+                how = methods.get(function.__name__)
+                if how == _STORES:
+                    return
+                if how == _LOOKS_UP:
+                    return budget.touch(*args[:1])
+                if how == _SHIFTS:
+                    return budget.spend(len_of(owner) >> 10)
+                if base is str:
+                    budget.length(len_of(owner) if how else len_of(owner) >> 3)
+                break
+        budget.touch(owner)
+    budget.touch(*args)
+    if kwargs:
+        budget.touch(*kwargs.values())
