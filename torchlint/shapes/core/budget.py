@@ -22,9 +22,10 @@ class Work:
     __slots__ = ("used", "limit")
 
     LIMIT = 4_000_000
-    NODES = 4  # expressions and statements that are evaluated for a unit
-    OPERATION = 20  # one operation of torch on tensors without data
+    NODES = 8  # expressions and statements that are evaluated for a unit
+    OPERATION = 30  # one operation of torch on tensors without data
     NEW = 60  # one whose answer is not known from the same run
+    WRITE = 100  # one that writes what others read
     CALL = 3  # of a torch function around it
     REPLAY = 300  # trying a refused operation on real zeros
     PART = 3  # one module, parameter or buffer that is walked through
@@ -90,7 +91,9 @@ class Budget:
         """Pay for code that may walk through values, and through what they hold as often as they hold it."""
         for value in values:
             if type(value) not in LIGHT:
-                found = weight(value, (self.steps - self.used << 4) + 64)
+                found = weight(value, self.LENGTH)
+                if found > self.LENGTH:
+                    raise Exhausted("it walks through a structure that is too large")
                 if found > 64:
                     self.spend(found >> 4)
 
@@ -102,7 +105,7 @@ _VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def weight(value: Any, most: int) -> int:
-    """How many items and characters are reached from a value, counted as often as they are reached; the count ends soon after `most`.
+    """How many items and characters are reached from a value, counted as often as they are reached; the count ends soon after `most`. What holds more costs more to look at than plain items.
 
     What holds itself has no end, and what doubles twenty times a million items: comparing, hashing and copying do not know better.
     """
@@ -113,6 +116,7 @@ def weight(value: Any, most: int) -> int:
         total += 1
         if kind in LIGHT:
             continue
+        total += 3
         if isinstance(one, (str, bytes)):
             total += len(one) >> 3
         elif isinstance(one, dict):

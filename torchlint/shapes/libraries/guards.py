@@ -26,7 +26,7 @@ DICTS = (dict, collections.OrderedDict)
 LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
 UNFINISHED = "_torchlint_unfinished"  # an attribute of objects for which a base class's `__init__` got something unknown
 LAYERS = 100  # in one recurrent network or transformer
-PIECES = 4096  # tensors that one split may give
+PIECES = 4096  # values of a tensor in a list
 
 
 class Placeholder(nn.Module):
@@ -366,20 +366,6 @@ def _numpy(machine, method, *args, **kwargs):
     return Array(method.__self__.detach())
 
 
-def _pieces(machine, method, *args, **kwargs):
-    check_pieces(machine, method.__self__, *args, **kwargs)
-    return machine.foreign(method, args, kwargs)
-
-
-def check_pieces(machine, tensor, size=1, dim=0, *rest, **kwargs):
-    """Refuse to split a tensor into more pieces than a dry run holds."""
-    if isinstance(tensor, torch.Tensor) and tensor.dim():
-        longest = max(tensor.shape)
-        pieces = longest if type(size) is not int or size < 2 else min(longest, max(size, longest // size))  # of so many, or so long
-        if pieces > PIECES:
-            machine.budget.spend(10 * pieces)
-
-
 def _nothing(machine, method, *args, **kwargs):
     return None
 
@@ -403,11 +389,6 @@ TENSOR_METHODS = {
     "tolist": _tolist,
     "numpy": _numpy,
     "__array__": _numpy,
-    "split": _pieces,
-    "split_with_sizes": _pieces,
-    "chunk": _pieces,
-    "unbind": _pieces,
-    "tensor_split": _pieces,
     "type": _tensor_type,
     "apply_": _not_looked_at,
     "map_": _not_looked_at,
@@ -446,7 +427,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (torch.optim.Optimizer, {"load_state_dict": _nothing, "step": _step, "__init__": _optimizer_init}),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
-STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque, _pieces})
+STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque})
 # A method of these costs a step or two, not as many as one of torch.
 PYTHON_TYPES = (str, bytes, list, tuple, dict, set, frozenset, int, float, collections.deque, collections.OrderedDict, collections.defaultdict, range)
 CHEAP_ON_MODULES = frozenset(

@@ -18,7 +18,6 @@ from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.rounds import may_be_longer
 from torchlint.shapes.libraries.data import DATA
-from torchlint.shapes.libraries.guards import check_pieces
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
 from torchlint.shapes.tensors import autocast, device_tags
@@ -76,12 +75,18 @@ def _is_harmless(value: Any, module: str) -> bool:
     if isinstance(value, type):
         return issubclass(value, CLASSES) or value in (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.Generator, torch.layout, torch.finfo, torch.iinfo, nn.utils.rnn.PackedSequence, torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode, torch.autograd.detect_anomaly, torch.autograd.set_detect_anomaly)
     if isinstance(value, types.BuiltinFunctionType):
-        return True
+        return value.__name__ in BUILTIN_FUNCTIONS or any(hasattr(home, value.__name__) for home in OPERATIONS_OF)
     if isinstance(value, types.FunctionType):
         return value.__module__ in REAL and (module != "torch" or value.__module__ == "torch.functional" or value.__name__ in PYTHON_FUNCTIONS)
     return value is not None and isinstance(value, PLAIN)
 
 
+OPERATIONS_OF = (torch._C._VariableFunctions, torch._C._nn, torch._C._linalg, torch._C._fft, torch._C._special, torch._C._sparse, torch._C._nested)
+# What is no operation on tensors: questions, nothing that changes what is true for the whole process.
+BUILTIN_FUNCTIONS = frozenset(
+    "tensordot get_default_dtype is_grad_enabled is_inference_mode_enabled is_anomaly_enabled is_autocast_enabled is_autocast_cpu_enabled "
+    "is_autocast_cache_enabled get_autocast_dtype get_autocast_gpu_dtype get_autocast_cpu_dtype get_num_threads".split()
+)
 PYTHON_FUNCTIONS = frozenset("is_tensor set_default_dtype get_default_dtype is_grad_enabled typename stack_ sym_max".split())
 
 
@@ -298,14 +303,6 @@ def _answer(value):
     return lambda machine, *args, **kwargs: value
 
 
-def _pieces(function):
-    def split(machine, tensor, *args, **kwargs):
-        check_pieces(machine, tensor, *args[:1])
-        return machine.foreign(function, (tensor, *args), kwargs)
-
-    return split
-
-
 def _flex_attention(machine, query, key, value, *args, **kwargs):
     return machine.foreign(nn.functional.scaled_dot_product_attention, (query, key, value), {})
 
@@ -344,7 +341,6 @@ FOUND: dict[str, Any] = {
     **{f"torch.utils.data.{name}": value for name, value in DATA.items()},
     **{f"torch.utils.data.{module}.{name}": value for name, value in DATA.items() for module in ("dataset", "dataloader", "sampler", "distributed")},
     **{f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")},
-    **{f"torch.{name}": Special(name, _pieces(getattr(torch, name))) for name in ("split", "chunk", "unbind", "tensor_split")},
     **_special(
         tensor=make_tensor,
         as_tensor=make_tensor,

@@ -52,7 +52,8 @@ def member(module: Library, name: str) -> Any:
     if name.startswith("_") and not name.startswith("__version"):
         base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
         return base if isinstance(base, type) else Unknown(f"{module.name}.{name} is private")
-    return find(f"{module.name}.{name}")
+    value = find(f"{module.name}.{name}")
+    return list(value) if type(value) is list else value  # `sys.argv`: one for each program
 
 
 def public(module: Library) -> dict[str, Any]:

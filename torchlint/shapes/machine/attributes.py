@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import enum
 import functools
 import types
@@ -48,6 +49,10 @@ HIDDEN = frozenset(
     "data_ptr storage untyped_storage share_memory_ share_memory apply_ map_ storage_type cdata record_stream from_file "
     "compile mro".split()
 )
+
+
+# Objects of torch that a program makes for itself. Others (constraints, dtypes, what stands for NumPy's types) are there once for all programs.
+CHANGEABLE = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.distributions.Distribution, torch.autograd.function.FunctionCtx)
 
 
 def is_several(value: Any) -> bool:
@@ -96,7 +101,7 @@ class Attributes:
         if isinstance(owner, enum.Enum):
             return getattr(owner, name)
         if kind.__module__.startswith("torch") and not name.startswith("_") and name not in HIDDEN:
-            return getattr(owner, name)
+            return own_part(owner, name)
         if isinstance(owner, BaseException) and name in ("args", "code", "errno", "strerror", "value"):
             return getattr(owner, name, Unknown("a detail of an error"))
         return Unknown(f"{kind.__name__}.{name} is not looked at")
@@ -130,7 +135,7 @@ class Attributes:
         if name in HIDDEN:
             return Unknown(f"Module.{name} is not looked at")
         try:
-            return getattr(owner, name)
+            return own_part(owner, name)
         except AttributeError:
             if name in self.patched or self.is_open(type(owner)) or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
@@ -149,7 +154,7 @@ class Attributes:
         if name in METHODS.get(owner, ()) or issubclass(owner, enum.Enum):
             return getattr(owner, name)
         if owner.__module__.startswith(("torch", "torchlint")) and not name.startswith("_") and name not in HIDDEN:
-            return getattr(owner, name)
+            return own_part(owner, name)
         return Unknown(f"{owner.__name__}.{name} is not looked at")
 
     def _of_function(self, owner: Any, name: str) -> Any:
@@ -229,13 +234,13 @@ class Attributes:
             owner.globals[name] = value
         elif self.is_own(owner) or functions.closure_of(owner) is not None or isinstance(owner, standins.StandIn):
             setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)
-        elif isinstance(owner, (type, standins.Library)):
-            self.patched.add(name)
-        elif type(owner).__module__.startswith("torch") and not name.startswith("_") and type(value) is not Unknown:
+        elif isinstance(owner, CHANGEABLE) and not name.startswith("_") and type(value) is not Unknown:
             try:
                 setattr(owner, name, value)
             except (AttributeError, TypeError):
                 pass
+        elif isinstance(owner, (type, standins.Library)) or type(owner).__module__.startswith("torch"):
+            self.patched.add(name)  # it is there for all files that will be looked at
 
     def delete_attribute(self, owner: Any, name: str) -> None:
         """`del owner.name`"""
@@ -248,11 +253,22 @@ class Attributes:
     def is_own(self, value: Any) -> bool:
         """Whether a value is a class of the program, or an instance of one."""
         kind = value if isinstance(value, type) else type(value)
-        return any(base in self.codes for base in kind.__mro__)
+        known = self.owned.get(kind)
+        if known is None:
+            known = self.owned[kind] = any(base in self.codes for base in kind.__mro__)
+        return known
 
     def is_open(self, kind: type) -> bool:
         """Whether a class has a base that is not known, so that it may have any attribute."""
         return any(base in self.open_classes for base in kind.__mro__)
+
+
+def own_part(owner: Any, name: str) -> Any:
+    """An attribute; a container that a class of torch holds for everybody is copied, so that it stays as it is."""
+    value = getattr(owner, name)
+    if isinstance(value, (dict, list, set)) and (isinstance(owner, type) or name not in vars(owner)) and not functions.closure_of(value):
+        return copy.copy(value)
+    return value
 
 
 def _raise(error: Exception):

@@ -88,6 +88,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.classes: list[type] = []
         self.made_at: dict[int, tuple[Any, Place]] = {}
         self.codes: dict[type, Any] = {}
+        self.owned: dict[type, bool] = {}  # whether a class is one of these, or made of one
         self.open_classes: set[type] = set()
         self.patched: set[str] = set()
         self.dataclass_fields: dict[type, dict] = {}
@@ -213,7 +214,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         for value in () if of_python else args:
             if type(value) in (list, tuple) and len(value) > 64:
                 self.budget.spend(4 * len(value))
-            elif isinstance(value, nn.Module) and value._modules and function is not setattr:
+            elif isinstance(value, nn.Module) and value.__dict__.get("_modules") and function is not setattr:
                 self.budget.spend(len(value._modules) >> 4) if function is operator.getitem and type(args[1]) is int else self.walk(value)
 
     def walk(self, module: nn.Module, called: bool = False) -> None:
@@ -223,8 +224,9 @@ class Machine(Operations, Attributes, Classes, Imports):
             one = stack.pop()
             parts += 1
             if isinstance(one, nn.Module) and not (called and functions.closure_of(type(one).forward) is not None):
-                parts += len(one._parameters) + len(one._buffers)
-                stack += one._modules.values()
+                held = one.__dict__  # of one that is not initialised yet there is nothing
+                parts += len(held.get("_parameters", ())) + len(held.get("_buffers", ()))
+                stack += held.get("_modules", {}).values()
         budget.work.spend(parts * budget.Work.PART)
 
     def remember(self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False) -> None:
@@ -244,7 +246,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
             return Unknown("a layer of unknown sizes")
         self.budget.spend(TORCH_STEPS)
-        if module._modules:
+        if module.__dict__.get("_modules"):
             self.walk(module, called=True)
         self.modules.append(module)
         try:

@@ -55,7 +55,7 @@ class Classes:
             made = types.new_class(code.name, tuple(known), {}, lambda n: [n.__setitem__(k, v) for k, v in body.items()])
         except (TypeError, ValueError, AttributeError):
             return Unknown(f"the class {code.name} cannot be made")
-        self.codes[made] = code
+        self.codes[made], self.owned[made] = code, True
         if is_open:
             self.open_classes.add(made)
         self.classes.append(made)
@@ -67,7 +67,7 @@ class Classes:
         base = collections.namedtuple(code.name, fields, defaults=defaults)
         methods = {k: v for k, v in namespace.items() if functions.closure_of(v) is not None or isinstance(v, property)}
         made = type(code.name, (base,), {k: v for k, v in methods.items() if k not in DROPPED})
-        self.codes[made] = code
+        self.codes[made], self.owned[made] = code, True
         return made
 
     def construct(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:

@@ -12,9 +12,8 @@ from typing import Any, Callable, Iterator
 import torch
 from torch.overrides import TorchFunctionMode
 
-from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import UnknownUsed
-from torchlint.shapes.tensors import recurrent
+from torchlint.shapes.tensors import costs, recurrent
 
 META = torch.device("meta")
 CPU = torch.device("cpu")
@@ -324,7 +323,7 @@ class Functions(TorchFunctionMode):
     """Every torch function and tensor method that is called by name comes here, above autograd."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        work.spend(Work.CALL)
+        costs.pay(function, args, kwargs or {})
         observer = observers[-1]
         result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
         for listener in listeners:

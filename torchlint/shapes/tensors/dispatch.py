@@ -16,7 +16,6 @@ and `real`
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack, contextmanager
 from typing import Any, Iterator
 
@@ -25,11 +24,12 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.shapes.core.budget import Work, work
-from torchlint.shapes.core.values import UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, device_tags, kernels, replay
+from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
+from torchlint.shapes.tensors import autocast, device_tags, kernels, replay, settings
 
 SMALL = 512  # elements of which the values are kept
 CACHED = 50_000  # answers that are remembered
+DIMENSIONS = 64  # torch itself takes more, slowly
 
 _UNFILLED = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"})
 _NO_DATA_KERNEL = (
@@ -189,9 +189,13 @@ def _scan(values: Any, tensors: list[torch.Tensor], key: list) -> None:
         elif kind is torch.Tensor or kind is nn.Parameter or isinstance(value, torch.Tensor):
             if not value.is_meta:
                 raise _HasData
+            if value.dim() > DIMENSIONS:
+                raise Exhausted(f"it makes a tensor of {value.dim()} dimensions")
             tensors.append(value)
             key += (value.shape, value.stride(), value.dtype)
         elif kind is list or kind is tuple:
+            if len(value) > DIMENSIONS and type(value[0]) is int and "split" not in key[0].__name__:
+                raise Exhausted(f"it makes a tensor of {len(value)} dimensions")
             key.append(len(value))
             _scan(value, tensors, key)
         elif kind is bool or kind is float:
@@ -352,6 +356,8 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
     else:
         replay.check_written(operation, args)
         replay.check_dtypes(function, operation, args, kwargs, tensors)
+        if not operation.fills:
+            work.spend(Work.WRITE)
         result = args[0] if operation.name in _FILLS else _meta(function, args, kwargs)
         if operation.fills:
             _remember(key)
@@ -399,7 +405,8 @@ def dry_tensors() -> Iterator[None]:
         return
     kernels.without_compiler()
     with ExitStack() as stack:
-        stack.enter_context(_same_state_after())
+        stack.enter_context(settings.kept())
+        stack.enter_context(_nothing_remembered())
         stack.enter_context(_Dry())
         stack.enter_context(device_tags.Functions())
         _depth = 1
@@ -410,27 +417,20 @@ def dry_tensors() -> Iterator[None]:
 
 
 @contextmanager
-def _same_state_after() -> Iterator[None]:
-    dtype, grad, generator = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_rng_state()
-    anomaly, deterministic = torch.is_anomaly_enabled(), torch.are_deterministic_algorithms_enabled()
+def _nothing_remembered() -> Iterator[None]:
+    """What a run leaves in the tables of this part is not there before and after it."""
+    _forget()
+    try:
+        yield
+    finally:
+        _forget()
+
+
+def _forget() -> None:
     device_tags.reset()
     autocast.regions.clear()
     _new.clear()
     replay.tried.clear()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        torch.set_default_dtype(dtype)
-        torch.set_grad_enabled(grad)
-        torch.set_rng_state(generator)
-        torch.autograd.set_detect_anomaly(anomaly)
-        torch._C._set_deterministic_algorithms(
-            deterministic
-        )  # the public name imports the compiler, which takes a second
-        device_tags.reset()
-        autocast.regions.clear()
 
 
 def device_of(tensor: torch.Tensor) -> torch.device:

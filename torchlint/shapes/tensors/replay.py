@@ -55,7 +55,8 @@ def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str |
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            key = (function if not isinstance(function, nn.Module) else repr(function), _describe(args), _describe(dict(kwargs)))
+            state = torch.get_default_dtype(), torch.is_grad_enabled()
+            key = (function if not isinstance(function, nn.Module) else repr(function), _describe(args), _describe(dict(kwargs)), state)
             hash(key)
         except _NotPossible:
             return None
@@ -230,7 +231,7 @@ def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, A
         return
     if torch._C._current_graph_task_id() != -1 or not tensors:
         return
-    key = (function, tuple([(t.dtype, min(t.dim(), 1)) for t in tensors]), tuple([type(a) for a in args]), kwargs.get("dtype"))
+    key = (function, tuple([(t.dtype, min(t.dim(), 1)) for t in tensors]), tuple([type(a) for a in args]), kwargs.get("dtype"), torch.get_default_dtype())
     if key not in tried:
         tried.add(key)
         work.spend(Work.REPLAY)

@@ -1,0 +1,64 @@
+"""What a call of torch may make of its arguments, paid for before it is made: several tensors from one, or something from many."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Callable
+
+import torch
+
+from torchlint.shapes.core.budget import Work, work
+from torchlint.shapes.core.values import Exhausted
+
+PIECES = 20_000  # tensors that one call may give
+FEW = 16  # tensors, given as a list, that any function may do with them what it likes
+# What is known to look at each tensor of a list once; what others do with n of them may take n³ steps, as the best order of a chain of products does.
+_ONCE = frozenset(
+    "cat concat concatenate stack hstack vstack dstack column_stack row_stack tensor as_tensor asarray broadcast_tensors atleast_1d atleast_2d atleast_3d "
+    "pad_sequence pack_sequence __getitem__ __setitem__ _foreach_add_ _foreach_norm broadcast_shapes backward grad flatten_dense_tensors".split()
+)
+
+
+def pay(function: Callable, args: tuple, kwargs: dict[str, Any]) -> None:
+    """Pay for a call of a torch function by its arguments, or refuse it."""
+    work.spend(Work.CALL)
+    name = getattr(function, "__name__", "")
+    for value in args:
+        kind = type(value)
+        if kind is list or kind is tuple:
+            count = len(value)
+            if count > FEW:
+                work.spend(count if name in _ONCE or name.startswith("_foreach") or not any(isinstance(v, torch.Tensor) for v in value) else count**3 >> 6)
+        elif isinstance(value, range):
+            work.spend(len(value))
+    if len(args) > FEW:
+        work.spend(len(args) ** 3 >> 6 if isinstance(args[-1], torch.Tensor) else len(args) ** 2 >> 4)
+    if args and _gives_several(name) and isinstance(args[0], torch.Tensor):
+        found = pieces(name, args[0], [*args[1:], *kwargs.values()])
+        if found > PIECES:
+            raise Exhausted(f"it makes {found} tensors of one")
+        work.spend(found * Work.OPERATION // 2)
+
+
+def pieces(name: str, tensor: torch.Tensor, rest: list) -> int:
+    """How many tensors one may be taken apart into."""
+    longest = max(tensor.shape, default=1)
+    numbers = [value for value in rest[:1] if type(value) is int and value > 0]
+    for several in (value for value in rest if isinstance(value, (list, tuple))):
+        return len(several) + 1
+    if "tensor_split" in name or name in ("hsplit", "vsplit", "dsplit", "chunk", "unsafe_chunk"):
+        return numbers[0] if numbers else longest
+    if "split" in name:
+        return longest // numbers[0] + 1 if numbers else longest
+    return longest
+
+
+@lru_cache(maxsize=None)
+def _gives_several(name: str) -> bool:
+    """Whether a function gives tensors of a number that depends on its arguments, as its schema says."""
+    found = getattr(torch.ops.aten, name, None) if name and not name.startswith("__") else None
+    if name in ("meshgrid", "broadcast_tensors", "where", "nonzero_numpy", "histogramdd") or name.startswith(("_foreach", "lstm", "gru", "rnn")):
+        return False
+    return name in ("split", "chunk") or found is not None and any(
+        str(result.type) == "List[Tensor]" for overload in found.overloads() for result in getattr(found, overload)._schema.returns
+    )
