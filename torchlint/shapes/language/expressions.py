@@ -106,10 +106,7 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Evaluate:
 def _slice(node: ast.Slice, scope: Scope) -> Evaluate:
     parts = [expression(p, scope) if p else None for p in (node.lower, node.upper, node.step)]
 
-    def make(frame):
-        return slice(*(p(frame) if p else None for p in parts))
-
-    return make
+    return lambda frame: slice(*(p(frame) if p else None for p in parts))
 
 
 def _binary(node: ast.BinOp, scope: Scope) -> Evaluate:
@@ -250,9 +247,8 @@ def _sequence(kind: type):
 
         def make(frame):
             values = collect(frame)
-            if any(v is MISSING for v in values):
-                return Unknown("it is made of an unknown number of items")
-            return frame.machine.build(kind, values)
+            missing = any(v is MISSING for v in values)
+            return Unknown("it is made of an unknown number of items") if missing else frame.machine.build(kind, values)
 
         def make_plain(frame):
             return kind(collect(frame))
@@ -296,10 +292,7 @@ def _formatted(node: ast.FormattedValue, scope: Scope) -> Evaluate:
     value, conversion = expression(node.value, scope), chr(node.conversion) if node.conversion > 0 else ""
     spec = expression(node.format_spec, scope) if node.format_spec else None
 
-    def make(frame):
-        return frame.machine.format(value(frame), spec(frame) if spec else "", conversion)
-
-    return make
+    return lambda frame: frame.machine.format(value(frame), spec(frame) if spec else "", conversion)
 
 
 def _lambda(node: ast.Lambda, scope: Scope) -> Evaluate:
