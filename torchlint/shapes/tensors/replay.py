@@ -56,7 +56,7 @@ def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str |
         warnings.simplefilter("ignore")
         try:
             state = torch.get_default_dtype(), torch.is_grad_enabled()
-            key = (function if not isinstance(function, nn.Module) else repr(function), _describe(args), _describe(dict(kwargs)), state)
+            key = (function if not isinstance(function, nn.Module) else (repr(function), function.training), _describe(args), _describe(dict(kwargs)), state)
             hash(key)
         except _NotPossible:
             return None
@@ -231,7 +231,8 @@ def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, A
         return
     if torch._C._current_graph_task_id() != -1 or not tensors:
         return
-    key = (function, tuple([(t.dtype, min(t.dim(), 1)) for t in tensors]), tuple([type(a) for a in args]), kwargs.get("dtype"), torch.get_default_dtype())
+    sizes: dict[int, int] = {}
+    key = (function, _pattern(args, sizes), _pattern(kwargs, sizes), torch.get_default_dtype())
     if key not in tried:
         tried.add(key)
         work.spend(Work.REPLAY)
@@ -239,6 +240,21 @@ def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, A
         _dtype_errors[key] = _dtype_error(function, args, kwargs)
     if _dtype_errors[key] is not None:
         raise RuntimeError(_dtype_errors[key])
+
+
+def _pattern(value: Any, sizes: dict[int, int]) -> Any:
+    """All that such a trial depends on: dtypes, plain values, and which sizes are the same."""
+    if isinstance(value, torch.Tensor):
+        return (value.dtype, tuple([_small(size, sizes) for size in value.shape]))
+    if isinstance(value, (list, tuple)):
+        return tuple([_pattern(v, sizes) for v in value])
+    if isinstance(value, dict):
+        return tuple([(name, _pattern(v, sizes)) for name, v in value.items()])
+    return (type(value), repr(value) if type(value) is float else value)
+
+
+def _small(size: int, sizes: dict[int, int]) -> int:
+    return size if size <= 4 else sizes.setdefault(size, 5 + len(sizes))
 
 
 def _dtype_error(function: Any, args: tuple, kwargs: dict[str, Any]) -> str | None:
@@ -266,16 +282,13 @@ _TWINS: tuple[Callable[[torch.dtype], torch.dtype], ...] = (
 
 
 def _attempt(function: Any, args: tuple, kwargs: dict[str, Any], sizes: dict[int, int], fill: int, twin: Callable | None) -> str | None:
-    def small(size: int) -> int:
-        return size if size <= 4 else sizes.setdefault(size, 5 + len(sizes))
-
     def make(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             dtype = twin(value.dtype) if twin else value.dtype
-            return torch.full([small(s) for s in value.shape], fill, dtype=dtype)
+            return torch.full([_small(s, sizes) for s in value.shape], fill, dtype=dtype)
         if type(value) is list or type(value) is tuple:
             if value and all(type(v) is int for v in value):
-                return [small(v) if v > 0 else v for v in value]
+                return [_small(v, sizes) if v > 0 else v for v in value]
             return [make(v) for v in value]
         return device_tags.CPU if isinstance(value, torch.device) else value
 
