@@ -202,6 +202,23 @@ class Again:
         F.cross_entropy(self.model(x), y).backward()
         self.optimizer.step()
 ```
+```python good
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 1)
+
+    @property
+    def optimizer(self):
+        return torch.optim.Adam(self.parameters())
+
+model = nn.Linear(2, 1)
+model.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model.optimizer.step()
+model = Net()
+model(x).mean().backward()
+model.optimizer.step()
+```
 """
 
 import ast

@@ -266,6 +266,8 @@ def later_calls(made: Value, change: ast.stmt, *methods: str) -> list[ast.Call]:
     if target is None:
         return []
     text = unparsed(target)
+    if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
+        return []  # `model.optimizer` of another model is another optimizer
     stores = [n.lineno for n in made.module.index.nodes(ast.Assign) if n.lineno > change.lineno and any(unparsed(t) == text for t in n.targets)]
     end = min(stores, default=float("inf"))
     calls = [call for method in methods for call in made.module.index.callers(method)]
