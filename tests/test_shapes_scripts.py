@@ -52,6 +52,10 @@ WRONG = {
     "an attention of real size": "x = torch.rand(16, 197, 512)\nnn.TransformerEncoderLayer(768, 12, batch_first=True)(x)",
 }
 RIGHT = {
+    "an array of arrays of several shapes": (
+        "net = nn.Linear(4, 6)\nnoise = np.array([np.random.normal(size=p.data.size()) for p in net.parameters()], dtype=object)\n"
+        "for n, p in zip(noise, net.parameters()):\n    p.data += torch.FloatTensor(n * 0.1)"
+    ),
     "pictures of tensors": (
         "from torchvision.transforms import Compose, Resize, ToPILImage, ToTensor\nshow, image = ToPILImage(), torch.randn(3, 32, 32)\n"
         "show(image).resize((100, 100)).save('picture.png')\nshow(image).show()\n"

@@ -55,6 +55,8 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         shape.append(len(level))
         level = level[0]
     if isinstance(level, (Array, torch.Tensor)):
+        if any(not isinstance(part, (Array, torch.Tensor, list, tuple)) or getattr(part, "shape", None) != getattr(data[0], "shape", None) for part in data):
+            return Unknown("an array of things of several shapes")  # of objects, or an error
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
     if type(level) is Unknown:
         return Unknown("an array of unknowns")  # each may be a number or a sequence
