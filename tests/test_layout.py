@@ -22,7 +22,7 @@ ALLOWED = {
     "boundary": set(),
     "project": {"boundary", "reading"},
     "rule": {"finding", "project", "reading"},
-    "source": {"finding", "project", "rule"},
+    "source": {"finding", "project", "reading", "rule"},
     "shapes": {"finding", "project"},
     "edits": {"finding"},
     "linter": {"finding", "project", "config", "edits", "rule", "source", "shapes"},

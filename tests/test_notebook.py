@@ -8,6 +8,7 @@ import pytest
 from torchlint.config import Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.linter import lint
+from torchlint.reading import SOURCE
 from torchlint.source.text.notebook import Notebook, NotebookError
 
 
@@ -335,3 +336,15 @@ def cell(text, kind="code", outputs=(), **metadata):
 def test_a_cell_that_is_expected_to_fail(cells, found):
     pytest.importorskip("torch")
     assert [f.code for f in lint(document(*cells), "n.ipynb").findings] == ["TL901"] * found
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ('{"cells": [], "metadata": {"n": ' + "9" * 5000 + '}, "nbformat": 4}', "digits"),
+        ('{"cells": [{"cell_type": "code", "source": "' + "#" * (SOURCE + 1) + '"}], "nbformat": 4}', "more than 2 MB of code"),
+    ],
+)
+def test_a_notebook_that_python_would_not_take(text, words):
+    with pytest.raises(NotebookError, match=words):
+        Notebook.parse(text)

@@ -65,7 +65,13 @@ def test_bytes_become_text(data, text):
     assert decode(data) == text
 
 
-@pytest.mark.parametrize("data", [b"x = '\xe9'\n", b"# coding: nothing-known\n", b"\xef\xbb\xbf# coding: latin-1\n"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"x = '\xe9'\n", b"# coding: nothing-known\n", b"\xef\xbb\xbf# coding: latin-1\n", b"# coding: undefined\n", b"# coding: zlib\n",
+        b"# coding: punycode\n#-" + b"a" * 10**6,
+    ],
+)  # fmt: skip
 def test_bytes_that_are_no_text(data):
     with pytest.raises(NotText):
         decode(data)

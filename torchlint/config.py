@@ -68,14 +68,15 @@ class Settings(Struct, frozen=True, kw_only=True):
         words = [s for layer in self.selections for s in (*(layer.select or ()), *layer.extend_select)]
         return frozenset(code for code, rule in rules.items() if any(matches(s, code, rule.name) for s in words))
 
-    def is_ignored_in(self, path: str, code: str, name: str) -> bool:
-        """Whether `per-file-ignores` silences a rule in a file."""
-        for pattern, selectors in self.per_file_ignores.items():
-            if any(matches(selector, code, name) for selector in selectors):
-                negated = pattern.startswith("!")
-                if negated != matches_path(pattern.removeprefix("!"), os.path.abspath(path)):
-                    return True
-        return False
+    def ignored_in(self, path: str) -> tuple[str, ...]:
+        """The selectors of the rules that `per-file-ignores` silences in a file."""
+        path = os.path.abspath(path)
+        lists = [
+            selectors
+            for pattern, selectors in self.per_file_ignores.items()
+            if pattern.startswith("!") != matches_path(pattern.removeprefix("!"), path)
+        ]
+        return tuple(dict.fromkeys(selector for selectors in lists for selector in selectors))
 
     def applies(self, fix: Fix | None) -> bool:
         """Whether `--fix` would apply a fix."""

@@ -19,6 +19,7 @@ from torchlint.user import configuration_folder
 
 NAMES = (".torchlint.toml", "torchlint.toml", "pyproject.toml")
 _LONGEST_CHAIN = 30
+_MOST_PARTS = 10_000_000
 
 
 class Layer(Struct):
@@ -208,8 +209,8 @@ def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]
         check_version(o, layer.source)
         select, ignore = o.select, (*(o.ignore or ()), *(o.extend_ignore or ()))
         if select is not UNSET or ignore or o.extend_select:
-            chosen = None if select is UNSET else tuple(select)
-            selections.append(Selection(chosen, ignore, tuple(o.extend_select or ())))
+            chosen = None if select is UNSET else tuple(dict.fromkeys(select))
+            selections.append(Selection(chosen, tuple(dict.fromkeys(ignore)), tuple(dict.fromkeys(o.extend_select or ()))))
         for name in ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "output_format"):
             if getattr(o, name) is not UNSET:
                 values[name] = getattr(o, name)
@@ -223,9 +224,9 @@ def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]
         if o.per_file_ignores is not UNSET:
             values["per_file_ignores"] = {}
         for pattern, codes in (*(o.per_file_ignores or {}).items(), *(o.extend_per_file_ignores or {}).items()):
-            before = values.setdefault("per_file_ignores", {})
+            table = values.setdefault("per_file_ignores", {})
             pattern = _pattern(layer, pattern)
-            values["per_file_ignores"] = {**before, pattern: (*before.get(pattern, ()), *codes)}
+            table[pattern] = tuple(dict.fromkeys((*table.get(pattern, ()), *codes)))
         if o.inputs is not UNSET:
             values["inputs"] = {**values.get("inputs", {}), **{k: tuple(v) for k, v in o.inputs.items()}}
         if o.src is not UNSET:
@@ -285,8 +286,14 @@ def _toml(data: bytes, source: str) -> dict:
     else:
         import tomli as tomllib
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        # What Python's own reader needs grows with the square of the parts of a key, which all stand in one line.
+        if sum(line.count(".") ** 2 for line in text.split("\n")) > _MOST_PARTS:
+            raise ConfigError(f"{source}: not read: its keys have thousands of parts")
+        return tomllib.loads(text)
     except RecursionError:
         raise ConfigError(f"{source}: not valid TOML: nested too deeply") from None
+    except ConfigError:
+        raise
     except ValueError as error:  # of TOML, of UTF-8, or of a number with too many digits
         raise ConfigError(f"{source}: not valid TOML: {error}") from None

@@ -10,7 +10,7 @@ from typing import Any, Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from torchlint.config import Settings
+from torchlint.config import Settings, matches
 from torchlint.edits import apply, landing
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.project import TORCH, WORDS, NotText, Project, decode
@@ -65,7 +65,8 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
     from torchlint.source.flow.module import parsed
 
     enabled = settings.enabled(rules)
-    active = {code: rules[code].name for code in enabled if not settings.is_ignored_in(path, code, rules[code].name)}
+    ignored = settings.ignored_in(path)
+    active = {code: rules[code].name for code in enabled if not any(matches(selector, code, rules[code].name) for selector in ignored)}
     says_torch = any(word in text for word in TORCH)
     try:
         tree = parsed(project, path, text)

@@ -12,6 +12,9 @@ import torchlint
 from torchlint.config import ConfigError, suggestion
 from torchlint.reports import FORMATS
 
+_LONGEST_TEXT = 1000  # characters of a pattern, a path, a selector
+_MOST_TEXT = 64 << 10  # and of all of them
+
 
 class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=True):
     """What one configuration file, or the command line, may say. The annotations are the text of `torchlint config`."""
@@ -145,6 +148,7 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
 
 def options(table: Mapping[str, Any], source: str) -> Options:
     """A TOML table as options; a key or value that is none is one clear line."""
+    _check_size(table, source)
     known = [field.encode_name for field in msgspec.structs.fields(Options)]
     for key in table:
         if key not in known:
@@ -161,6 +165,23 @@ def options(table: Mapping[str, Any], source: str) -> Options:
     except msgspec.ValidationError as error:
         what, _, where = str(error).partition(" - at ")
         raise ConfigError(f"{source}: {where.replace('$.', '').strip('`')}: {what.lower().replace('`', '')}") from None
+
+
+def _check_size(table: Mapping[str, Any], source: str) -> None:
+    """Patterns and selectors are tried on every file: nobody needs so many of them."""
+    left = _MOST_TEXT
+    stack: list[Any] = [table]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, Mapping):
+            stack += [*value, *value.values()]
+        elif isinstance(value, list):
+            stack += value
+        elif isinstance(value, str) and len(value) > _LONGEST_TEXT:
+            raise ConfigError(f"{source}: `{value[:20]}...` has more than {_LONGEST_TEXT} characters")
+        left -= len(value) + 1 if isinstance(value, str) else 1
+    if left < 0:
+        raise ConfigError(f"{source}: more than {_MOST_TEXT >> 10} KB of options")
 
 
 def check_version(options: Options, source: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import os
@@ -34,8 +35,10 @@ def decode(data: bytes) -> str:
     """Python source as text: a byte order mark and a coding cookie are respected, line endings are kept."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        if codecs.lookup(encoding).name == "punycode":  # takes a time that is quadratic, and is for the names of hosts
+            raise NotText("punycode is no encoding of a program")
         return data.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+    except (SyntaxError, UnicodeError, LookupError) as error:
         raise NotText(str(error)) from None
 
 

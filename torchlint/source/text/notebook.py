@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from torchlint.finding import Edit, Finding, Fix, Hint, Note, Signature, Span
+from torchlint.reading import SOURCE
 from torchlint.source.text.magics import is_foreign, mask
 from torchlint.source.text.parse import reason
 from torchlint.source.text.notebook_json import Cell, Document, NotebookError, read, read_source, rewrite
@@ -84,6 +85,8 @@ class Notebook:
         name = language.get("name") or kernel.get("language") or "python"
         known = str(name).lower() in ("python", "ipython", "python3")
         code = [cell for cell in document.cells if cell.kind == "code"]
+        if sum(len(token.value) for cell in code for token in cell.source.tokens) > SOURCE:
+            raise NotebookError(f"the notebook has more than {SOURCE >> 20} MB of code")
         notebook = cls(cell.source.text if known and _is_python(cell.metadata) else None for cell in code)
         if notebook.broken and str(language.get("version", "")).startswith("2."):
             raise NotebookError("the notebook is written in Python 2")

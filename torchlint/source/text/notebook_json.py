@@ -76,6 +76,10 @@ def read(text: str) -> Document:
         raise NotebookError(f"the notebook is not valid JSON: {message}", error.lineno, error.colno) from None
     except RecursionError:
         raise NotebookError("the notebook is not valid JSON: it is nested too deeply") from None
+    except NotebookError:
+        raise
+    except ValueError as error:  # a number with thousands of digits
+        raise NotebookError(f"the notebook cannot be read: {error}") from None
 
 
 class _Scanner:
