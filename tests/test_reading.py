@@ -114,8 +114,11 @@ def test_a_pipe_for_a_baseline_is_one_line(tree, run):
 def test_a_pipe_for_a_configuration_is_not_waited_for(tree, run):
     root = tree({"a.py": BAD})
     os.mkfifo(root / "pyproject.toml")
-    code, out, err = run("a.py", "--output-format", "concise")
-    assert code == 1 and "TL101" in out
+    os.mkfifo(root / "torchlint.toml")
+    for paths in (["a.py"], ["."]):
+        code, out, err = run("check", *paths, "--output-format", "concise", "--no-dry-run")
+        assert code == 1 and "TL101" in out
+        assert [line.rpartition(" is not read: ")[2] for line in err.splitlines()] == [f"this {WORDS}"] * 2
 
 
 def test_only_one_module_opens_files_to_read():

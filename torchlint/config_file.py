@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from torchlint.boundary import repository, stays_in
 from torchlint.config import ConfigError, Selection, Settings, check_selectors
 from torchlint.options import Options, check_version, options
-from torchlint.reading import SETTINGS, read
+from torchlint.reading import SETTINGS, check_kind, read
 from torchlint.rule import rule_names
 from torchlint.user import configuration_folder
 
@@ -88,7 +88,7 @@ class Configurations:
             return self._settings(os.path.abspath(self.explicit), os.getcwd())
         for name in NAMES:
             path = os.path.join(folder, name)
-            if (name in names if names is not None else os.path.isfile(path)) and self._is_ours(path):
+            if (name in names if names is not None else os.path.lexists(path)) and self._is_ours(path):
                 return self._settings(path)
         return None
 
@@ -101,7 +101,14 @@ class Configurations:
         if not stays_in(path, _bound(path)):
             self._warn(f"{path} is not read: it is a link that leads out of its project; name it with --config")
             return False
-        return is_ours(path)
+        try:
+            check_kind(os.stat(path))
+            return is_ours(path)
+        except IsADirectoryError:
+            return False
+        except OSError as error:
+            self._warn(f"{path} is not read: {error.strerror or error}")
+            return False
 
     def _settings(self, path: str, root: str = "") -> Settings:
         """The settings of one file. With a root the user has named it, and paths in it are relative to that."""
@@ -162,10 +169,7 @@ def is_ours(path: str) -> bool:
     """Whether a file says that it configures torchlint."""
     if os.path.basename(path) != "pyproject.toml":
         return True
-    try:
-        data = read(path, SETTINGS)
-    except OSError:
-        return False
+    data = read(path, SETTINGS)
     return b"torchlint" in data and _own_table(_toml(data, path)) is not None
 
 

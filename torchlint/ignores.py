@@ -113,7 +113,7 @@ class Ignores:
             self.problems.append(f"{path}: not read: {error.strerror or error}")
             return self
         rules = Rules(data, self.rules[-1][1].left if self.rules else WILDCARDS)
-        if rules.is_cut:
+        if rules.is_cut and not (self.rules and self.rules[-1][1].is_cut):
             size = f"{WILDCARDS >> 10} KB"
             self.problems.append(f"{path}: read in part: more than {size} of patterns with wildcards count here")
         return Ignores((*self.rules, (len(os.fsencode(os.path.join(folder, ""))), rules)), self.problems)
