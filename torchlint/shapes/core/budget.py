@@ -39,6 +39,10 @@ class Work:
         """A new file."""
         self.used, self.limit = 0, self.LIMIT
 
+    def end(self) -> None:
+        """What follows is no program's."""
+        self.limit = float("inf")
+
     def spend(self, units: int) -> None:
         """Count some work and end the run when the file has had all there is."""
         self.used += units

@@ -11,6 +11,7 @@ from torchlint.shapes.language.program import Question
 
 RUNS = 5  # of one function, the first one included
 TURNS = 3  # of a script
+MOST = 200  # conditions that are compared with each other
 STEPS = 30_000  # what takes more is not run again
 Result = TypeVar("Result")
 
@@ -45,13 +46,15 @@ def explore(machine: Any, run: Callable[[], Result]) -> Iterator[Result]:
 
 def turnable(asked: Mapping[str, bool]) -> list[str]:
     """The conditions that may be answered alone: those that share no name with another, which would have to change with them."""
+    if len(asked) > MOST:
+        return []
     return [text for text in asked if not any(_belong(text, other, {**asked, text: not asked[text]}) for other in asked if other != text)]
 
 
 def are_independent(asked: Mapping[str, bool]) -> bool:
     """Whether no two conditions share a name: those may have been answered as they never are together."""
     texts = list(asked)
-    return not any(_belong(text, other, asked) for position, text in enumerate(texts) for other in texts[:position])
+    return len(texts) <= MOST and not any(_belong(text, other, asked) for position, text in enumerate(texts) for other in texts[:position])
 
 
 def excluded(text: str, asked: Mapping[str, bool]) -> bool:

@@ -85,13 +85,13 @@ class Classes:
             elif unknown is not None:
                 report_use(unknown, "construct", (kind, args, kwargs))
                 return Unknown(unknown.reason)
+            code = getattr(kind.__init__, "__code__", None)
+            given = {**dict(zip(code.co_varnames[1:], args)), **kwargs} if code is not None else kwargs
             for name in guards.LAYER_COUNTS:
-                if isinstance(kwargs.get(name), int) and kwargs[name] > guards.LAYERS:
-                    raise Exhausted(f"{name} is {kwargs[name]}")
+                if isinstance(given.get(name), int) and given[name] > guards.LAYERS:
+                    raise Exhausted(f"{name} is {given[name]}")
             if issubclass(kind, nn.RNNBase) and len(args) > 2 and isinstance(args[2], int) and args[2] > guards.LAYERS:
                 raise Exhausted(f"num_layers is {args[2]}")
-            if issubclass(kind, (nn.TransformerEncoder, nn.TransformerDecoder)) and len(args) > 1 and args[1] > guards.LAYERS:
-                raise Exhausted(f"num_layers is {args[1]}")
             place = self.place
             made = self.foreign(kind, tuple(args), kwargs)
             if type(made) is not Unknown:

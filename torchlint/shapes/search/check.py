@@ -103,6 +103,8 @@ class _Run:
                 self.script(cuda=True, rest=False, answers=answers)
         except Overworked as end:
             self.notices.append(f"the dry run gave up: {end}")
+        finally:
+            work.end()
         self.statistics["work"] = work.used
         return DryRun(
             tuple(sorted(self.faults.values(), key=lambda f: (f.path, f.span))),

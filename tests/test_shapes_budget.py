@@ -1,0 +1,88 @@
+"""What a dry run may cost, in counted work: every hostile program ends within it, lines cost the same however many there are, and no file leaves anything."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project  # noqa: E402
+from torchlint.shapes.core.budget import Work, weight  # noqa: E402
+from torchlint.shapes.search.check import dry_run  # noqa: E402
+from torchlint.shapes.tensors.settings import SETTINGS  # noqa: E402
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+CHANGERS = sorted((FIXTURES / "hostile" / "settings").glob("*.py"))
+VICTIM = """import torch
+from torch import nn
+print(nn.Linear(30, 10)(nn.Linear(10, 20)(torch.rand(2, 10))))
+torch.zeros(2, 3) @ torch.zeros(3, 4).long()
+torch.distributions.Normal(torch.zeros(2), torch.zeros(3))
+torch.relu(torch.zeros(2)).numpy()
+torch.zeros(2) + torch.zeros(3)
+"""
+
+
+def ran(text: str, path: str = "/nowhere/main.py"):
+    return dry_run(text, path, Project(str(Path(path).parent), overlay={path: text}).view(path))
+
+
+def work_of(text: str) -> int:
+    return ran(text).statistics["work"]
+
+
+def findings(text: str) -> list:
+    return [(fault.kind, fault.span) for fault in ran(text).faults]
+
+
+@pytest.mark.parametrize("line", [
+    "x = torch.zeros(2)", "x = x + 1", "y = [1, 2, 3]; y.append(4)", "y = {1: 2}; y.get(1)", "def f{i}(a): return torch.relu(a)",
+    "class C{i}(torch.nn.Module):\n    def forward(self, a): return a", "if unknown{i}: x = x * 2", "for i in range(3): x = x * 1", "try: x = x * 1\nexcept ValueError: pass",
+])  # fmt: skip
+def test_lines_cost_the_same_however_many_there_are(line):
+    def cost(n):
+        return work_of("import torch\nx = torch.zeros(2)\n" + "\n".join(line.replace("{i}", str(i)) for i in range(n)))
+
+    few, many = cost(40) - cost(20), cost(160) - cost(80)
+    assert many <= 6 * max(few, 100)
+
+
+@pytest.mark.parametrize("text", [
+    "for i in range(200000): x = [" + "i, " * 3000 + "]",
+    "import json\nfor i in range(20000): json.loads('[' + '1,' * 40000 + '1]')",
+    "m = nn.Sequential(*[nn.Linear(4, 4) for _ in range(300)])\nfor i in range(20000): m.state_dict()",
+    "torch.chain_matmul(*[torch.zeros(3, 3)] * 3000)",
+    "torch.hsplit(torch.zeros(3, 10**6), 10**6)",
+    "m = nn.Linear(1, 1)\nfor i in range(40): m = nn.Sequential(m, m)\nm(torch.zeros(1, 1))",
+])  # fmt: skip
+def test_too_much_work_is_given_up_with_a_note_and_what_was_found_stays(text):
+    result = ran(VICTIM + "\n" + text)
+    assert [note for note in result.notices if "gave up" in note] or result.statistics["work"] < Work.LIMIT
+    assert {fault.span.line for fault in result.faults} >= {3, 7}
+
+
+def test_what_doubles_is_counted_as_often_as_it_is_reached():
+    doubled = [1]
+    for _ in range(60):
+        doubled = [doubled, doubled]
+    itself = []
+    itself.append(itself)
+    assert weight(doubled, 1000) > 1000 and weight(itself, 1000) > 1000
+    assert weight([1] * 500, 10**6) < 600
+
+
+def test_programs_that_change_settings_leave_none():
+    before = {name: read() for name, (read, _) in SETTINGS.items()}
+    judged = findings(VICTIM)
+    assert len(judged) > 3
+    for path in CHANGERS:
+        ran(path.read_text(), str(path))
+        after = {name: read() for name, (read, _) in SETTINGS.items()}
+        assert [name for name in before if str(before[name]) != str(after[name])] == [], path.name
+        assert findings(VICTIM) == judged, path.name
+
+
+def test_hostile_fixtures_can_be_read():
+    for path in (FIXTURES / "hostile").rglob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())) or path.stat().st_size, path.name
