@@ -181,10 +181,9 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
             if isinstance(cut[0].node, ast.Call) and last_word(cut[0].node.func) in ("item", "float", "detach", "tolist"):
                 yield Cut(*cut, True)
                 return
-    behind = graph(loss)
-    if behind.open or any(_may_carry(node) for node in behind.nodes.values()):
+    if _may_have_graph(loss):
         return
-    for cut in behind.cuts:
+    for cut in graph(loss).cuts:
         for place, inner in _with_graph_inside(cut):
             if not _is_made_a_leaf(module, place, call):
                 yield Cut(place, inner, False)
@@ -200,15 +199,19 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
         seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
             for mine, other in ((node.left, node.right), (node.right, node.left)):
-                kept = graph(origin.at(other, ()))
                 for inner in origins(origin.at(_factor(mine), ())):
-                    if inner.node is not None and is_cut(inner) and (kept.open or any(_may_carry(n) for n in kept.nodes.values())):
+                    if inner.node is not None and is_cut(inner) and _may_have_graph(origin.at(other, ())):
                         yield inner
                 yield from _terms(origin.at(mine, ()), seen, depth - 1)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             for inner in origins(origin.at(_factor(node.value), ())):
                 if inner.node is not None and is_cut(inner):
                     yield inner
+
+
+def _may_have_graph(value: Value) -> bool:
+    behind = graph(value)
+    return behind.open or any(_may_carry(node) for node in behind.nodes.values())
 
 
 def _factor(node: ast.expr) -> ast.expr:
@@ -252,6 +255,7 @@ def _has_graph(value: Value) -> bool:
     return any(carries(node) for node in found.nodes.values())
 
 
+@remembered
 def _may_carry(node: Value) -> bool:
     """Could the result of an expression have a graph, for all one can see?"""
     if isinstance(node.node, ast.arg):

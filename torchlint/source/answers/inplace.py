@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator
+from bisect import bisect_right
+from typing import Iterator, NamedTuple
 
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import EACH, Value, frame_of
-from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, first_of_elifs, is_in, last_word, statement_of, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import CUTS, is_leaf, requires_grad
 from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark, put_in, read_of
 from torchlint.source.training.ranks import counts
 from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
 
+MAX_KEEPERS = 50  # of one tensor that are asked whether they run before a change, the first ones
 # A view shares its storage, so a change of one is a change of the other.
 VIEWS = frozenset(
     ".view .squeeze .unsqueeze .transpose .permute .t .swapaxes .movedim .view_as torch.squeeze torch.unsqueeze torch.transpose torch.permute torch.t".split()
@@ -49,12 +52,13 @@ SEVERAL_VIEWS = frozenset(f"{prefix}{n}" for n in "chunk split unbind split_with
 _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
 
 
-class Keeper:
-    """A consumer that keeps its operand for backward, `what` in words."""
+class Keeper(NamedTuple):
+    """A consumer that keeps its operand for backward, `what` in words; `use` is the read of the tensor that led there."""
 
-    def __init__(self, node: ast.expr, what: str):
-        self.node = node
-        self.what = what
+    node: ast.expr
+    what: str
+    use: ast.Name
+    line: int
 
 
 def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
@@ -150,20 +154,34 @@ def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
     scope = use.at.lookup(use.id)
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
         return
-    bound = {id(b) for b in reaching(use, scope)}
-    for node in module.index.names(use.id):
-        if node is use or not isinstance(node.ctx, ast.Load) or node.lineno > change.end_lineno or node.at.lookup(node.id) is not scope:
-            continue
+    keeping = _keeping(module, use.id, frozenset(map(id, reaching(use, scope))))
+    after = _last_backward(module, change.lineno)
+    start = bisect_right(keeping, after, key=lambda kept: kept.use.lineno)
+    for kept in keeping[start : start + MAX_KEEPERS]:
+        node = kept.use
+        if node.lineno > change.end_lineno:
+            return
         inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
-        if not inside and node.lineno >= first:
+        if node is use or not inside and node.lineno >= first or kept.line > change.end_lineno:
             continue
-        if enclosing_function(node) is not enclosing_function(use) or exclusive(node, change) or _apart(node, change):
-            continue
-        if {id(b) for b in reaching(node, scope)} != bound or _backward_between(module, node, change):
-            continue
-        kept = _keeper(module, node) or _keeper_of_view(module, node, change)
-        if kept:
+        if enclosing_function(node) is enclosing_function(use) and not exclusive(node, change) and not _apart(node, change):
             yield kept
+
+
+@remembered
+def _keeping(module: Module, name: str, bound: frozenset[int]) -> list[Keeper]:
+    """What keeps the tensor that some bindings gave a name, in the order of the reads."""
+    return [kept for read in _reads(module, name).get(bound, ()) if (kept := _keeper(module, read, read) or _keeper_of_view(module, read))]
+
+
+@remembered
+def _reads(module: Module, name: str) -> dict[frozenset[int], list[ast.Name]]:
+    """The reads of a name, by the ids of all that may have bound it there."""
+    found: dict[frozenset[int], list[ast.Name]] = {}
+    for node in module.index.names(name):
+        if isinstance(node.ctx, ast.Load) and (scope := node.at.lookup(name)) is not None:
+            found.setdefault(frozenset(map(id, reaching(node, scope))), []).append(node)
+    return found
 
 
 def _view_of(module: Module, use: ast.expr) -> ast.expr:
@@ -204,38 +222,55 @@ def _is_basic(index: ast.expr) -> bool:
     return isinstance(index, ast.Slice) or isinstance(index, ast.Constant) and not isinstance(index.value, bool)
 
 
-def _keeper_of_view(module: Module, use: ast.Name, change: ast.AST) -> Keeper | None:
-    """What keeps `last` of `last = out[:, t - 1]` before the change of `out`."""
+def _keeper_of_view(module: Module, use: ast.Name) -> Keeper | None:
+    """What keeps `last` of `last = out[:, t - 1]` before a change of `out`."""
     view = _view_of(module, use)
     assigned = view.up
     if view is use or not isinstance(assigned, ast.Assign) or assigned.value is not view or not isinstance(assigned.targets[0], ast.Name):
         return None
     name = assigned.targets[0]
-    for node in module.index.names(name.id):
-        if isinstance(node.ctx, ast.Load) and assigned.lineno < node.lineno <= change.end_lineno and reaching(node, name.at.lookup(name.id)) == [name]:
-            if kept := _keeper(module, node):
-                return kept
+    for node in _reads(module, name.id).get(frozenset((id(name),)), ()):
+        if assigned.lineno < node.lineno and (kept := _keeper(module, node, use)):
+            return kept
     return None
+
+
 def _apart(a: ast.AST, b: ast.AST) -> bool:
     """Do two places stand in different branches of one `if`?"""
-    node, seen = a, []
-    while node.up is not None:
-        seen.append((node.up, node))
-        node = node.up
-    for parent, child in seen:
-        if isinstance(parent, ast.If) and within(b, parent):
-            sides = [side for side in (parent.body, parent.orelse) if any(within(a, s) for s in side)]
-            others = [side for side in (parent.body, parent.orelse) if any(within(b, s) for s in side)]
-            if sides and others and sides[0] is not others[0]:
+    child = a
+    while (parent := child.up) is not None:
+        if within(b, parent):
+            return isinstance(parent, ast.If) and any(is_in(child, one) and one is not other and _holds(other, b) for one in (parent.body, parent.orelse) for other in (parent.body, parent.orelse))
+        if isinstance(parent, ast.If):
+            if is_in(child, parent.body) and isinstance(parent.body[-1], (ast.Return, ast.Raise)):
                 return True
-        if isinstance(parent, ast.If) and not within(b, parent) and parent.body and isinstance(parent.body[-1], (ast.Return, ast.Raise)):
-            if any(within(a, s) for s in parent.body):
-                return True
+            first = first_of_elifs(parent)
+            if first is not parent and within(b, first):  # under an earlier test of the same chain, if not in it
+                test = statement_of(b)
+                return not (isinstance(test, ast.If) and first_of_elifs(test) is first)
+            parent = first
+        child = parent
     return False
 
 
+def _holds(block: list[ast.stmt], node: ast.AST) -> bool:
+    return bool(block) and block[0].pos <= node.pos and (within(node, block[-1]) or node.pos < block[-1].pos)
+
+
+def _last_backward(module: Module, line: int) -> int:
+    """The last line up to this one on which backward is called; 0 if there is none."""
+    lines = _backward_lines(module)
+    at = bisect_right(lines, line)
+    return lines[at - 1] if at else 0
+
+
+@remembered
+def _backward_lines(module: Module) -> list[int]:
+    return sorted(call.lineno for call in module.index.callers("backward"))
+
+
 def _backward_between(module: Module, a: ast.AST, b: ast.AST) -> bool:
-    return any(a.lineno <= call.lineno <= b.lineno for call in module.index.callers("backward"))
+    return _last_backward(module, b.lineno) >= a.lineno
 
 
 _KEEPING_MODULES = frozenset(
@@ -255,8 +290,13 @@ _KEEPING_PRODUCTS = frozenset(
 )
 
 
-def _keeper(module: Module, use: ast.Name) -> Keeper | None:
+def _keeper(module: Module, use: ast.Name, led: ast.Name) -> Keeper | None:
     """The operation that uses a name, or a view of it, and keeps it, if its backward will run."""
+    kept = _keeping_operation(module, use)
+    return Keeper(*kept, led, use.lineno) if kept else None
+
+
+def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | None:
     node = _view_of(module, use)
     parent = node.up
     value = Value(module, parent)
@@ -266,12 +306,12 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
         other = parent.right if parent.left is node else parent.left
         if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is node):
             if isinstance(other, ast.Name) and other.id == use.id:
-                return Keeper(parent, "this product") if requires_grad(Value(module, use)) else None
+                return (parent, "this product") if requires_grad(Value(module, use)) else None
             if requires_grad(Value(module, other)):
-                return Keeper(parent, "this division" if isinstance(parent.op, ast.Div) else "this product")
+                return parent, "this division" if isinstance(parent.op, ast.Div) else "this product"
         elif isinstance(parent.op, ast.Pow) and parent.left is node and requires_grad(Value(module, use)):
             if not (isinstance(parent.right, ast.Constant) and parent.right.value == 1):
-                return Keeper(parent, "this power")
+                return parent, "this power"
         return None
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         value = Value(module, parent.up)
@@ -281,13 +321,13 @@ def _keeper(module: Module, use: ast.Name) -> Keeper | None:
     if not names:
         return None
     if names <= _KEEPING_MODULES:
-        return Keeper(value.node, f"`{unparsed(value.node.func)}`")
+        return value.node, f"`{unparsed(value.node.func)}`"
     if names <= _KEEPING_FUNCTIONS and requires_grad(Value(module, use)):
-        return Keeper(value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`")
+        return value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`"
     if names <= _KEEPING_PRODUCTS:
         operands = [*value.node.args, *([value.node.func.value] if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"} else [])]
         if any(o is not node and requires_grad(Value(module, o)) for o in operands):
-            return Keeper(value.node, f"`{last_word(value.node.func)}`")
+            return value.node, f"`{last_word(value.node.func)}`"
     return None
 
 
@@ -323,35 +363,22 @@ def _plain(known: tuple[ast.expr, bool]) -> tuple[ast.expr, bool]:
     return test, truth
 
 
-def is_trained(module: Module, node: ast.AST, asked: set[ast.AST] | None = None) -> bool:
+def is_trained(module: Module, node: ast.AST) -> bool:
     """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls backward after it?"""
     function = enclosing_function(node)
     if any(last_word(test) == "training" and not truth for test, truth in map(_plain, tests_around(node))):
         return False
     if function is None or isinstance(function, ast.Lambda):
-        start, end = 1, len(module.index.lines)
-    else:
-        owner = enclosing_class(function)
-        if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
-            return True
-        if "loss" in function.name.lower():
-            return True
-        asked = set() if asked is None else asked  # functions that call each other
-        if function not in asked:
-            asked.add(function)
-            if any(is_trained(module, call, asked) for call in _calls_of(module, function)[:5] if not within(call, function)):
-                return True
-        start, end = function.lineno, function.end_lineno
-    return any(max(start, node.lineno) <= call.lineno <= end for call in module.index.callers("backward"))
+        return _last_backward(module, len(module.index.lines)) >= node.lineno
+    return _is_training_code(module, function) or _last_backward(module, function.end_lineno) >= max(function.lineno, node.lineno)
 
 
-def _is_evaluating(test: ast.expr, truth: bool) -> bool:
-    """`if not self.training:`"""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _is_evaluating(test.operand, not truth)
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and truth:
-        return any(_is_evaluating(part, True) for part in test.values)
-    return not truth and isinstance(test, ast.Attribute) and test.attr == "training"
+@remembered(meanwhile=False)
+def _is_training_code(module: Module, function: ast.FunctionDef) -> bool:
+    owner = enclosing_class(function)
+    if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
+        return True
+    return "loss" in function.name.lower() or any(is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function))
 
 
 def has_alias(module: Module, use: ast.Name) -> bool:
@@ -359,12 +386,20 @@ def has_alias(module: Module, use: ast.Name) -> bool:
     scope = use.at.lookup(use.id)
     if scope is None or any(isinstance(getattr(b.up, "value", None), (ast.Name, ast.Attribute)) for b in reaching(use, scope)):
         return True
-    return any(
-        isinstance(node.up, (ast.Assign, ast.Tuple, ast.List, ast.Dict, ast.Return))
-        or (isinstance(node.up, ast.Call) and last_word(node.up.func) == "append")
-        for node in module.index.names(use.id)
-        if isinstance(node.ctx, ast.Load) and node.at.lookup(node.id) is scope and statement_of(node).lineno < use.lineno
-    )
+    return _first_alias(module, use.id).get(id(scope), use.lineno) < use.lineno
+
+
+@remembered
+def _first_alias(module: Module, name: str) -> dict[int, int]:
+    """By the ids of scopes: the first line that puts what a name holds into something else."""
+    found: dict[int, int] = {}
+    for node in module.index.names(name):
+        if isinstance(node.ctx, ast.Load) and (
+            isinstance(node.up, (ast.Assign, ast.Tuple, ast.List, ast.Dict, ast.Return)) or isinstance(node.up, ast.Call) and last_word(node.up.func) == "append"
+        ):
+            scope, line = id(node.at.lookup(name)), statement_of(node).lineno
+            found[scope] = min(found.get(scope, line), line)
+    return found
 
 
 def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value | None:
@@ -389,6 +424,7 @@ def _seen_from(module: Module, tensor: ast.expr, change: ast.AST) -> Iterator[tu
         yield Value(module, tensor, frame_of(module, enclosing_function(change), Value(module, call), None)), call
 
 
+@remembered(meanwhile=())
 def _calls_of(module: Module, function: ast.AST | None) -> list[ast.Call]:
     """The calls of a function of a file that is no method."""
     if not isinstance(function, ast.FunctionDef) or enclosing_class(function) is not None:
@@ -442,12 +478,20 @@ def _has_graph(operand: Value) -> bool:
 
 def is_in_loss(module: Module, producer: Value, change: ast.AST) -> bool:
     """Does a backward run through what was made here? In a module it does; elsewhere it may be for a metric only."""
-    function = enclosing_function(change)
-    later = [call for call in module.index.callers("backward") if enclosing_function(call) is function and call.lineno >= change.lineno]
-    if not later:
-        return True
-    losses = [graph(loss) for call in later if (loss := loss_of(module, call)) is not None]
-    return any(behind.open or mark(producer) in behind.nodes for behind in losses)
+    last = _last_lines(module, enclosing_function(change))
+    return last.get("backward", 0) < change.lineno or max(last.get("open", 0), last.get(mark(producer), 0)) >= change.lineno
+
+
+@remembered
+def _last_lines(module: Module, function: ast.AST | None) -> dict:
+    """The last lines of a function (or the file's top) with a backward, one through what nobody can look into, one through each expression."""
+    found: dict = {}
+    for call in sorted(module.index.callers("backward"), key=lambda call: call.lineno):
+        if enclosing_function(call) is function:
+            behind = graph(loss) if (loss := loss_of(module, call)) is not None else None
+            reached = () if behind is None else (*(["open"] if behind.open else ()), *behind.nodes)
+            found.update(dict.fromkeys(("backward", *reached), call.lineno))
+    return found
 
 
 def changed_leaf(module: Module, tensor: ast.expr) -> Value | None:

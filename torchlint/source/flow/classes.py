@@ -12,6 +12,9 @@ from torchlint.source.flow.values import Stored, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class
 
 
+MAX_BASES = 100  # of one class, with theirs
+
+
 class Method(NamedTuple):
     module: Module
     node: ast.FunctionDef
@@ -25,6 +28,7 @@ class ClassInfo:
         self.name = node.name
         self.methods: dict[str, ast.FunctionDef] = {}
         self.attributes: dict[str, list[Stored]] = {}
+        self._bases: list[ClassInfo | str | None] | None = None
         self._mro: list[ClassInfo] | None = None
         self._foreign: list[str | None] = []
         for statement in node.body:
@@ -68,27 +72,40 @@ class ClassInfo:
     def mro(self) -> list[ClassInfo]:
         """This class and the project classes it inherits from, nearest first."""
         if self._mro is None:
-            self._mro = [self]
-            for base in self.node.bases:
-                inherited = self._base(base)
-                if inherited is not None:
-                    self._mro += [c for c in inherited.mro if c not in self._mro]
-                    self._foreign += inherited.foreign
+            self._mro = []
+            todo: list[ClassInfo | str | None] = [self]
+            while todo:
+                base = todo.pop()
+                if not isinstance(base, ClassInfo):
+                    self._foreign.append(base)
+                elif len(self._mro) == MAX_BASES:
+                    self._foreign.append(None)
+                    break
+                elif base not in self._mro:
+                    self._mro.append(base)
+                    todo += reversed(base.bases)
         return self._mro
 
-    def _base(self, base: ast.expr) -> ClassInfo | None:
+    @property
+    def bases(self) -> list[ClassInfo | str | None]:
+        """What stands in its brackets: classes of the project, names of others, None for what is not known."""
+        if self._bases is None:
+            self._bases = []
+            for base in self.node.bases:
+                found = self._base(base.value if isinstance(base, ast.Subscript) else base)  # Generic[T]
+                if found is not self:
+                    self._bases.append(found)
+        return self._bases
+
+    def _base(self, base: ast.expr) -> ClassInfo | str | None:
         from torchlint.source.flow.flow import origins  # classes and flow need each other
         from torchlint.source.flow.identity import external_name
 
-        if isinstance(base, ast.Subscript):  # Generic[T]
-            base = base.value
         for origin in origins(Value(self.module, base)):
             if isinstance(origin.node, ast.ClassDef):
-                return None if origin.node is self.node else class_info(origin.module, origin.node)
+                return class_info(origin.module, origin.node)
             name = external_name(origin)
-            self._foreign.append(canonical(name) if name else None)
-            return None
-        self._foreign.append(None)
+            return canonical(name) if name else None
         return None
 
     @property

@@ -7,16 +7,18 @@ an unknown. `callees` says what a call calls. The two need each other: a call of
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import Iterator
 
 from torchlint.source.flow.branches import live, may_run
+from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee, CallTracer
 from torchlint.source.flow.changed import CONTAINERS, is_changed, is_given_anew
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.names import imported_name
-from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
 from torchlint.source.flow.signatures import (
     bound_argument,
@@ -33,6 +35,7 @@ MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads t
 MAX_DEPTH = 40
 MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
 MAX_NESTING = 8
+MAX_CALLERS = 50  # of one function, whose arguments are followed
 
 # What returns the module (or the tensor) it was given, for the question "which object is this".
 SAME_OBJECT = frozenset(
@@ -248,6 +251,8 @@ class _Tracer(CallTracer):
         if isinstance(scope.node, COMPREHENSIONS):
             frame = value.frame
         bindings = reaching(node, scope)
+        if len(bindings) >= MAX_BINDINGS:
+            yield Value(value.module, None)
         for binding in bindings:
             if len(bindings) == 1 or may_run(Value(value.module, binding, frame)):
                 yield from self._binding(Value(value.module, binding, frame, value.path), depth)
@@ -353,54 +358,27 @@ class _Tracer(CallTracer):
                 yield value
             return
         if value.frame and value.frame.call:
-            argument = bound_argument(function, parameter, value.frame.call, bool(owner) and not is_static(function))
-            if argument is not None:
-                yield from self.trace(Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth)
-            else:
-                default = default_of(function, parameter)
-                yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
+            yield from self._passed(value, value.frame.call, depth)
             return
-        calls = list(self._callers(value.module, function, owner))
+        calls = list(islice(callers_of(value.module, function, owner), MAX_CALLERS + 1))
         if not calls or depth > MAX_DEPTH // 2:
             yield value
             return
+        if len(calls) > MAX_CALLERS:
+            yield Value(value.module, None)
         for call in calls:
-            argument = bound_argument(function, parameter, call, bool(owner) and not is_static(function))
-            if argument is not None:
-                yield from self.trace(Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth)
-            else:
-                default = default_of(function, parameter)
-                yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
+            yield from self._passed(value, call, depth)
 
-    def _callers(self, module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
-        """The calls that are seen to call a function: those of its file, and of training code those of other files."""
-        if isinstance(function, ast.Lambda):
-            return
-        if owner and function.name in ("forward", "__call__"):
-            yield from self._instance_calls(module, function)
-            return
-        name = owner.node.name if owner and function.name == "__init__" else function.name
-        named = owner.node.name if owner else function.name
-        for user in (module, *(module.users(named) if module.trains(named) else ())):
-            for call in user.index.callers(name):
-                value = Value(user, call)
-                if any(_reaches(c, function, owner) for c in callees(value)):
-                    yield value
-
-    def _instance_calls(self, module: Module, function: ast.AST) -> Iterator[Value]:
-        key = ("instance calls", module.path)
-        memo = module.world.memo
-        if key not in memo:
-            memo[key] = {}  # asked again while it is made, it is empty
-            module.world.cuts += 1
-            found: dict[int, list[Value]] = {}
-            for call in module.index.calls:
-                value = Value(module, call)
-                for callee in callees(value):
-                    if callee.kind == "object" and callee.function is not None:
-                        found.setdefault(id(callee.function), []).append(value)
-            memo[key] = found
-        yield from memo[key].get(id(function), [])
+    def _passed(self, value: Value, call: Value, depth: int) -> Iterator[Value]:
+        """What a call gives the parameter that `value` is."""
+        function = value.node.up.up
+        is_bound = method_class(value.module, function) is not None and not is_static(function)
+        argument = bound_argument(function, value.node, call, is_bound)
+        if argument is not None:
+            yield from self.trace(Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth)
+        else:
+            default = default_of(function, value.node)
+            yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
 
     # Attributes
 
@@ -486,12 +464,6 @@ class _Tracer(CallTracer):
         found = self.trace(value, depth)
         self.through = kept
         return found
-
-
-def _reaches(callee: Callee, function: ast.AST, owner: ClassInfo | None) -> bool:
-    if callee.function is function:
-        return True
-    return callee.kind == "class" and owner is not None and callee.owner is not None and callee.owner.node is owner.node
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -201,11 +201,10 @@ class Index:
     def calls_in_order(self, node: ast.AST) -> list[ast.Call] | None:
         """The calls in an expression in the order in which they run, arguments first; None if a part may not run, or runs often."""
         if not hasattr(node, "plain_calls"):
-            calls = list(self.inside(node, ast.Call))
-            if calls and any(self.holds(node, kind) for kind in _RUN_APART):
+            if self.holds(node, ast.Call) and any(self.holds(node, kind) for kind in _RUN_APART):
                 node.plain_calls = None
             else:
-                node.plain_calls = sorted(calls, key=lambda call: (_stop(call), -call.pos)) if len(calls) > 1 else calls
+                node.plain_calls = sorted(self.inside(node, ast.Call), key=lambda call: (_stop(call), -call.pos))
         return node.plain_calls
 
     def words(self, node: ast.AST) -> set[str]:

@@ -11,7 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Frame, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
 from torchlint.source.text.surface import surface
-from torchlint.source.training.regions import under_no_grad
+from torchlint.source.training.regions import MAX_TESTS, under_no_grad
 
 if TYPE_CHECKING:
     from torchlint.source.flow.calling import Callee
@@ -186,6 +186,10 @@ def _names_of_ours(module: Module) -> set[str]:
     return names
 
 
+def _under(tests: tuple, test: Value, truth: bool) -> tuple:
+    return (*tests[-MAX_TESTS:], (test, truth))
+
+
 class _Unroller:
     """Writes what runs into `found`, until there is enough of it."""
 
@@ -205,9 +209,14 @@ class _Unroller:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         if isinstance(node, ast.If):
-            self.expression(node.test, loops, tests)
-            self.block(node.body, loops, (*tests, (self.at(node.test), True)))
-            self.block(node.orelse, loops, (*tests, (self.at(node.test), False)))
+            while True:
+                self.expression(node.test, loops, tests)
+                self.block(node.body, loops, _under(tests, self.at(node.test), True))
+                tests = _under(tests, self.at(node.test), False)
+                if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+                    break
+                node = node.orelse[0]  # a chain of `elif` may be long
+            self.block(node.orelse, loops, tests)
         elif isinstance(node, LOOPS):
             self.expression(node.test if isinstance(node, ast.While) else node.iter, loops, tests)
             self.block(node.body, (*loops, node), tests)
@@ -225,7 +234,7 @@ class _Unroller:
         elif isinstance(node, ast.Match):
             self.expression(node.subject, loops, tests)
             for case in node.cases:
-                self.block(case.body, loops, (*tests, (self.at(node.subject), True)))
+                self.block(case.body, loops, _under(tests, self.at(node.subject), True))
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             if node.value is not None:
                 self.expression(node.value, loops, tests)
@@ -240,24 +249,21 @@ class _Unroller:
 
     def expression(self, node: ast.AST, loops: tuple, tests: tuple) -> None:
         """Calls in the order of evaluation: arguments before the call."""
-        plain = self.module.index.calls_in_order(node)
-        if plain is not None:
-            for call in plain:
-                self.call(call, loops, tests)
-            return
-        if isinstance(node, FUNCTIONS):
-            return
-        if isinstance(node, ast.IfExp):
-            self.expression(node.test, loops, tests)
-            self.expression(node.body, loops, (*tests, (self.at(node.test), True)))
-            self.expression(node.orelse, loops, (*tests, (self.at(node.test), False)))
-            return
-        if isinstance(node, COMPREHENSIONS):
-            loops = (*loops, node)
-        for child in children(node):
-            self.expression(child, loops, tests)
-        if isinstance(node, ast.Call):
-            self.call(node, loops, tests)
+        todo = [(node, loops, tests, False)]
+        while todo:
+            node, loops, tests, is_evaluated = todo.pop()
+            plain = [node] if is_evaluated else self.module.index.calls_in_order(node)
+            if plain is not None:
+                for call in plain:
+                    self.call(call, loops, tests)
+            elif isinstance(node, ast.IfExp):
+                yes, no = _under(tests, self.at(node.test), True), _under(tests, self.at(node.test), False)
+                todo += (node.orelse, loops, no, False), (node.body, loops, yes, False), (node.test, loops, tests, False)
+            elif not isinstance(node, FUNCTIONS):
+                if isinstance(node, ast.Call):
+                    todo.append((node, loops, tests, True))
+                inner = (*loops, node) if isinstance(node, COMPREHENSIONS) else loops
+                todo += reversed([(child, inner, tests, False) for child in children(node)])
 
     def call(self, node: ast.Call, loops: tuple, tests: tuple) -> None:
         value = Value(self.module, node, self.frame)

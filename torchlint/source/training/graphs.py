@@ -113,21 +113,35 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
         return
     for element in put_in(value):
         _walk(element, found, strict, seen, depth - 1)
-    for origin in origins(value):
-        if origin.key in seen:
+    for origin, key, marks, parts in _reached(value, strict):
+        if key in seen:
             continue
-        seen.add(origin.key)
+        seen.add(key)
         if origin.node is None:
             found.open = True
-        elif is_cut(origin):
+        elif not marks:
             found.cuts.append(origin)
         else:
-            found.nodes.setdefault(mark(origin), origin)
-            if origin.path[:1] == ("applied",) and origin.frame and origin.frame.call:
-                found.nodes.setdefault(mark(origin.frame.call), origin.frame.call)
-            parts = list(operands(origin, strict))
+            for name, node in marks:
+                found.nodes.setdefault(name, node)
             for part in parts:
                 _walk(part, found, strict, seen, depth - 1)
+
+
+@remembered(meanwhile=())
+def _reached(value: Value, strict: bool) -> list[tuple[Value, tuple, tuple, tuple]]:
+    """One step back from a value, the same for all graphs it is in: its origins, each with its key, the marks of its nodes (none for a cut)
+    and the parts that gradients flow on to."""
+    found: list[tuple[Value, tuple, tuple, tuple]] = []
+    for origin in origins(value):
+        if origin.node is None or is_cut(origin):
+            found.append((origin, origin.key, (), ()))
+            continue
+        marks = [(mark(origin), origin)]
+        if origin.path[:1] == ("applied",) and origin.frame and origin.frame.call:
+            marks.append((mark(origin.frame.call), origin.frame.call))
+        found.append((origin, origin.key, tuple(marks), tuple(operands(origin, strict))))
+    return found
 
 
 def operands(origin: Value, strict: bool) -> Iterator[Value]:
@@ -191,9 +205,24 @@ def put_in(value: Value) -> Iterator[Value]:
     """What is appended to the list that a name or attribute holds."""
     node = value.node
     if isinstance(node, (ast.Name, ast.Attribute)):
-        for call in appends(value.module).get(last_word(node), ()):
-            if _same_variable(node, call.func.value) and call.args:
-                yield value.at(call.args[-1], ())
+        known = _elements(value.module, last_word(node))
+        lists = [known[variable] for variable in _variables(node, isinstance(node.ctx, ast.Load)) if variable in known]
+        found = {id(element): element for elements in lists for element in elements}
+        for element in sorted(found.values(), key=lambda element: element.pos) if len(lists) > 1 else found.values():
+            yield value.at(element, ())
+
+
+@remembered
+def _elements(module: Module, word: str) -> dict[tuple, list[ast.expr]]:
+    """What is appended under a word, by the variable that it is; not more than a graph may have nodes."""
+    found: dict[tuple, list[ast.expr]] = {}
+    for call in appends(module).get(word, ()):
+        if call.args and isinstance(call.func.value, (ast.Name, ast.Attribute)):
+            for variable in {*_variables(call.func.value, False), *_variables(call.func.value, True)}:
+                elements = found.setdefault(variable, [])
+                if len(elements) <= MAX_NODES:
+                    elements.append(call.args[-1])
+    return found
 
 
 @remembered
@@ -207,17 +236,13 @@ def appends(module: Module) -> dict[str, list[ast.Call]]:
     return found
 
 
-def _same_variable(a: ast.expr, b: ast.expr) -> bool:
-    if isinstance(a, ast.Name) and isinstance(b, ast.Name):
-        scope = a.at.lookup(a.id)
-        if a.id != b.id or scope is not b.at.lookup(b.id):
-            return False
-        # Under one name there may be a list here and a sum of another one there.
-        mine = reaching(a, scope) if scope is not None and isinstance(a.ctx, ast.Load) else ()
-        return not mine or any(binding in mine for binding in reaching(b, scope))
-    if isinstance(a, ast.Attribute) and isinstance(b, ast.Attribute):
-        return unparsed(a) == unparsed(b) and _class_of(a) is _class_of(b)
-    return False
+def _variables(node: ast.Name | ast.Attribute, by_binding: bool) -> list[tuple]:
+    """What tells a name or attribute from others that are written so. Under one name there may be a list here and a sum of another one there."""
+    if isinstance(node, ast.Attribute):
+        return [(unparsed(node), id(_class_of(node)))]
+    scope = node.at.lookup(node.id)
+    bound = reaching(node, scope) if by_binding and scope is not None else ()
+    return [(node.id, id(scope), id(binding)) for binding in bound] or [(node.id, id(scope))]
 
 
 def _class_of(node: ast.AST) -> ast.AST | None:

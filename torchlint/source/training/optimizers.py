@@ -230,28 +230,42 @@ def contains(whole: Value, part: Value) -> bool:
     return within(part.node, whole.node)
 
 
-
-
 def made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
     """The optimizers that the same function has given the parameters of a model before it changes the model."""
     text = unparsed(model)
     function = enclosing_function(change)
     found = []
-    for call in module.index.callers("parameters"):
-        if call.lineno >= change.lineno or enclosing_function(call) is not function or unparsed(call.func.value) != text:
+    for call in _calls_on(module, "parameters").get(text, ()):
+        if call.lineno >= change.lineno or enclosing_function(call) is not function:
             continue
         made = next((a for a in ancestors(call) if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None), None)
-        if made is not None and may_follow(made, change) and not _rebound_between(module, text, made, change):
+        if made is not None and may_follow(made, change) and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text)):
             found.append(Value(module, made))
     return found
 
 
-def _rebound_between(module: Module, text: str, made: ast.AST, change: ast.AST) -> bool:
-    """Is the name another model between the two, or the optimizer made again after the change?"""
-    return any(
-        isinstance(node, ast.Assign) and any(unparsed(target) == text for target in node.targets) and made.lineno < node.lineno < change.lineno
-        for node in module.index.nodes(ast.Assign)
-    )
+@remembered
+def _calls_on(module: Module, method: str) -> dict[str, list[ast.Call]]:
+    """The calls of a method, by the text of what it is called on."""
+    found: dict[str, list[ast.Call]] = {}
+    for call in module.index.callers(method):
+        if isinstance(call.func, ast.Attribute):
+            found.setdefault(unparsed(call.func.value), []).append(call)
+    return found
+
+
+def _assignments(module: Module, text: str) -> list[ast.Assign]:
+    """Those that put something into what is written so."""
+    return _by_target(module).get(text, [])
+
+
+@remembered
+def _by_target(module: Module) -> dict[str, list[ast.Assign]]:
+    found: dict[str, list[ast.Assign]] = {}
+    for node in module.index.nodes(ast.Assign):
+        for target in node.targets:
+            found.setdefault(unparsed(target), []).append(node)
+    return found
 
 
 def variable(made: Value) -> ast.expr | None:
@@ -269,19 +283,16 @@ def later_calls(made: Value, change: ast.stmt, *methods: str) -> list[ast.Call]:
     if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
         return []  # `model.optimizer` of another model is another optimizer
     stores = [n.lineno for n in made.module.index.nodes(ast.Assign) if n.lineno > change.lineno and any(unparsed(t) == text for t in n.targets)]
-    end = min(stores, default=float("inf"))
-    calls = [call for method in methods for call in made.module.index.callers(method)]
-    return [c for c in calls if change.lineno < c.lineno < end and isinstance(c.func, ast.Attribute) and unparsed(c.func.value) == text]
+    end = min((node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf"))
+    return [call for method in methods for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
 
 
 def is_made_anew(made: Value, change: ast.stmt) -> bool:
     """Is another optimizer put into the same variable after a change?"""
     target = variable(made)
-    text = unparsed(target) if target is not None else None
     function = enclosing_function(change)
-    return any(
-        n.lineno > change.lineno and enclosing_function(n) is function and any(unparsed(t) == text for t in n.targets)
-        for n in made.module.index.nodes(ast.Assign)
+    return target is not None and any(
+        node.lineno > change.lineno and enclosing_function(node) is function for node in _assignments(made.module, unparsed(target))
     )
 
 

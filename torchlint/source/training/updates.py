@@ -12,6 +12,7 @@ from torchlint.source.training.acts import BACKWARD, CLEAR, OPAQUE, STEP, SUPPLY
 from torchlint.source.training.events import Event, events, may_mention
 from torchlint.source.training.optimizers import constructor_argument, holding, holds, identity, is_model, optimizer_words
 
+MAX_ACTS = 200  # before a step among which its clearing is looked for
 # What gives a model fresh weights: a new optimizer is right then.
 _RENEWS = frozenset("load_state_dict reset_parameters init_weights reset_weights reinit weight_reset apply".split())
 
@@ -19,19 +20,38 @@ _RENEWS = frozenset("load_state_dict reset_parameters init_weights reset_weights
 def updates(found: list[Act]) -> list[tuple[Act, Act]]:
     """Each step that runs as often as a backward before it, with the first backward since the step before."""
     pairs: list[tuple[Act, Act]] = []
-    window: list[Act] = []
+    window = _Window()
+    inside: dict[int, _Window] = {}  # by the call of a helper or closure: the backwards it runs
+    for act in found:
+        for call in act.event.via if act.role == BACKWARD else ():
+            inside.setdefault(id(call), _Window()).add(act)
     closed = False
     for act in found:
         if act.role == BACKWARD:
-            window = [act] if closed else [*window, act]
+            window = _Window() if closed else window
+            window.add(act)
             closed = False
         elif act.role == STEP:
-            mine = [b for b in found if b.role == BACKWARD and act.event.value in b.event.via] or window  # a closure's, else those before
-            first = next((b for b in mine if not _share_a_loop(b, act)), None)
-            if first is not None and len(mine) == sum(not _share_a_loop(b, act) for b in mine):
-                pairs.append((first, act))
+            mine = inside.get(id(act.event.value), window)  # a closure's, else those before
+            if mine.first is not None and not mine.share_a_loop(act):
+                pairs.append((mine.first, act))
             closed = True
     return pairs
+
+
+class _Window:
+    """Some backwards: the first one, and the outermost loops in which they stand inside the body that was asked about."""
+
+    def __init__(self):
+        self.first: Act | None = None
+        self.loops: set[int] = set()
+
+    def add(self, act: Act) -> None:
+        self.first = self.first or act
+        self.loops.update(map(id, act.event.loops[:1]))
+
+    def share_a_loop(self, act: Act) -> bool:
+        return bool(act.event.loops) and id(act.event.loops[0]) in self.loops
 
 
 def lost_gradients(found: list[Act]) -> list[tuple[Act, Act, Act]]:
@@ -43,7 +63,7 @@ def lost_gradients(found: list[Act]) -> list[tuple[Act, Act, Act]]:
         if step.role != STEP:
             continue
         clear = None
-        for act in reversed(found[:i]):
+        for act in reversed(found[max(i - MAX_ACTS, 0) : i]):
             if clear is None:
                 if act.role in (BACKWARD, SUPPLY, OPAQUE) or (act.role == STEP and act.on_text == step.on_text):
                     break
@@ -99,8 +119,3 @@ def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
         function = origin.node.up.up
         return within(loop, function) or getattr(function, "name", "") == "__init__" and id(function.up) not in classes
     return isinstance(origin.node, ast.Call) and not (getattr(function, "name", "") == "__init__" and id(function.up) in classes)
-
-
-def _share_a_loop(a: Act, b: Act) -> bool:
-    """Do both stand in the same loop inside the body that was asked about?"""
-    return bool(a.event.loops and b.event.loops) and a.event.loops[0] is b.event.loops[0]

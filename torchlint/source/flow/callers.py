@@ -1,0 +1,58 @@
+"""Which calls are seen to call a function."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator
+
+from torchlint.source.flow import flow  # whom a call calls is known by where its callee comes from
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+
+
+def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
+    """Those of its file, and of training code those of other files."""
+    if isinstance(function, ast.Lambda):
+        return
+    if owner and function.name in ("forward", "__call__"):
+        yield from _calls_of_objects(module).get(id(function), ())
+        return
+    name = owner.node.name if owner and function.name == "__init__" else function.name
+    named = owner.node.name if owner else function.name
+    for user in (module, *(module.users(named) if module.trains(named) else ())):
+        known = _calls_of(user, name)
+        found = {id(call.node): call for target in (function, *([owner.node] if owner else ())) for call in known.get(id(target), ())}
+        yield from sorted(found.values(), key=lambda call: call.node.pos) if len(found) > 1 else found.values()
+
+
+def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
+    """The calls of objects, by the ids of the methods that they run."""
+    memo, key = module.world.memo, ("calls of objects", module.path)
+    if key not in memo:
+        memo[key] = {}  # asked again while it is made, it is empty
+        module.world.cuts += 1
+        found: dict[int, list[Value]] = {}
+        for node in module.index.calls:
+            call = Value(module, node)
+            for callee in flow.callees(call):
+                if callee.kind == "object" and callee.function is not None:
+                    found.setdefault(id(callee.function), []).append(call)
+        memo[key] = found
+    return memo[key]
+
+
+def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:
+    """The calls of what goes by a name, by the ids of the functions and classes that they call; not remembered if it was cut short."""
+    world, key = user.world, ("calls of", user.path, name)
+    if key in world.memo:
+        return world.memo[key]
+    before = world.cuts
+    found: dict[int, list[Value]] = {}
+    for node in user.index.callers(name):
+        call = Value(user, node)
+        for target in {id(c.owner.node) if c.kind == "class" and c.owner is not None else id(c.function) for c in flow.callees(call)}:
+            found.setdefault(target, []).append(call)
+    if world.cuts == before:
+        world.memo[key] = found
+    return found
