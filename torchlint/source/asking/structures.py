@@ -8,6 +8,7 @@ from typing import Iterator
 from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
 from torchlint.source.answers.carried_states import Carried, carried_states
+from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_loop, kept_by_step
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.classes import ClassInfo
@@ -43,7 +44,7 @@ class Change(Place):
     def keeper(self) -> tuple[Place, str] | None:
         """An operation that took the tensor before and keeps it for backward, and what it is in words."""
         if isinstance(self.tensor, ast.Name):
-            for keeper in inplace.keepers(self.module, self.tensor, self.node):
+            for keeper in keepers(self.module, self.tensor, self.node):
                 return Place(self.value.at(keeper.node, ())), keeper.what
         return None
 

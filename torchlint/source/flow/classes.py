@@ -11,7 +11,6 @@ from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Stored, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class
 
-
 MAX_BASES = 100  # of one class, with theirs
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from torchlint.finding import Edit, Finding, Fix, Hint, Note, Signature, Span
 from torchlint.reading import SOURCE
 from torchlint.source.text.magics import is_foreign, mask
-from torchlint.source.text.parse import reason
 from torchlint.source.text.notebook_json import Cell, Document, NotebookError, read, read_source, rewrite
+from torchlint.source.text.parse import reason
 
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
 

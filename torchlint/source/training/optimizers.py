@@ -282,7 +282,6 @@ def later_calls(made: Value, change: ast.stmt, *methods: str) -> list[ast.Call]:
     text = unparsed(target)
     if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
         return []  # `model.optimizer` of another model is another optimizer
-    stores = [n.lineno for n in made.module.index.nodes(ast.Assign) if n.lineno > change.lineno and any(unparsed(t) == text for t in n.targets)]
     end = min((node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf"))
     return [call for method in methods for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
 

@@ -1,0 +1,238 @@
+"""Which operations have kept a tensor for backward before it is changed in place."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from typing import Iterator, NamedTuple
+
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import exclusive, reaching
+from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, first_of_elifs, is_in, last_word, statement_of, within
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.grads import CUTS, requires_grad
+from torchlint.source.training.ranks import counts
+
+MAX_KEEPERS = 50  # of one tensor that are asked whether they run before a change, the first ones
+
+VIEWS = frozenset(
+    ".view .squeeze .unsqueeze .transpose .permute .t .swapaxes .movedim .view_as torch.squeeze torch.unsqueeze torch.transpose torch.permute torch.t".split()
+)
+
+
+class Keeper(NamedTuple):
+    """A consumer that keeps its operand for backward, `what` in words; `use` is the read of the tensor that led there."""
+
+    node: ast.expr
+    what: str
+    use: ast.Name
+    line: int
+
+
+def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
+    """What has kept the tensor that `use` names, before `change` changes it."""
+    first = statement_of(change).lineno
+    scope = use.at.lookup(use.id)
+    if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
+        return
+    keeping = _keeping(module, use.id, frozenset(map(id, reaching(use, scope))))
+    after = last_backward(module, change.lineno)
+    start = bisect_right(keeping, after, key=lambda kept: kept.use.lineno)
+    for kept in keeping[start : start + MAX_KEEPERS]:
+        node = kept.use
+        if node.lineno > change.end_lineno:
+            return
+        inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
+        if node is use or not inside and node.lineno >= first or kept.line > change.end_lineno:
+            continue
+        if enclosing_function(node) is enclosing_function(use) and not exclusive(node, change) and not _apart(node, change):
+            yield kept
+
+
+@remembered
+def _keeping(module: Module, name: str, bound: frozenset[int]) -> list[Keeper]:
+    """What keeps the tensor that some bindings gave a name, in the order of the reads."""
+    return [kept for read in _reads(module, name).get(bound, ()) if (kept := _keeper(module, read, read) or _keeper_of_view(module, read))]
+
+
+@remembered
+def _reads(module: Module, name: str) -> dict[frozenset[int], list[ast.Name]]:
+    """The reads of a name, by the ids of all that may have bound it there."""
+    found: dict[frozenset[int], list[ast.Name]] = {}
+    for node in module.index.names(name):
+        if isinstance(node.ctx, ast.Load) and (scope := node.at.lookup(name)) is not None:
+            found.setdefault(frozenset(map(id, reaching(node, scope))), []).append(node)
+    return found
+
+
+def _view_of(module: Module, use: ast.expr) -> ast.expr:
+    """The largest view of a tensor that an expression takes: `x[:, t].squeeze(1)`; what shares its storage keeps it too."""
+    node = use
+    if kinds(Value(module, use)) != {TENSOR} or not _is_run(module, enclosing_function(use)):
+        return use
+    while True:
+        parent = node.up
+        if isinstance(parent, ast.Subscript) and parent.value is node and is_basic(parent.slice):
+            node = parent
+        elif isinstance(parent, ast.Attribute) and parent.attr in ("T", "mT"):
+            node = parent
+        elif isinstance(parent, ast.Attribute) and f".{parent.attr}" in VIEWS and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+            node = parent.up
+        else:
+            return node
+
+
+def _is_run(module: Module, function: ast.AST | None) -> bool:
+    """Does the file say that a function is run? What only another file calls may be for inference."""
+    if not isinstance(function, ast.FunctionDef) or enclosing_class(function) is None:
+        return True
+    return function.name == "forward" or function.name.endswith("_step") or bool(module.index.callers(function.name))
+
+
+def is_basic(index: ast.expr) -> bool:
+    """Is an index made of whole numbers and slices only? A list or tensor of indices would make a copy."""
+    if isinstance(index, ast.Tuple):
+        return all(is_basic(e) for e in index.elts)
+    if isinstance(index, ast.BinOp):
+        return is_basic(index.left) and is_basic(index.right)
+    if isinstance(index, ast.UnaryOp):
+        return is_basic(index.operand)
+    if isinstance(index, ast.Name):
+        scope = index.at.lookup(index.id)
+        return scope is not None and all(counts(b) for b in reaching(index, scope))
+    return isinstance(index, ast.Slice) or isinstance(index, ast.Constant) and not isinstance(index.value, bool)
+
+
+def _keeper_of_view(module: Module, use: ast.Name) -> Keeper | None:
+    """What keeps `last` of `last = out[:, t - 1]` before a change of `out`."""
+    view = _view_of(module, use)
+    assigned = view.up
+    if view is use or not isinstance(assigned, ast.Assign) or assigned.value is not view or not isinstance(assigned.targets[0], ast.Name):
+        return None
+    name = assigned.targets[0]
+    for node in _reads(module, name.id).get(frozenset((id(name),)), ()):
+        if assigned.lineno < node.lineno and (kept := _keeper(module, node, use)):
+            return kept
+    return None
+
+
+def _apart(a: ast.AST, b: ast.AST) -> bool:
+    """Do two places stand in different branches of one `if`?"""
+    child = a
+    while (parent := child.up) is not None:
+        if within(b, parent):
+            return isinstance(parent, ast.If) and any(is_in(child, one) and one is not other and _holds(other, b) for one in (parent.body, parent.orelse) for other in (parent.body, parent.orelse))
+        if isinstance(parent, ast.If):
+            if is_in(child, parent.body) and isinstance(parent.body[-1], (ast.Return, ast.Raise)):
+                return True
+            first = first_of_elifs(parent)
+            if first is not parent and within(b, first):  # under an earlier test of the same chain, if not in it
+                test = statement_of(b)
+                return not (isinstance(test, ast.If) and first_of_elifs(test) is first)
+            parent = first
+        child = parent
+    return False
+
+
+def _holds(block: list[ast.stmt], node: ast.AST) -> bool:
+    return bool(block) and block[0].pos <= node.pos and (within(node, block[-1]) or node.pos < block[-1].pos)
+
+
+def last_backward(module: Module, line: int) -> int:
+    """The last line up to this one on which backward is called; 0 if there is none."""
+    lines = _backward_lines(module)
+    at = bisect_right(lines, line)
+    return lines[at - 1] if at else 0
+
+
+@remembered
+def _backward_lines(module: Module) -> list[int]:
+    return sorted(call.lineno for call in module.index.callers("backward"))
+
+
+def backward_between(module: Module, a: ast.AST, b: ast.AST) -> bool:
+    return last_backward(module, b.lineno) >= a.lineno
+
+
+_KEEPING_MODULES = frozenset(
+    f"torch.nn.{name}()" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
+    "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN LSTMCell GRUCell RNNCell Bilinear MultiheadAttention".split()
+)
+_KEEPING_FUNCTIONS = frozenset(
+    "torch.log torch.log2 torch.log10 torch.log1p torch.abs torch.sin torch.cos torch.square torch.pow torch.nn.functional.gelu "
+    "torch.nn.functional.silu torch.nn.functional.leaky_relu torch.nn.functional.softplus torch.nn.functional.max_pool2d "
+    "torch.nn.functional.layer_norm .log .abs .sin .cos .square .pow .log1p torch.nn.GELU() torch.nn.SiLU() torch.nn.LeakyReLU() "
+    "torch.nn.MaxPool2d() torch.nn.MaxPool1d() torch.nn.Softplus() torch.nn.functional.normalize torch.nn.functional.cosine_similarity".split()
+    + [f"{prefix}{name}" for name in "norm std var logsumexp prod amax amin cumprod".split() for prefix in (".", "torch.", "torch.linalg.")]
+)
+_KEEPING_PRODUCTS = frozenset(
+    "torch.matmul torch.bmm torch.mm torch.mul torch.nn.functional.linear torch.nn.functional.conv1d torch.nn.functional.conv2d "
+    ".matmul .bmm .mm .mul torch.einsum".split()
+)
+
+
+def _keeper(module: Module, use: ast.Name, led: ast.Name) -> Keeper | None:
+    """The operation that uses a name, or a view of it, and keeps it, if its backward will run."""
+    kept = _keeping_operation(module, use)
+    return Keeper(*kept, led, use.lineno) if kept else None
+
+
+def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | None:
+    node = _view_of(module, use)
+    parent = node.up
+    value = Value(module, parent)
+    if _is_only_read(module, parent.up if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) else parent):
+        return None
+    if isinstance(parent, ast.BinOp):
+        other = parent.right if parent.left is node else parent.left
+        if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is node):
+            if isinstance(other, ast.Name) and other.id == use.id:
+                return (parent, "this product") if requires_grad(Value(module, use)) else None
+            if requires_grad(Value(module, other)):
+                return parent, "this division" if isinstance(parent.op, ast.Div) else "this product"
+        elif isinstance(parent.op, ast.Pow) and parent.left is node and requires_grad(Value(module, use)):
+            if not (isinstance(parent.right, ast.Constant) and parent.right.value == 1):
+                return parent, "this power"
+        return None
+    if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        value = Value(module, parent.up)
+    elif not (isinstance(parent, ast.Call) and node in parent.args):
+        return None
+    names = {c.name for c in callees(value)}
+    if not names:
+        return None
+    if names <= _KEEPING_MODULES:
+        return value.node, f"`{unparsed(value.node.func)}`"
+    if names <= _KEEPING_FUNCTIONS and requires_grad(Value(module, use)):
+        return value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`"
+    if names <= _KEEPING_PRODUCTS:
+        operands = [*value.node.args, *([value.node.func.value] if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"} else [])]
+        if any(o is not node and requires_grad(Value(module, o)) for o in operands):
+            return value.node, f"`{last_word(value.node.func)}`"
+    return None
+
+
+def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
+    """Is nothing but a number read from a result (`x.norm().item() > 1`), so that no backward comes through it?"""
+    parent = result.up
+    if depth == 0 or isinstance(parent, (ast.Compare, ast.FormattedValue)):
+        return depth > 0
+    if isinstance(parent, ast.Attribute):
+        if f".{parent.attr}" in CUTS or parent.attr in ("data", "shape", "dtype", "device", "ndim"):
+            return True
+        return isinstance(parent.up, ast.Call) and parent.up.func is parent and _is_only_read(module, parent.up, depth - 1)
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id in ("print", "float", "int", "bool", "len")
+    if isinstance(parent, ast.BinOp):
+        return _is_only_read(module, parent, depth - 1)
+    if isinstance(parent, (ast.If, ast.While, ast.IfExp)):
+        return parent.test is result
+    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+        reads = uses(module, parent.targets[0])
+        return bool(reads) and all(_is_only_read(module, read, depth - 1) for read in reads)
+    return False
