@@ -35,7 +35,7 @@ MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads t
 MAX_DEPTH = 40
 MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
 MAX_NESTING = 8
-MAX_CALLERS = 50  # of one function, whose arguments are followed
+MAX_CALLERS = 100  # of one function, whose arguments are followed
 
 # What returns the module (or the tensor) it was given, for the question "which object is this".
 SAME_OBJECT = frozenset(
