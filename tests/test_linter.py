@@ -7,7 +7,7 @@ import pytest
 from effort import calls_of
 from torchlint.config import Selection, Settings
 from torchlint.finding import Edit, Finding, Fix, Span
-from torchlint.edits import landing
+from torchlint.edits import landings
 from torchlint.linter import fix, fix_until_stable, lint
 from torchlint.rule import load_rules
 
@@ -248,7 +248,7 @@ def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
     ],
 )
 def test_where_a_place_is_after_edits(place, edits, landed):
-    assert landing(place, edits) == landed
+    assert landings([place], edits)[place] == landed
 
 
 def test_functions_that_call_each_other_are_followed_once():

@@ -27,20 +27,34 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 Position = tuple[int, int]
 
 
-def landing(place: Position, edits: Iterable[Edit]) -> tuple[Position, Position]:
-    """Where a line and column of a text are after edits of it: all that was written there if an edit touches the place."""
-    shift, found = (0, 0, 0), None  # so many lines further, and in this line of the old text so many columns
-    for edit in sorted(edits):
-        start, end = (edit.span.line, edit.span.column), (edit.span.end_line, edit.span.end_column)
-        if place < start:
-            break
-        first = _shifted(start, shift)
-        lines = edit.text.split("\n")
-        last = (first[0] + len(lines) - 1, len(lines[-1]) + (first[1] if len(lines) == 1 else 1))
-        if place <= end:
-            found = (found[0] if found else first, last)
-        shift = (last[0] - end[0], end[0], last[1] - end[1])
-    return found or (_shifted(place, shift), _shifted(place, shift))
+def landings(places: Iterable[Position], edits: Iterable[Edit]) -> dict[Position, tuple[Position, Position]]:
+    """Where lines and columns of a text are after edits of it: all that was written there if an edit touches the place."""
+    ordered, found = sorted(edits), {}
+    done, shift = 0, (0, 0, 0)  # so many lines further, and in this line of the old text so many columns
+    for place in sorted(set(places)):
+        while done < len(ordered) and _ends(ordered[done]) < place:
+            _, _, shift = _written(ordered[done], shift)
+            done += 1
+        at, now, touched = done, shift, None
+        while at < len(ordered) and (ordered[at].span.line, ordered[at].span.column) <= place:
+            first, last, now = _written(ordered[at], now)
+            if place <= _ends(ordered[at]):
+                touched = (touched[0] if touched else first, last)
+            at += 1
+        found[place] = touched or (_shifted(place, now), _shifted(place, now))
+    return found
+
+
+def _ends(edit: Edit) -> Position:
+    return edit.span.end_line, edit.span.end_column
+
+
+def _written(edit: Edit, shift: tuple[int, int, int]) -> tuple[Position, Position, tuple[int, int, int]]:
+    """The first and last place of what an edit writes, and how what comes after it is shifted."""
+    first = _shifted((edit.span.line, edit.span.column), shift)
+    lines = edit.text.split("\n")
+    last = (first[0] + len(lines) - 1, len(lines[-1]) + (first[1] if len(lines) == 1 else 1))
+    return first, last, (last[0] - edit.span.end_line, edit.span.end_line, last[1] - edit.span.end_column)
 
 
 def _shifted(place: Position, shift: tuple[int, int, int]) -> Position:

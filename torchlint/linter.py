@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left, insort
 from functools import partial
 from pathlib import Path
 from typing import Any, Iterable, Mapping
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from torchlint.config import Settings, matches
-from torchlint.edits import apply, landing
+from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.project import TORCH, WORDS, NotText, Project, decode
 from torchlint.rule import Rule, Trigger, load_rules
@@ -205,20 +206,27 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
     """Apply the fixes that do not overlap, in source order; what the result is not Python for is left out."""
     chosen: list[Finding] = []
     taken: set[Edit] = set()
+    places: list[tuple[int, Span]] = []  # of what is taken, in order
     for finding in sorted(findings, key=lambda f: f.order):
         if finding.fix is None or finding.fix.applicability == "display" or (finding.fix.applicability == "unsafe" and not unsafe):
             continue
         fresh = [e for e in finding.fix.edits if e not in taken]
-        if fresh and not any(_overlap(e, other) for e in fresh for other in taken):
+        if fresh and not any(_overlaps(e, places) for e in fresh):
             chosen.append(finding)
             taken.update(fresh)
-    while chosen:
-        edits = {edit for finding in chosen for edit in finding.fix.edits}
-        fixed = _apply(text, edits, path)
+            for edit in fresh:
+                insort(places, (edit.cell or 0, edit.span))
+    # The most of them, from the first, of which the result is Python: half of what is left is tried each time.
+    best, good, bad = text, 0, len(chosen) + 1
+    count = len(chosen)
+    while good < count:
+        fixed = _apply(text, {edit for finding in chosen[:count] for edit in finding.fix.edits}, path)
         if _reads(fixed, path) or not _reads(text, path):
-            return fixed, chosen
-        chosen.pop()
-    return text, []
+            best, good = fixed, count
+        else:
+            bad = count
+        count = good + (bad - good) // 2 if bad - good > 1 else good
+    return best, chosen[:good]
 
 
 def _apply(text: str, edits: set[Edit], path: str) -> str:
@@ -229,13 +237,15 @@ def _apply(text: str, edits: set[Edit], path: str) -> str:
     return apply(text, edits)
 
 
-def _overlap(a: Edit, b: Edit) -> bool:
-    if a.cell != b.cell:
-        return False
-    first, second = sorted((a.span, b.span))
-    if first == second:
-        return True
-    return (first.end_line, first.end_column) > (second.line, second.column)
+def _overlaps(edit: Edit, places: list[tuple[int, Span]]) -> bool:
+    """Does an edit touch what is taken? Those do not touch each other, so that only the ones before and after it are looked at."""
+    at = bisect_left(places, (edit.cell or 0, edit.span))
+    return any(cell == (edit.cell or 0) and _overlap(edit.span, span) for cell, span in places[max(at - 1, 0) : at + 1])
+
+
+def _overlap(a: Span, b: Span) -> bool:
+    first, second = sorted((a, b))
+    return first == second or (first.end_line, first.end_column) > (second.line, second.column)
 
 
 def _reads(text: str, path: str) -> bool:
@@ -269,7 +279,7 @@ def fix_until_stable(
             project.overlay = {**project.overlay, path: fixed}
             after = lint(fixed, path, settings, project, rules)
             edits = {edit for finding in done for edit in finding.fix.edits}
-            idle = [f for f in done if _remains(f, edits, after.findings)]
+            idle = _remaining(done, edits, after.findings)
             if not idle:
                 break
             wanted = [f for f in wanted if f not in idle]
@@ -279,7 +289,19 @@ def fix_until_stable(
     return text, applied, outcome
 
 
-def _remains(finding: Finding, edits: set[Edit], left: Iterable[Finding]) -> bool:
-    """Is the same still said of the same place after edits that were to mend it? Such a fix would be applied again and again."""
-    first, last = landing((finding.span.line, finding.span.column), [e for e in edits if e.cell == finding.cell])
-    return any(f.code == finding.code and f.cell == finding.cell and first <= (f.span.line, f.span.column) <= last for f in left)
+def _remaining(done: list[Finding], edits: set[Edit], left: Iterable[Finding]) -> set[Finding]:
+    """Those of which the same is still said at the same place after edits that were to mend it. Such a fix would be applied again and again."""
+    said: dict[tuple, list[tuple[int, int]]] = {}
+    for finding in left:
+        said.setdefault((finding.code, finding.cell), []).append((finding.span.line, finding.span.column))
+    remaining = set()
+    for cell in {finding.cell for finding in done}:
+        mine = [finding for finding in done if finding.cell == cell]
+        places = landings(((f.span.line, f.span.column) for f in mine), (edit for edit in edits if edit.cell == cell))
+        for finding in mine:
+            first, last = places[finding.span.line, finding.span.column]
+            known = said.get((finding.code, cell), [])
+            at = bisect_left(known, first)
+            if at < len(known) and known[at] <= last:
+                remaining.add(finding)
+    return remaining

@@ -23,7 +23,7 @@ IGNORED_FOLDERS = frozenset(
 )
 
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(]*\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 
 

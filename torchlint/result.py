@@ -70,15 +70,19 @@ class Result(Struct, dict=True):
 
     def lines(self, path: str, cell: int | None = None) -> list[str]:
         """The lines that spans count, without their ends: of a file, or of one code cell of a notebook."""
-        if cell is None:
-            return split_lines(self.text(path))
-        from torchlint.source.text.notebook import Notebook
-        from torchlint.source.text.notebook_json import NotebookError
+        text, known = self.text(path), self._split
+        if path not in known or known[path][0] is not text:
+            known[path] = text, {}
+        lines = known[path][1]
+        if cell is None and cell not in lines:
+            lines[None] = split_lines(text)
+        elif cell not in lines:
+            lines |= _lines_of_cells(text)
+        return lines.get(cell, [])  # a notebook may have changed since it was linted
 
-        try:
-            return split_lines(Notebook.parse(self.text(path)).sources[cell - 1] or "")
-        except (NotebookError, IndexError):  # it has changed since it was linted
-            return []
+    @cached_property
+    def _split(self) -> dict[str, tuple[str, dict[int | None, list[str]]]]:
+        return {}
 
     @cached_property
     def rules(self) -> dict:
@@ -96,6 +100,16 @@ class Result(Struct, dict=True):
 def split_lines(text: str) -> list[str]:
     """Lines as Python counts them: `str.splitlines` would also split at form feeds and Unicode separators."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _lines_of_cells(text: str) -> dict[int | None, list[str]]:
+    from torchlint.source.text.notebook import Notebook
+    from torchlint.source.text.notebook_json import NotebookError
+
+    try:
+        return {number: split_lines(source or "") for number, source in enumerate(Notebook.parse(text).sources, 1)}
+    except NotebookError:
+        return {}
 
 
 def shown(path: str) -> str:

@@ -91,6 +91,8 @@ class _Runs:
             for finding in rule.function(trigger)(place):
                 severity = rule.severity or finding.severity
                 self.findings.append(msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity))
+        except RecursionError:  # nobody writes by hand what is as deep as that: nothing is known of this place
+            self.module.world.forget_searches()
         except Exception as error:
             if self.strict:
                 raise

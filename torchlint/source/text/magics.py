@@ -26,7 +26,7 @@ _PIECE = re.compile(
 )
 _ESCAPED = re.compile(r"[ \t\f]*[%!?,;/]")
 _ASSIGNED = re.compile(r"([ \t\f]*[^\W\d][\w.,\[\] \t*]*=[ \t]*)[!%]")
-_HELP = re.compile(r"[^#]*\?[ \t]*;?[ \t]*\Z")
+_HELP = re.compile(r"[^#]*\?[ \t]*(?:;[ \t]*)?\Z")
 _CELL_MAGIC = re.compile(r"[ \t]*(%%?)(\w+)?(!)?")
 
 

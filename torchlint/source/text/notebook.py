@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 import warnings
 from typing import Iterable, Sequence
 
@@ -122,10 +123,8 @@ class Notebook:
 
     def cell_at(self, line: int) -> CodeCell | None:
         """The cell in which a line of the module stands."""
-        for cell in reversed(self.cells):
-            if cell.first <= line:
-                return cell
-        return None
+        at = bisect_right(self.cells, line, key=lambda cell: cell.first)
+        return self.cells[at - 1] if at else None
 
     def to_cell(self, finding: Finding) -> Finding:
         """A finding about the module becomes one about a cell. A fix that no cell can take as it is gets lost."""

@@ -10,10 +10,12 @@ from typing import Iterable, Mapping
 
 from torchlint.finding import Edit, Finding, Fix, Span
 
-_CODES = r"[A-Z][A-Z0-9]*[0-9]+(?:(?:\s*,\s*|\s+)[A-Z][A-Z0-9]*[0-9]+)*"
+# Each character of these patterns can be read in one way only: a comment may be long, and is then tried once and not in all divisions.
+_ONE = r"[A-Z][A-Z0-9]*(?<=[0-9])(?!\w)"
+_CODES = rf"{_ONE}(?:(?:\s+(?:,\s*)?|,\s*){_ONE})*"
 _DIRECTIVE = re.compile(
     rf"""\#\s*(?:
-        (?:(?P<whole>flake8|ruff)\s*:\s*)?(?P<noqa>noqa)\b(?:\s*:\s*(?P<codes>{_CODES})(?![\w]))?
+        (?:(?P<whole>flake8|ruff)\s*:\s*)?(?P<noqa>noqa)\b(?:\s*:\s*(?P<codes>{_CODES}))?
       | torchlint\s*:\s*ignore(?P<file>-file)?\b(?:\s*\[(?P<list>[^\]\#]*)\](?P<reason>[^\#]*))?
     )""",
     re.VERBOSE | re.IGNORECASE,
@@ -31,14 +33,18 @@ class Directive:
         self.codes = None if listed is None else [c if "_" in c else c.upper() for c in _CODE.findall(listed)]
         self.whole_file = bool(match["whole"] or match["file"])
         self.used: set[str] = set()
+        self._answers: dict[tuple[str, str], bool] = {}
 
     def silences(self, finding: Finding) -> bool:
         """Whether the finding's code or name is listed; remembers what was of use."""
         if self.codes is None:
             return True
-        hits = {c for c in self.codes if _means(c, finding.code, finding.name)}
-        self.used |= hits
-        return bool(hits)
+        rule = finding.code, finding.name
+        if rule not in self._answers:
+            hits = {c for c in self.codes if _means(c, *rule)}
+            self.used |= hits
+            self._answers[rule] = bool(hits)
+        return self._answers[rule]
 
     def unused(self, active: Mapping[str, str]) -> list[str]:
         """Our codes that silenced nothing although a rule they mean did run."""
@@ -50,7 +56,8 @@ class Directive:
 
     def without(self, codes: list[str]) -> Edit:
         """The edit that takes these codes out of the comment, and the comment away when nothing of it is left."""
-        left = [c for c in self.codes if c not in codes]
+        gone = set(codes)
+        left = [c for c in self.codes if c not in gone]
         group = "codes" if self.is_noqa else "list"
         if left:
             return self._edit(*self.match.span(group), ", ".join(left))
@@ -95,11 +102,15 @@ class Suppressions:
             for row in () if directive.whole_file else self._rows_of(directive):
                 rows.setdefault(row, []).append(directive)
         everywhere = [d for d in self.directives if d.whole_file]
-        kept = []
+        kept, answers = [], {}
         for finding in findings:
-            here = {id(d): d for row in self._lines_of(finding) for d in rows.get(row, ())}
-            # Every comment is asked, so that each one that applies counts as used.
-            if not sum([d.silences(finding) for d in (*everywhere, *here.values())]):
+            lines = frozenset(self._lines_of(finding))
+            asked = (lines, finding.code, finding.name)
+            if asked not in answers:
+                here = {id(d): d for row in lines for d in rows.get(row, ())}
+                # Every comment is asked, so that each one that applies counts as used.
+                answers[asked] = sum([d.silences(finding) for d in (*everywhere, *here.values())])
+            if not answers[asked]:
                 kept.append(finding)
         unused = self._unused(active, path) if "TL002" in active else []
         return kept, len(findings) - len(kept), unused

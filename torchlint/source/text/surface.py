@@ -7,8 +7,8 @@ from typing import Iterator, NamedTuple
 
 from torchlint.project import Project
 
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
-_NAME = re.compile(r"\bdef[ \t]+(\w+)|\.(\w+)[ \t]*(?::[^=\n]+)?=(?!=)")
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_NAME = re.compile(r"\bdef[ \t]+(\w+)|\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 
 
 class Surface(NamedTuple):

@@ -29,6 +29,7 @@ _MODEL = re.compile(
     r"(?:.*_)?(?:(model|net|network|module|encoder|decoder|backbone|generator|discriminator|classifier|critic|actor|policy)s?(_|$)|.*(net|model)$)"
 )
 _LOSS = re.compile(r"loss|criterion|metric|objective")
+_LONGEST = 100  # characters of a name that are looked at, the last ones
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())
 
@@ -71,7 +72,7 @@ def word_of(node: ast.AST) -> str:
     """`optimizers` of `self.optimizers["d"]`."""
     while isinstance(node, (ast.Subscript, ast.Call)):
         node = node.value if isinstance(node, ast.Subscript) else node.func
-    return last_word(node)
+    return last_word(node)[-_LONGEST:]
 
 
 def identity(value: Value) -> dict[tuple, Value]:
