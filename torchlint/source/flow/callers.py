@@ -7,8 +7,11 @@ from typing import Iterator
 
 from torchlint.source.flow import flow  # whom a call calls is known by where its callee comes from
 from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
+from torchlint.source.text.spelling import rooted_in_import
+from torchlint.source.text.surface import surface
 
 
 def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
@@ -31,15 +34,44 @@ def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
     memo, key = module.world.memo, ("calls of objects", module.path)
     if key not in memo:
         memo[key] = {}  # asked again while it is made, it is empty
-        module.world.cuts += 1
+        module.world.ends_at_itself()
         found: dict[int, list[Value]] = {}
         for node in module.index.calls:
+            if not _may_be_an_object(module, node.func):
+                continue
             call = Value(module, node)
             for callee in flow.callees(call):
                 if callee.kind == "object" and callee.function is not None:
                     found.setdefault(id(callee.function), []).append(call)
         memo[key] = found
     return memo[key]
+
+
+def _may_be_an_object(module: Module, func: ast.expr) -> bool:
+    """`x.detach` is a method of something, unless a file of the project gives that name to what it keeps."""
+    if not isinstance(func, ast.Attribute) or rooted_in_import(func):
+        return True
+    return func.attr in names_of_ours(module) or func.attr in _names_of_classes(module)
+
+
+@remembered
+def names_of_ours(module: Module) -> set[str]:
+    """What methods and attributes are called in a file and in those that it imports."""
+    names, seen = {"step"}, set()
+    todo = [(module.path, module.index.text, 2)]
+    while todo:
+        path, text, depth = todo.pop()
+        if path not in seen:
+            seen.add(path)
+            names |= surface(module.world.view.project, path, text).names
+            todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
+    return names
+
+
+@remembered
+def _names_of_classes(module: Module) -> set[str]:
+    """The names that the classes of a file bind in their bodies."""
+    return {name for node in module.index.classes for name in node.scope.bindings}
 
 
 def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:

@@ -35,6 +35,7 @@ MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads t
 MAX_DEPTH = 40
 MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
 MAX_NESTING = 8
+SLACK = 8  # steps by which a search that ended at a bound may have been deeper than one that takes its answer
 MAX_CALLERS = 100  # of one function, whose arguments are followed
 
 # What returns the module (or the tensor) it was given, for the question "which object is this".
@@ -74,8 +75,10 @@ def callees(call: Value) -> list[Callee]:
     key = ("callees", call.key)
     if key in world.memo:
         return world.memo[key]
-    if key in world.pending or not _enter(world):  # a call that needs itself to be known stays unknown
-        world.cuts += 1
+    if key in world.pending:  # a call that needs itself to be known stays unknown
+        world.ends_at_itself()
+        return []
+    if not _enter(world):
         return []
     before = world.cuts
     return _leave(world, key, _Tracer(frozenset()).called(call, 0), before)
@@ -115,6 +118,16 @@ def _leave(world: World, key: tuple, found: list, before: int) -> list:
     return found
 
 
+def _cut_short(world: World, key: tuple, place: tuple[int, int]) -> list | None:
+    """What a search found that ended at a bound, if it was not much deeper than this one: from here it would not get much further.
+    Without it, a chain of calls would be gone through in all ways there are to its beginning."""
+    known = world.short.get(key)
+    if known is None or place[0] + SLACK < known[0][0] or place[1] + 1 < known[0][1]:
+        return None
+    world.cuts += 1
+    return known[1]
+
+
 class _Tracer(CallTracer):
     """One search, which knows what it is already looking for."""
 
@@ -128,14 +141,17 @@ class _Tracer(CallTracer):
         key = ("trace", value.key, self.through)
         if key in world.memo:
             return world.memo[key]
+        place = max(depth + MAX_WORLD_DEPTH - MAX_DEPTH, world.depth), world.nesting
+        if (known := _cut_short(world, key, place)) is not None:
+            return known
         world.steps += 1
         if depth > MAX_DEPTH or world.steps > MAX_STEPS or world.depth > MAX_WORLD_DEPTH or value.node is None:
             world.cuts += 1
             return [Value(value.module, None)]
         if value.key in self.active:  # a loop that carries a value round: the other origins say what it is
-            world.cuts += 1
+            world.ends_at_itself()
             return []
-        before = world.cuts
+        before, circles = world.cuts, world.circles
         self.active.add(value.key)
         world.depth += 1
         found = list(self._expression(value, depth + 1))
@@ -146,6 +162,9 @@ class _Tracer(CallTracer):
         if world.cuts == before:
             world.memo[key] = found
             world.kept.append(value)  # so that no id in a key is used twice
+        elif world.circles == circles and world.steps <= MAX_STEPS:
+            world.short[key] = place, found
+            world.kept.append(value)
         return found
 
     def called(self, call: Value, depth: int) -> list[Callee]:
@@ -156,14 +175,20 @@ class _Tracer(CallTracer):
         if key in world.memo:
             return world.memo[key]
         if key in world.pending:
-            world.cuts += 1
+            world.ends_at_itself()
             return []
-        before = world.cuts
+        place = max(depth + MAX_WORLD_DEPTH - MAX_DEPTH, world.depth), world.nesting
+        if (known := _cut_short(world, key, place)) is not None:
+            return known
+        before, circles = world.cuts, world.circles
         world.pending.add(key)
         found = {(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in self.callees(call, depth)}
         world.pending.discard(key)
         if world.cuts == before:
             world.memo[key] = list(found.values())
+            world.kept.append(call)
+        elif world.circles == circles and world.steps <= MAX_STEPS:
+            world.short[key] = place, list(found.values())
             world.kept.append(call)
         return list(found.values())
 

@@ -75,7 +75,7 @@ def _root_name(value: Value) -> str | None:
     if key in world.memo:
         return world.memo[key]
     if key in world.pending:  # `node = node.parent` in a loop
-        world.cuts += 1
+        world.ends_at_itself()
         return None
     before = world.cuts
     world.pending.add(key)

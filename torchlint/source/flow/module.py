@@ -26,6 +26,8 @@ class World:
         self.pending: set[Any] = set()  # what is being found out
         self.kept: list[Any] = []
         self.cuts = 0  # how often a search ended at a bound or at itself
+        self.circles = 0  # how often at itself
+        self.short: dict[Any, Any] = {}  # what searches found that ended at a bound, and how deep they were
         self.steps = 0  # of the question that is being answered
         self.depth = 0  # of the steps that wait for others
         self.deciding = 0  # tests that are being decided for others
@@ -42,6 +44,10 @@ class World:
             index = None if text is None else shared_index(self.view.project, path, text)
             self.modules[path] = Module(index, self) if index else None
         return self.modules[path]
+
+    def ends_at_itself(self) -> None:
+        self.cuts += 1
+        self.circles += 1
 
     def forget_searches(self) -> None:
         """A search was broken off by an error: the next one begins from nothing."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.source.flow.callers import names_of_ours
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Frame, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
-from torchlint.source.text.surface import surface
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
 
 if TYPE_CHECKING:
@@ -169,21 +169,7 @@ def _may_be_ours(module: Module, func: ast.expr) -> bool:
     """May a call lead into the project? Most calls say by their name that they do not."""
     if isinstance(func, ast.Name):
         return func.at.lookup(func.id) is not None
-    return not isinstance(func, ast.Attribute) or func.attr in _names_of_ours(module)
-
-
-@remembered
-def _names_of_ours(module: Module) -> set[str]:
-    """What methods and attributes are called in a file and in those that it imports."""
-    names, seen = {"step"}, set()
-    todo = [(module.path, module.index.text, 2)]
-    while todo:
-        path, text, depth = todo.pop()
-        if path not in seen:
-            seen.add(path)
-            names |= surface(module.world.view.project, path, text).names
-            todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
-    return names
+    return not isinstance(func, ast.Attribute) or func.attr in names_of_ours(module)
 
 
 def _under(tests: tuple, test: Value, truth: bool) -> tuple:
