@@ -14,13 +14,16 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, children, enclosing_class, enclosing_function, last_word, within
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.acts import BACKWARD, acts
+from torchlint.source.training.acts import BACKWARD, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
+
+
+MAX_BACKWARDS = 20  # through one expression, the first ones
 
 
 class Kept(NamedTuple):
@@ -47,15 +50,14 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     places = list(_collecting(module, loop.body))
     if not places:
         return
-    backwards = [act for act in acts(module, loop.body) if act.role == BACKWARD]
+    backwards = _Backwards([act for act in acts(module, loop.body) if act.role == BACKWARD], loop)
     for place in places:
         inner = _loops_between(place.place, loop)
         if place.counted not in (None, loop) or _is_emptied(module, place, loop):
             continue
-        for act in backwards:
+        for act, used in backwards.through(module, place):
             if any(other in inner for other in act.event.loops):
                 continue  # the inner loop is asked about itself
-            used = _used_by(act, loop)
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if part is not None and not _is_used_for_backward(module, place) and not _is_a_sum_of(module, part, loop, place):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
@@ -79,14 +81,36 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
     places = [p for p in _collecting(module, function.body) if isinstance(base(p.into), ast.Attribute) and not _loops_between(p.place, function)]
     if not places:
         return
-    backwards = [act for act in acts(module, function.body) if act.role == BACKWARD and not act.event.loops]
+    backwards = _Backwards([act for act in acts(module, function.body) if act.role == BACKWARD and not act.event.loops], None)
     for place in places:
-        for act in backwards:
-            used = _used_by(act)
+        for act, used in backwards.through(module, place):
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if part is not None and not _is_started_anew(module, place, function.body) and not _is_used_for_backward(module, place):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
+
+
+class _Backwards:
+    """Some backwards, each with the graph that it uses, and which of them use an expression."""
+
+    def __init__(self, found: list[Act], loop: ast.AST | None):
+        self.found = [(act, _used_by(act, loop)) for act in found]
+        self.by_part: dict[tuple, list[int]] = {}
+        for i, (_, used) in enumerate(self.found):
+            for part in used:
+                through = self.by_part.setdefault(part, [])
+                if len(through) < MAX_BACKWARDS:
+                    through.append(i)
+
+    def through(self, module: Module, place: Collecting) -> list[tuple[Act, set[tuple]]]:
+        """Those through whose graphs what a place collects may come, in order."""
+        behind = {_part_of(n) for added in place.added for element in _elements(added) for n in graph(Value(module, element), strict=True).nodes.values()}
+        return [self.found[i] for i in sorted({i for part in behind for i in self.by_part.get(part, ())})]
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    inside = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else node.values if isinstance(node, ast.Dict) else None
+    return [node] if inside is None else [element for part in inside for element in _elements(part)]
 
 
 def _used_by(act, loop: ast.AST | None = None) -> set[tuple]:

@@ -111,8 +111,11 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
     if value.node is None or depth == 0 or len(found.nodes) > MAX_NODES:
         found.open = True
         return
-    for element in put_in(value):
-        _walk(element, found, strict, seen, depth - 1)
+    if isinstance(value.node, (ast.Name, ast.Attribute)):
+        variable = (*_variables(value.node, isinstance(value.node.ctx, ast.Load)), id(value.frame))
+        for element in put_in(value) if variable not in seen else ():
+            _walk(element, found, strict, seen, depth - 1)
+        seen.add(variable)
     for origin, key, marks, parts in _reached(value, strict):
         if key in seen:
             continue
