@@ -145,14 +145,15 @@ def _early(loop, whole=False):
     steps = [act for act in acts if act.role == "step"]
     if not any(act.role == "backward" for act in acts) or any(act.role == "opaque" for act in acts):
         return
-    for i, act in enumerate(acts):
+    is_only_one = len({step.on_text for step in steps}) == 1
+    done = 0
+    for act in acts:
+        done += act.role == "step"
         if act.role != "schedule" or act.event.tests or act.event.loops or not act.is_plain_schedule:
             continue
-        mine = [step for step in steps if act.schedules(step) or (act.schedules(step) is None and len({s.on_text for s in steps}) == 1)]
-        later = [step for step in mine if step in acts[i:]]
-        if not later or later != mine or whole and any(a.event.loops or a.event.tests for a in (later[0], *(b for b in acts if b.role == "backward"))):
+        step = next((s for s in steps if (known := act.schedules(s)) or known is None and is_only_one), None)
+        if step is None or step in steps[:done] or whole and any(a.event.loops or a.event.tests for a in (step, *(b for b in acts if b.role == "backward"))):
             continue
-        step = later[0]
         yield loop.finding(
             f"`{act.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
             help=f"call `{act.text}` after {'the loop over batches' if step.event.loops else f'`{step.text}`'}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from typing import Iterator
 
 from torchlint.source.flow.classes import ClassInfo, method_class
@@ -202,7 +203,10 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)
-    switches = [act for act in found if act.role in (EVAL, TRAIN) and not act.event.via]
+    switches: dict[tuple, list[Act]] = {}  # by what is switched
+    for act in found:
+        for key in identity(act.on) if act.role in (EVAL, TRAIN) and not act.event.via and act.on is not None else ():
+            switches.setdefault(key, []).append(act)
     seen = set()
     for event in own:
         loops = _rounds(event.node)
@@ -211,7 +215,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if not loops and not named:
             continue
-        before = [a for a in switches if a.node.lineno < event.node.lineno and is_same(a.on, model)]
+        nearest = [(act.node.lineno, act) for key in identity(model) if (act := _last_above(switches.get(key, []), event.node.lineno)) is not None]
+        before = [act for _, act in sorted(nearest, key=lambda pair: pair[0])]
         called_for_it = not before and named and loops and bool(module.index.callers(here.name))  # whoever calls has set the mode
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
@@ -223,6 +228,11 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         evaluation = Evaluation(event, model, before[-1] if before else None)
         evaluation.loop = next((loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None)
         yield evaluation
+
+
+def _last_above(found: list[Act], line: int) -> Act | None:
+    at = bisect_left(found, line, key=lambda act: act.node.lineno)
+    return found[at - 1] if at else None
 
 
 def _is_a_test(module: Module, function: ast.AST) -> bool:

@@ -75,6 +75,7 @@ def word_of(node: ast.AST) -> str:
     return last_word(node)[-_LONGEST:]
 
 
+@remembered(meanwhile={})
 def identity(value: Value) -> dict[tuple, Value]:
     """The places that make an object, whichever calls lead there; `None` is no object."""
     found = {}
