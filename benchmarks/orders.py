@@ -37,9 +37,9 @@ def said(paths: list[str]) -> dict[str, list]:
 
 def apart(paths: list[str]) -> dict[str, list]:
     """The same from a process of its own."""
-    child = subprocess.run([sys.executable, __file__, "--serve"], input=json.dumps(paths), capture_output=True, text=True)
+    child = subprocess.run([sys.executable, __file__, "--child"], input=json.dumps(paths), capture_output=True, text=True)
     if child.returncode:
-        sys.exit(child.stderr)
+        sys.exit(f"a process ended with {child.returncode}: {child.stderr}")
     return json.loads(child.stdout)
 
 
@@ -49,9 +49,9 @@ def main() -> int:
     parser.add_argument("--orders", type=int, default=3)
     parser.add_argument("--sample", type=int, default=10**9, help="no more files than these, by chance but always the same")
     parser.add_argument("--settings", action="store_true", help="put programs among them that change torch's settings")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.serve:
+    if chosen.child:
         print(json.dumps(said(json.load(sys.stdin))))
         return 0
     paths = sorted(str(path.resolve()) for folder in chosen.folders for path in Path(folder).rglob("*.py"))

@@ -25,7 +25,7 @@ class Work:
     NODES = 8  # expressions and statements that are evaluated for a unit
     OPERATION = 30  # one operation of torch on tensors without data
     NEW = 60  # one whose answer is not known from the same run
-    WRITE = 100  # one that writes what others read
+    WRITE = 250  # one that writes what others read
     CALL = 3  # of a torch function around it
     REPLAY = 300  # trying a refused operation on real zeros
     PART = 3  # one module, parameter or buffer that is walked through
