@@ -80,6 +80,7 @@ def main() -> None:
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
     sys.meta_path.insert(0, ItsOwnFolders(request.module, request.path))
     sys.path += request.path
+    sys.dont_write_bytecode = True  # reading leaves nothing behind, and a file edited within the second would be run as it was
     try:
         table = _trace(request)
     except Exception as error:
@@ -141,7 +142,7 @@ def _run(model: nn.Module, assumption: Assumption) -> tuple[RunResult, Any]:
     text = f"{type(error).__name__}: {error}"
     if last is None:
         return RunResult(steps, "own" if isinstance(error, AssertionError) else "python", None, text), recording
-    return RunResult(steps, "torch", last.place, text, last.function, last.args, last.kwargs), recording
+    return RunResult(steps, "torch", last.place, text, last.function, last.args, last.kwargs, visit=(last.scope, last.path)), recording
 
 
 def _reporting(before: Any, model: nn.Module) -> Any:
