@@ -67,6 +67,7 @@ GENERATED = {
     "a_stack_of_a_million": USE + "x = torch.stack([torch.zeros(2)] * 10**6)",
     "many_recurrent_networks": USE + "x = [torch.nn.LSTM(4, 4, 100) for i in range(10**4)]",
     "many_transformers": USE + "x = [torch.nn.TransformerEncoderLayer(512, 8) for i in range(10**5)]",
+    "a_scatter_of_ten_dimensions": USE + "x = torch.zeros(5, 6, 7, 8, 9, 10, 11, 12, 13, device='meta').long()\nx.scatter_add(0, x, x.half())",
     "an_unfinished_text": USE + "x = '''" + "a\n" * DEEP,
 }
 GAPS = dict(

@@ -35,8 +35,6 @@ GAPS = {
     for line in (FIXTURES / "gaps" / "shapes.txt").read_text().splitlines()
     if line.strip() and not line.startswith("#")
 }
-# After many other programs in one process this pair has taken all memory: to be found, and then to leave this list.
-TAKES_MEMORY = {"bugs/message_passing_scatter.py", "bugs/message_passing_scatter_fixed.py"}
 MARK = re.compile(r"  # ((?:TL\d{3}|cause)(?:, (?:TL\d{3}|cause))*)$")
 SILENT_ERRORS = {"TL905"}  # torch raises nothing: it broadcasts
 ALIKE = {"TL901", "TL907"}  # torch's messages do not always say whether a size or something else is wrong
@@ -44,8 +42,7 @@ RULES = load_rules()
 
 
 def programs(folder: str) -> list[str]:
-    found = sorted(f"{folder}/{path.name}" for path in (FIXTURES / folder).iterdir() if path.suffix == ".py" or (path / "main.py").exists())
-    return [program for program in found if program not in TAKES_MEMORY]
+    return sorted(f"{folder}/{path.name}" for path in (FIXTURES / folder).iterdir() if path.suffix == ".py" or (path / "main.py").exists())
 
 
 def sources(program: str) -> list[Path]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
+from itertools import zip_longest
+from math import prod
 from typing import Any, Callable, Mapping
 
 import torch
@@ -18,6 +20,7 @@ from torchlint.shapes.tensors import device_tags
 ELEMENTS = 4_000_000  # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
 LARGEST = 1_000_000_000  # elements of what is expanded, for operations that look at the sizes before they do anything
 LARGE = 30_000_000  # and for all others, which may make copies first
+SMALL = 100_000  # elements of tensors, broadcast, on which only the dtypes are tried
 WORK = 50_000_000_000  # multiplications that may run before it is refused, or if it is not
 _SIMPLE = (int, float, complex, str, bool, type(None), torch.dtype, torch.memory_format, torch.layout, slice, type(...), range)
 _CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK", "out of memory", "allocate memory")
@@ -282,19 +285,30 @@ _TWINS: tuple[Callable[[torch.dtype], torch.dtype], ...] = (
 
 
 def _attempt(function: Any, args: tuple, kwargs: dict[str, Any], sizes: dict[int, int], fill: int, twin: Callable | None) -> str | None:
+    largest: list[int] = []  # of each dimension, counted from the last: what all of it together may come to
+
+    def small(shape: Any) -> list[int]:
+        made = [_small(size, sizes) if size > 0 else size for size in shape]
+        together = zip_longest(largest, reversed(made), fillvalue=1)
+        largest[:] = [max(one, other) for one, other in together]
+        if prod(largest) > SMALL:  # eight dimensions, as an index of an index has them, are large with any sizes
+            raise _NotPossible
+        return made
+
     def make(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            dtype = twin(value.dtype) if twin else value.dtype
-            return torch.full([_small(s, sizes) for s in value.shape], fill, dtype=dtype)
+            return torch.full(small(value.shape), fill, dtype=twin(value.dtype) if twin else value.dtype)
         if type(value) is list or type(value) is tuple:
             if value and all(type(v) is int for v in value):
-                return [_small(v, sizes) if v > 0 else v for v in value]
+                return small(value)
             return [make(v) for v in value]
         return device_tags.CPU if isinstance(value, torch.device) else value
 
     try:
         with torch.no_grad():
             function(*[make(a) for a in args], **{n: make(v) for n, v in kwargs.items()})
+    except _NotPossible:
+        return None
     except (RuntimeError, TypeError, ValueError, NotImplementedError, IndexError) as error:
         return str(error)
     return None
