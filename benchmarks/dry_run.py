@@ -1,9 +1,10 @@
-"""A dry run of two usual networks, constructor included, beside really making and running them once, on the CPU of this machine.
+"""A dry run of two usual networks, constructor included, beside really making and running them once, on the CPU of this
+machine.
 
     python benchmarks/dry_run.py [--best-of 5]
 
-Both are measured in this process, in turns, in CPU seconds on one thread; the best of several counts. What is imported or
-prepared once per process (torch itself, the first tensor of a dry run) is paid before.
+Both are measured in this process, in turns, in CPU seconds on one thread; the best of several counts. What is imported
+or prepared once per process (torch itself, the first tensor of a dry run) is paid before.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class Bottleneck(nn.Module):
 class Residual(nn.Module):
     def __init__(self, depths=(3, 4, 6, 3)):
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)
+        )
         width, stages = 64, []
         for stage, depth in enumerate(depths):
             inner = 64 * 2**stage
@@ -119,7 +122,10 @@ def main() -> None:
             assert outcome[0].faults == () and outcome[0].notices == (), outcome
             with torch.no_grad():
                 real.append(seconds(lambda: exec(compile(new, name, "exec"), {"__name__": "__main__"})))
-        print(f"{name:22} dry {min(dry) * 1000:7.1f} ms   real {min(real) * 1000:8.1f} ms   {min(real) / min(dry):6.1f} times")
+        print(
+            f"{name:22} dry {min(dry) * 1000:7.1f} ms   real {min(real) * 1000:8.1f} ms   {min(real) / min(dry):6.1f}"
+            " times"
+        )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python benchmarks/growth.py [PART OF A NAME …] [--dry] [--work fix] [--sizes 250,500,1000,2000,4000] [--limit 20]
 
-Costs are CPU seconds of a process of its own, less those of the same file with one line of the construct. The exponent is that of
-the curve through the three largest sizes that cost enough to be measured: 1 is linear, 2 quadratic. The worst come first; exit code 1
-if one is above 1.3 or was not done within the limit.
+Costs are CPU seconds of a process of its own, less those of the same file with one line of the construct. The exponent
+is that of the curve through the three largest sizes that cost enough to be measured: 1 is linear, 2 quadratic. The
+worst come first; exit code 1 if one is above 1.3 or was not done within the limit.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Callable, Iterator
 
 from growth_expressions import EXPRESSIONS, NESTED, program
 from growth_statements import IN_FUNCTIONS, LEAVING, PLACES, STATEMENTS
@@ -39,7 +39,9 @@ def constructs() -> dict[str, Callable[[int], Files]]:
     for name, line in STATEMENTS.items():
         for place, build in PLACES.items():
             if name not in LEAVING or place in IN_FUNCTIONS:
-                found[f"{name} ({place})"] = lambda n, line=line, build=build: {"a.py": build([line(i) for i in range(1, n + 1)])}
+                found[f"{name} ({place})"] = lambda n, line=line, build=build: {
+                    "a.py": build([line(i) for i in range(1, n + 1)])
+                }
     for name, text in {**EXPRESSIONS, **NESTED}.items():
         found[name] = lambda n, text=text: {"a.py": program(text(n))}
     for name, text in STRUCTURES.items():
@@ -57,7 +59,9 @@ def written(files: Files, folder: Path) -> Path:
 
 
 def work(kind: str, path: Path) -> None:
-    """What is measured: `text` and `dry` lint with one world, `fix` fixes all that can be, `report` writes every report."""
+    """What is measured: `text` and `dry` lint with one world, `fix` fixes all that can be, `report` writes every
+    report.
+    """
     from torchlint.config import Settings
     from torchlint.linter import fix_until_stable, lint
     from torchlint.project import Project
@@ -71,7 +75,17 @@ def work(kind: str, path: Path) -> None:
         from torchlint.reports import FORMATS
 
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            main(["check", "--isolated", "--no-cache", "--no-dry-run", "--write-baseline", str(path.parent / "b.json"), str(path)])
+            main(
+                [
+                    "check",
+                    "--isolated",
+                    "--no-cache",
+                    "--no-dry-run",
+                    "--write-baseline",
+                    str(path.parent / "b.json"),
+                    str(path),
+                ]
+            )
             for name in FORMATS:
                 main(["check", "--isolated", "--no-cache", "--no-dry-run", "--output-format", name, str(path)])
     else:
@@ -111,7 +125,9 @@ class Worker:
         """CPU seconds, what was raised, or None if it takes longer than the limit."""
         if self.process is None:
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            )
             self.ask("numbers (file)", 1)  # what is paid once
         self.process.stdin.write(json.dumps([name, n]) + "\n")
         self.process.stdin.flush()
@@ -150,7 +166,12 @@ def measured(names: list[str], sizes: list[int], worker: Worker) -> Iterator[tup
                 break
             costs[n] = cost - (base if isinstance(base, float) else 0.0)
         slope = math.inf if note else exponent(costs)
-        yield slope, max(costs.values(), default=0.0), name, " ".join(f"{cost:8.3f}" for cost in costs.values()) + f"  {note}"
+        yield (
+            slope,
+            max(costs.values(), default=0.0),
+            name,
+            " ".join(f"{cost:8.3f}" for cost in costs.values()) + f"  {note}",
+        )
 
 
 def main() -> int:

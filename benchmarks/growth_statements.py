@@ -1,16 +1,20 @@
-"""Statements of which a program may hold any number, and the places in which they may stand, for benchmarks/growth.py."""
+"""Statements of which a program may hold any number, and the places in which they may stand, for
+benchmarks/growth.py.
+"""
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 # The words that arm rules, so that each has its say about whatever stands between head and tail.
 HEAD = """import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn, optim
-# relu ReLU clamp softmax Softmax sigmoid Sigmoid exp( long argmax Linear requires_grad Parameter Embedding .data .detach .item .numpy
-# inplace retain_graph training_step state_dict best eval( sched clip_grad scale( DistributedSampler gamma 0.9 zero_grad % backward(
+# relu ReLU clamp softmax Softmax sigmoid Sigmoid exp( long argmax Linear requires_grad Parameter Embedding .data
+# .detach .item
+# .numpy inplace retain_graph training_step state_dict best eval( sched clip_grad scale( DistributedSampler gamma 0.9
+# zero_grad % backward(
 
 
 class Net(nn.Module):
@@ -38,7 +42,9 @@ for x, y in loader:
     optimizer.step()
     total += loss.item()
 """
-PARAMETERS = "x, y, w, xs, losses, table, loss, model, criterion, optimizer, scheduler, loader, flag, total, best, count"
+PARAMETERS = (
+    "x, y, w, xs, losses, table, loss, model, criterion, optimizer, scheduler, loader, flag, total, best, count"
+)
 
 
 def indented(lines: list[str], by: int = 4) -> str:
@@ -50,15 +56,26 @@ def in_file(lines: list[str]) -> str:
 
 
 def in_function(lines: list[str]) -> str:
-    return HEAD + f"\n\ndef work({PARAMETERS}):\n    x0 = x\n{indented(lines)}    return x\n\n\nx = work({PARAMETERS})\n" + TAIL
+    return (
+        HEAD
+        + f"\n\ndef work({PARAMETERS}):\n    x0 = x\n{indented(lines)}    return x\n\n\nx = work({PARAMETERS})\n"
+        + TAIL
+    )
 
 
 def in_forward(lines: list[str]) -> str:
-    return HEAD + f"\n\nclass Long(nn.Module):\n    def forward(self, x):\n        x0 = x = model(x)\n{indented(lines, 8)}        return x\n\n\nmodel = Long()\n" + TAIL
+    return (
+        HEAD
+        + f"\n\nclass Long(nn.Module):\n    def forward(self, x):\n        x0 = x = model(x)\n{indented(lines, 8)}     "
+        "   return x\n\n\nmodel = Long()\n" + TAIL
+    )
 
 
 def in_loop(lines: list[str]) -> str:
-    return HEAD + f"\nfor x, y in loader:\n    optimizer.zero_grad()\n    x0 = x = model(x)\n    loss = criterion(x, y)\n{indented(lines)}    loss.backward()\n    optimizer.step()\n"
+    return (
+        HEAD + "\nfor x, y in loader:\n    optimizer.zero_grad()\n    x0 = x = model(x)\n    loss = criterion(x,"
+        f" y)\n{indented(lines)}    loss.backward()\n    optimizer.step()\n"
+    )
 
 
 PLACES = {"file": in_file, "function": in_function, "forward": in_forward, "loop": in_loop}
@@ -103,10 +120,16 @@ STATEMENTS: dict[str, Line] = {
     "nested ifs": lambda i: "if flag:\n    if count:\n        if total:\n            x = x + 1",
     "tries": lambda i: "try:\n    x = torch.relu(x)\nexcept ValueError:\n    x = torch.tanh(x)",
     "tries with finally": lambda i: "try:\n    x = torch.relu(x)\nfinally:\n    count = count + 1",
-    "tries with else": lambda i: "try:\n    x = torch.relu(x)\nexcept (ValueError, TypeError) as error:\n    print(error)\nelse:\n    x = torch.tanh(x)",
+    "tries with else": lambda i: (
+        "try:\n    x = torch.relu(x)\nexcept (ValueError, TypeError) as error:\n    print(error)\nelse:\n    x ="
+        " torch.tanh(x)"
+    ),
     "for loops": lambda i: "for i in range(2):\n    x = x + i",
     "loops over data": lambda i: "for x, y in loader:\n    loss = criterion(model(x), y)",
-    "loops with jumps": lambda i: "for i in range(2):\n    if flag:\n        continue\n    x = x + i\n    if count:\n        break\nelse:\n    x = x * 2",
+    "loops with jumps": lambda i: (
+        "for i in range(2):\n    if flag:\n        continue\n    x = x + i\n    if count:\n        break\nelse:\n    x"
+        " = x * 2"
+    ),
     "while loops": lambda i: "while count > 1:\n    x = x + 1\n    count -= 1",
     "endless loops": lambda i: "while True:\n    x = x + 1\n    if flag:\n        break",
     "two loops in each other": lambda i: "for i in range(2):\n    for k in range(2):\n        x = x + i * k",
@@ -115,15 +138,33 @@ STATEMENTS: dict[str, Line] = {
     "backwards": lambda i: "loss.backward()",
     "backwards that keep": lambda i: "loss.backward(retain_graph=True)",
     "backwards of losses of their own": lambda i: f"loss{i} = criterion(model(x), y)\nloss{i}.backward()",
-    "rounds of training": lambda i: "optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\noptimizer.step()",
-    "rounds of training with clipping": lambda i: "optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), 1.0)\noptimizer.step()\nscheduler.step()",
+    "rounds of training": lambda i: (
+        "optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\noptimizer.step()"
+    ),
+    "rounds of training with clipping": lambda i: (
+        "optimizer.zero_grad()\nloss = criterion(model(x),"
+        " y)\nloss.backward()\nnn.utils.clip_grad_norm_(model.parameters(), 1.0)\noptimizer.step()\nscheduler.step()"
+    ),
     "rounds of evaluation": lambda i: "model.eval()\nwith torch.no_grad():\n    y = model(x)\nmodel.train()",
-    "loops of training": lambda i: "for x, y in loader:\n    optimizer.zero_grad()\n    loss = criterion(model(x), y)\n    loss.backward()\n    optimizer.step()",
-    "loops of training without zero_grad": lambda i: "for x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    optimizer.step()\n    losses.append(loss)",
-    "loops of accumulation": lambda i: "for i, (x, y) in enumerate(loader):\n    loss = criterion(model(x), y)\n    loss.backward()\n    if i % 4 == 0:\n        optimizer.step()\n        optimizer.zero_grad()",
-    "loops of evaluation": lambda i: "model.eval()\nfor x, y in loader:\n    total += criterion(model(x), y).item()\nmodel.train()",
+    "loops of training": lambda i: (
+        "for x, y in loader:\n    optimizer.zero_grad()\n    loss = criterion(model(x), y)\n    loss.backward()\n   "
+        " optimizer.step()"
+    ),
+    "loops of training without zero_grad": lambda i: (
+        "for x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    optimizer.step()\n   "
+        " losses.append(loss)"
+    ),
+    "loops of accumulation": lambda i: (
+        "for i, (x, y) in enumerate(loader):\n    loss = criterion(model(x), y)\n    loss.backward()\n    if i % 4 =="
+        " 0:\n        optimizer.step()\n        optimizer.zero_grad()"
+    ),
+    "loops of evaluation": lambda i: (
+        "model.eval()\nfor x, y in loader:\n    total += criterion(model(x), y).item()\nmodel.train()"
+    ),
     "optimizers": lambda i: f"optimizer{i} = optim.Adam(model.parameters())",
-    "optimizers stepped": lambda i: f"optimizer{i} = optim.Adam(model.parameters())\noptimizer{i}.zero_grad()\nloss.backward()\noptimizer{i}.step()",
+    "optimizers stepped": lambda i: (
+        f"optimizer{i} = optim.Adam(model.parameters())\noptimizer{i}.zero_grad()\nloss.backward()\noptimizer{i}.step()"
+    ),
     "optimizers under one name": lambda i: "optimizer = optim.Adam(model.parameters())",
     "models": lambda i: f"model{i} = Net()\ny = model{i}(x)",
     "models under one name": lambda i: "model = Net()\ny = model(x)",
@@ -163,9 +204,13 @@ STATEMENTS: dict[str, Line] = {
     "inner functions of each other": lambda i: f"def f{i}(x):\n    return f{i - 1}(x) + 1",
     "inner functions under one name": lambda i: "def f(x):\n    return x + 1\nx = f(x)",
     "inner functions with nonlocal names": lambda i: f"def f{i}():\n    global count\n    count += 1\nf{i}()",
-    "inner classes": lambda i: f"class C{i}(nn.Module):\n    def forward(self, x):\n        return x + 1\nx = C{i}()(x)",
+    "inner classes": lambda i: (
+        f"class C{i}(nn.Module):\n    def forward(self, x):\n        return x + 1\nx = C{i}()(x)"
+    ),
     "walrus": lambda i: "if (v := x.sum()) > 0:\n    x = x + v",
-    "matches": lambda i: "match flag:\n    case True:\n        x = torch.relu(x)\n    case _:\n        x = torch.tanh(x)",
+    "matches": lambda i: (
+        "match flag:\n    case True:\n        x = torch.relu(x)\n    case _:\n        x = torch.tanh(x)"
+    ),
     "asserts": lambda i: "assert x.shape[0] == 8",
     "printed": lambda i: 'print(f"{x.mean():.3f} {loss}")',
     "deleted": lambda i: "v = x + 1\ndel v",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Callable
+from collections.abc import Callable
 
 from growth_statements import HEAD, TAIL, in_file
 
@@ -25,95 +25,430 @@ def _class(name: str, base: str, *lines: str) -> str:
 STRUCTURES: dict[str, Callable[[int], str]] = {
     "functions": lambda n: _defined(_each(n, lambda i: f"def f{i}(x):\n    return torch.relu(x)")),
     "functions called": lambda n: _defined(_each(n, lambda i: f"def f{i}(x):\n    return torch.relu(x)\nx = f{i}(x)")),
-    "functions that call the one before": lambda n: _defined("def f0(x):\n    return model(x)", _each(n, lambda i: f"def f{i}(x):\n    return f{i - 1}(x) + 1"), f"x = f{n}(x)"),
-    "functions that call the one before twice": lambda n: _defined("def f0(x):\n    return model(x)", _each(n, lambda i: f"def f{i}(x):\n    return f{i - 1}(x) + f{i - 1}(x + 1)"), f"x = f{n}(x)"),
-    "functions that call the next": lambda n: _defined(_each(n, lambda i: f"def f{i}(x):\n    return f{i + 1}(x) + 1"), f"def f{n + 1}(x):\n    return model(x)", "x = f1(x)"),
-    "functions that all call each other": lambda n: _defined(_each(n, lambda i: f"def f{i}(x):\n    return f{i * 7 % n + 1}(x) + f{i * 11 % n + 1}(x)"), "x = f1(x)"),
-    "functions that all call one": lambda n: _defined("def f(x):\n    return model(x)", _each(n, lambda i: f"def f{i}(x):\n    return f(x)"), "x = f1(x)"),
+    "functions that call the one before": lambda n: _defined(
+        "def f0(x):\n    return model(x)",
+        _each(n, lambda i: f"def f{i}(x):\n    return f{i - 1}(x) + 1"),
+        f"x = f{n}(x)",
+    ),
+    "functions that call the one before twice": lambda n: _defined(
+        "def f0(x):\n    return model(x)",
+        _each(n, lambda i: f"def f{i}(x):\n    return f{i - 1}(x) + f{i - 1}(x + 1)"),
+        f"x = f{n}(x)",
+    ),
+    "functions that call the next": lambda n: _defined(
+        _each(n, lambda i: f"def f{i}(x):\n    return f{i + 1}(x) + 1"),
+        f"def f{n + 1}(x):\n    return model(x)",
+        "x = f1(x)",
+    ),
+    "functions that all call each other": lambda n: _defined(
+        _each(n, lambda i: f"def f{i}(x):\n    return f{i * 7 % n + 1}(x) + f{i * 11 % n + 1}(x)"), "x = f1(x)"
+    ),
+    "functions that all call one": lambda n: _defined(
+        "def f(x):\n    return model(x)", _each(n, lambda i: f"def f{i}(x):\n    return f(x)"), "x = f1(x)"
+    ),
     "calls of one function": lambda n: _defined("def f(x):\n    return model(x)", _each(n, lambda i: "x = f(x)")),
-    "calls of one function with a loss": lambda n: _defined("def f(x, y):\n    loss = criterion(model(x), y)\n    loss.backward()\n    return loss", _each(n, lambda i: "losses.append(f(x, y))")),
-    "function that calls itself": lambda n: _defined("def f(x):\n    if flag:\n        return x\n" + _each(n, lambda i: "    x = f(x)") + "\n    return x", "x = f(x)"),
-    "returns": lambda n: _defined("def f(x):\n" + _each(n, lambda i: f"    if flag == {i}:\n        return model(x) + {i}") + "\n    return x", "x = f(x)"),
-    "returns of one function that are called often": lambda n: _defined("def f(x):\n" + _each(n, lambda i: f"    if flag == {i}:\n        return model(x) + {i}") + "\n    return x", _each(n, lambda i: "x = f(x)")),
-    "yields": lambda n: _defined("def f(x):\n" + _each(n, lambda i: f"    yield x + {i}"), "for x in f(x):\n    loss = criterion(model(x), y)\n    loss.backward()"),
-    "generators of each other": lambda n: _defined("def f0(x):\n    yield x", _each(n, lambda i: f"def f{i}(x):\n    yield from f{i - 1}(x)"), f"x = next(f{n}(x))"),
-    "asynchronous functions": lambda n: _defined(_each(n, lambda i: f"async def f{i}(x):\n    async with flag:\n        await f{i - 1}(x)")),
+    "calls of one function with a loss": lambda n: _defined(
+        "def f(x, y):\n    loss = criterion(model(x), y)\n    loss.backward()\n    return loss",
+        _each(n, lambda i: "losses.append(f(x, y))"),
+    ),
+    "function that calls itself": lambda n: _defined(
+        "def f(x):\n    if flag:\n        return x\n" + _each(n, lambda i: "    x = f(x)") + "\n    return x",
+        "x = f(x)",
+    ),
+    "returns": lambda n: _defined(
+        "def f(x):\n" + _each(n, lambda i: f"    if flag == {i}:\n        return model(x) + {i}") + "\n    return x",
+        "x = f(x)",
+    ),
+    "returns of one function that are called often": lambda n: _defined(
+        "def f(x):\n" + _each(n, lambda i: f"    if flag == {i}:\n        return model(x) + {i}") + "\n    return x",
+        _each(n, lambda i: "x = f(x)"),
+    ),
+    "yields": lambda n: _defined(
+        "def f(x):\n" + _each(n, lambda i: f"    yield x + {i}"),
+        "for x in f(x):\n    loss = criterion(model(x), y)\n    loss.backward()",
+    ),
+    "generators of each other": lambda n: _defined(
+        "def f0(x):\n    yield x", _each(n, lambda i: f"def f{i}(x):\n    yield from f{i - 1}(x)"), f"x = next(f{n}(x))"
+    ),
+    "asynchronous functions": lambda n: _defined(
+        _each(n, lambda i: f"async def f{i}(x):\n    async with flag:\n        await f{i - 1}(x)")
+    ),
     "functions of one name": lambda n: _defined(_each(n, lambda i: f"def f(x):\n    return x + {i}"), "x = f(x)"),
-    "functions with globals": lambda n: _defined(_each(n, lambda i: "def f():\n    global total\n    total = total + loss"), "total.backward()"),
-    "functions with globals of their own": lambda n: _defined(_each(n, lambda i: f"total{i} = 0\ndef f{i}():\n    global total{i}\n    total{i} = total{i} + loss")),
-    "functions with nonlocals": lambda n: _defined("def f(x):\n" + _each(n, lambda i: f"    def g{i}():\n        nonlocal x\n        x = x + {i}\n    g{i}()") + "\n    return x", "x = f(x)"),
-    "functions decorated": lambda n: _defined("def d(f):\n    return f", _each(n, lambda i: f"@d\ndef f{i}(x):\n    return model(x)\nx = f{i}(x)")),
-    "functions given functions": lambda n: _defined("def f0(g, x):\n    return g(x)", _each(n, lambda i: f"def f{i}(g, x):\n    return f{i - 1}(g, x)"), f"x = f{n}(model, x)"),
-    "functions that train": lambda n: _defined(_each(n, lambda i: f"def train{i}(model, optimizer, loader):\n    for x, y in loader:\n        optimizer.zero_grad()\n        loss = criterion(model(x), y)\n        loss.backward()\n        optimizer.step()\ntrain{i}(model, optimizer, loader)")),
-    "functions that evaluate": lambda n: _defined(_each(n, lambda i: f"def test{i}(model, loader):\n    model.eval()\n    return [model(x) for x, y in loader]\ntest{i}(model, loader)")),
-    "partial training in helpers": lambda n: _defined("def step0():\n    optimizer.step()", _each(n, lambda i: f"def step{i}():\n    step{i - 1}()"), f"for x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    step{n}()"),
-    "helpers of one loop": lambda n: _defined(_each(n, lambda i: f"def help{i}(loss):\n    loss.backward()"), "for x, y in loader:\n    loss = criterion(model(x), y)\n" + _each(n, lambda i: f"    help{i}(loss)")),
-    "events of one loop": lambda n: HEAD + "for x, y in loader:\n    optimizer.zero_grad()\n" + _each(n, lambda i: "    x = model(x)") + "\n    loss = criterion(x, y)\n    loss.backward()\n    optimizer.step()\n",
-    "losses of one loop": lambda n: HEAD + "for x, y in loader:\n    optimizer.zero_grad()\n    losses = []\n" + _each(n, lambda i: f"    losses.append(criterion(model(x), y) * {i})") + "\n    sum(losses).backward()\n    optimizer.step()\n",
-    "optimizers of one loop": lambda n: HEAD + _each(n, lambda i: f"optimizer{i} = optim.Adam(model.parameters())") + "\nfor x, y in loader:\n" + _each(n, lambda i: f"    optimizer{i}.zero_grad()") + "\n    loss = criterion(model(x), y)\n    loss.backward()\n" + _each(n, lambda i: f"    optimizer{i}.step()") + "\n",
-    "schedulers of one loop": lambda n: HEAD + _each(n, lambda i: f"scheduler{i} = optim.lr_scheduler.StepLR(optimizer, {i})") + TAIL + _each(n, lambda i: f"    scheduler{i}.step()") + "\n",
-    "classes": lambda n: _defined(_each(n, lambda i: _class(f"C{i}", "nn.Module", "def forward(self, x):", "    return x @ x"))),
-    "classes used": lambda n: _defined(_each(n, lambda i: _class(f"C{i}", "nn.Module", "def forward(self, x):", "    return x @ x") + f"\nx = C{i}()(x)")),
-    "classes with layers": lambda n: _defined(_each(n, lambda i: _class(f"C{i}", "nn.Module", "def __init__(self):", "    super().__init__()", "    self.layer = nn.Linear(8, 8)", "def forward(self, x):", "    return self.layer(x)"))),
-    "classes of the one before": lambda n: _defined(_class("C0", "nn.Module", "def forward(self, x):", "    return x"), _each(n, lambda i: _class(f"C{i}", f"C{i - 1}", "def forward(self, x):", "    return super().forward(x) + 1")), f"x = C{n}()(x)"),
-    "classes of the one before that set attributes": lambda n: _defined(_class("C0", "nn.Module", "pass"), _each(n, lambda i: _class(f"C{i}", f"C{i - 1}", "def __init__(self):", "    super().__init__()", f"    self.a{i} = nn.Linear(8, 8)", "def forward(self, x):", f"    return self.a{i}(x)")), f"x = C{n}()(x)"),
-    "classes of two that are of one": lambda n: _defined("class A0: pass", _each(n, lambda i: f"class B{i}(A{i - 1}): pass\nclass C{i}(A{i - 1}): pass\nclass A{i}(B{i}, C{i}): pass"), f"x = A{n}()(x)"),
-    "classes that hold the one before": lambda n: _defined(_class("C0", "nn.Module", "def forward(self, x):", "    return x"), _each(n, lambda i: _class(f"C{i}", "nn.Module", "def __init__(self):", "    super().__init__()", f"    self.inner = C{i - 1}()", "def forward(self, x):", "    return self.inner(x) + 1")), f"model = C{n}()"),
-    "classes that hold the one before twice": lambda n: _defined(_class("C0", "nn.Module", "def forward(self, x):", "    return x"), _each(n, lambda i: _class(f"C{i}", "nn.Module", "def __init__(self):", "    super().__init__()", f"    self.a, self.b = C{i - 1}(), C{i - 1}()", "def forward(self, x):", "    return self.a(x) + self.b(x)")), f"model = C{n}()"),
-    "bases": lambda n: _defined(_each(n, lambda i: f"class C{i}: pass"), "class D(nn.Module, " + _each(n, lambda i: f"C{i}", ", ") + "):\n    def forward(self, x):\n        return x", "x = D()(x)"),
+    "functions with globals": lambda n: _defined(
+        _each(n, lambda i: "def f():\n    global total\n    total = total + loss"), "total.backward()"
+    ),
+    "functions with globals of their own": lambda n: _defined(
+        _each(n, lambda i: f"total{i} = 0\ndef f{i}():\n    global total{i}\n    total{i} = total{i} + loss")
+    ),
+    "functions with nonlocals": lambda n: _defined(
+        "def f(x):\n"
+        + _each(n, lambda i: f"    def g{i}():\n        nonlocal x\n        x = x + {i}\n    g{i}()")
+        + "\n    return x",
+        "x = f(x)",
+    ),
+    "functions decorated": lambda n: _defined(
+        "def d(f):\n    return f", _each(n, lambda i: f"@d\ndef f{i}(x):\n    return model(x)\nx = f{i}(x)")
+    ),
+    "functions given functions": lambda n: _defined(
+        "def f0(g, x):\n    return g(x)",
+        _each(n, lambda i: f"def f{i}(g, x):\n    return f{i - 1}(g, x)"),
+        f"x = f{n}(model, x)",
+    ),
+    "functions that train": lambda n: _defined(
+        _each(
+            n,
+            lambda i: (
+                f"def train{i}(model, optimizer, loader):\n    for x, y in loader:\n        optimizer.zero_grad()\n    "
+                f"    loss = criterion(model(x), y)\n        loss.backward()\n        optimizer.step()\ntrain{i}(model,"
+                " optimizer, loader)"
+            ),
+        )
+    ),
+    "functions that evaluate": lambda n: _defined(
+        _each(
+            n,
+            lambda i: (
+                f"def test{i}(model, loader):\n    model.eval()\n    return [model(x) for x, y in"
+                f" loader]\ntest{i}(model, loader)"
+            ),
+        )
+    ),
+    "partial training in helpers": lambda n: _defined(
+        "def step0():\n    optimizer.step()",
+        _each(n, lambda i: f"def step{i}():\n    step{i - 1}()"),
+        f"for x, y in loader:\n    loss = criterion(model(x), y)\n    loss.backward()\n    step{n}()",
+    ),
+    "helpers of one loop": lambda n: _defined(
+        _each(n, lambda i: f"def help{i}(loss):\n    loss.backward()"),
+        "for x, y in loader:\n    loss = criterion(model(x), y)\n" + _each(n, lambda i: f"    help{i}(loss)"),
+    ),
+    "events of one loop": lambda n: (
+        HEAD
+        + "for x, y in loader:\n    optimizer.zero_grad()\n"
+        + _each(n, lambda i: "    x = model(x)")
+        + "\n    loss = criterion(x, y)\n    loss.backward()\n    optimizer.step()\n"
+    ),
+    "losses of one loop": lambda n: (
+        HEAD
+        + "for x, y in loader:\n    optimizer.zero_grad()\n    losses = []\n"
+        + _each(n, lambda i: f"    losses.append(criterion(model(x), y) * {i})")
+        + "\n    sum(losses).backward()\n    optimizer.step()\n"
+    ),
+    "optimizers of one loop": lambda n: (
+        HEAD
+        + _each(n, lambda i: f"optimizer{i} = optim.Adam(model.parameters())")
+        + "\nfor x, y in loader:\n"
+        + _each(n, lambda i: f"    optimizer{i}.zero_grad()")
+        + "\n    loss = criterion(model(x), y)\n    loss.backward()\n"
+        + _each(n, lambda i: f"    optimizer{i}.step()")
+        + "\n"
+    ),
+    "schedulers of one loop": lambda n: (
+        HEAD
+        + _each(n, lambda i: f"scheduler{i} = optim.lr_scheduler.StepLR(optimizer, {i})")
+        + TAIL
+        + _each(n, lambda i: f"    scheduler{i}.step()")
+        + "\n"
+    ),
+    "classes": lambda n: _defined(
+        _each(n, lambda i: _class(f"C{i}", "nn.Module", "def forward(self, x):", "    return x @ x"))
+    ),
+    "classes used": lambda n: _defined(
+        _each(
+            n, lambda i: _class(f"C{i}", "nn.Module", "def forward(self, x):", "    return x @ x") + f"\nx = C{i}()(x)"
+        )
+    ),
+    "classes with layers": lambda n: _defined(
+        _each(
+            n,
+            lambda i: _class(
+                f"C{i}",
+                "nn.Module",
+                "def __init__(self):",
+                "    super().__init__()",
+                "    self.layer = nn.Linear(8, 8)",
+                "def forward(self, x):",
+                "    return self.layer(x)",
+            ),
+        )
+    ),
+    "classes of the one before": lambda n: _defined(
+        _class("C0", "nn.Module", "def forward(self, x):", "    return x"),
+        _each(n, lambda i: _class(f"C{i}", f"C{i - 1}", "def forward(self, x):", "    return super().forward(x) + 1")),
+        f"x = C{n}()(x)",
+    ),
+    "classes of the one before that set attributes": lambda n: _defined(
+        _class("C0", "nn.Module", "pass"),
+        _each(
+            n,
+            lambda i: _class(
+                f"C{i}",
+                f"C{i - 1}",
+                "def __init__(self):",
+                "    super().__init__()",
+                f"    self.a{i} = nn.Linear(8, 8)",
+                "def forward(self, x):",
+                f"    return self.a{i}(x)",
+            ),
+        ),
+        f"x = C{n}()(x)",
+    ),
+    "classes of two that are of one": lambda n: _defined(
+        "class A0: pass",
+        _each(n, lambda i: f"class B{i}(A{i - 1}): pass\nclass C{i}(A{i - 1}): pass\nclass A{i}(B{i}, C{i}): pass"),
+        f"x = A{n}()(x)",
+    ),
+    "classes that hold the one before": lambda n: _defined(
+        _class("C0", "nn.Module", "def forward(self, x):", "    return x"),
+        _each(
+            n,
+            lambda i: _class(
+                f"C{i}",
+                "nn.Module",
+                "def __init__(self):",
+                "    super().__init__()",
+                f"    self.inner = C{i - 1}()",
+                "def forward(self, x):",
+                "    return self.inner(x) + 1",
+            ),
+        ),
+        f"model = C{n}()",
+    ),
+    "classes that hold the one before twice": lambda n: _defined(
+        _class("C0", "nn.Module", "def forward(self, x):", "    return x"),
+        _each(
+            n,
+            lambda i: _class(
+                f"C{i}",
+                "nn.Module",
+                "def __init__(self):",
+                "    super().__init__()",
+                f"    self.a, self.b = C{i - 1}(), C{i - 1}()",
+                "def forward(self, x):",
+                "    return self.a(x) + self.b(x)",
+            ),
+        ),
+        f"model = C{n}()",
+    ),
+    "bases": lambda n: _defined(
+        _each(n, lambda i: f"class C{i}: pass"),
+        "class D(nn.Module, " + _each(n, lambda i: f"C{i}", ", ") + "):\n    def forward(self, x):\n        return x",
+        "x = D()(x)",
+    ),
     "classes of themselves": lambda n: _defined(_each(n, lambda i: f"class C{i}(C{i % n + 1}): pass"), "x = C1()(x)"),
-    "classes under one name": lambda n: _defined(_each(n, lambda i: _class("C", "nn.Module", "def forward(self, x):", "    return x")), "x = C()(x)"),
-    "subclasses of one": lambda n: _defined(_class("Base", "nn.Module", "def forward(self, x):", "    return self.part(x)"), _each(n, lambda i: _class(f"C{i}", "Base", "def part(self, x):", "    return x + 1"))),
-    "methods": lambda n: _defined(_class("C", "nn.Module", _each(n, lambda i: f"def f{i}(self, x):\n    return x + 1"))),
-    "methods that call the one before": lambda n: _defined(_class("C", "nn.Module", "def f0(self, x):\n    return x", _each(n, lambda i: f"def f{i}(self, x):\n    return self.f{i - 1}(x) + 1"), f"def forward(self, x):\n    return self.f{n}(x)"), "model = C()"),
-    "methods that call the one before twice": lambda n: _defined(_class("C", "nn.Module", "def f0(self, x):\n    return x", _each(n, lambda i: f"def f{i}(self, x):\n    return self.f{i - 1}(x) + self.f{i - 1}(x)"), f"def forward(self, x):\n    return self.f{n}(x)"), "model = C()"),
-    "methods called by one": lambda n: _defined(_class("C", "nn.Module", _each(n, lambda i: f"def f{i}(self, x):\n    self.a{i} = x"), "def forward(self, x):\n" + _each(n, lambda i: f"    self.f{i}(x)") + "\n    return x"), "model = C()"),
-    "properties": lambda n: _defined(_class("C", "nn.Module", _each(n, lambda i: f"@property\ndef p{i}(self):\n    return self.p{i - 1}"), f"def forward(self, x):\n    return x + self.p{n}"), "model = C()"),
-    "layers": lambda n: _defined(_class("C", "nn.Module", "def __init__(self):\n    super().__init__()\n" + _each(n, lambda i: f"    self.layer{i} = nn.Linear(8, 8)"), "def forward(self, x):\n" + _each(n, lambda i: f"    x = self.layer{i}(x)") + "\n    return x"), "model = C()"),
-    "attributes of one name": lambda n: _defined(_class("C", "nn.Module", "def __init__(self):\n    super().__init__()\n" + _each(n, lambda i: "    self.layer = nn.Linear(8, 8)"), "def forward(self, x):\n" + _each(n, lambda i: "    x = self.layer(x)") + "\n    return x"), "model = C()"),
-    "attributes of each other": lambda n: _defined(_class("C", "nn.Module", "def __init__(self):\n    super().__init__()\n    self.a0 = nn.Linear(8, 8)\n" + _each(n, lambda i: f"    self.a{i} = self.a{i - 1}"), f"def forward(self, x):\n    return self.a{n}(x)"), "model = C()"),
-    "state kept in attributes": lambda n: _defined(_class("C", "nn.Module", "def forward(self, x):\n" + _each(n, lambda i: f"    self.h{i} = x\n    x = model(self.h{i})") + "\n    return x"), "model = C()"),
-    "instances": lambda n: _defined(_class("C", "nn.Module", "def __init__(self, size):", "    super().__init__()", "    self.layer = nn.Linear(size, size)", "def forward(self, x):", "    return self.layer(x)"), _each(n, lambda i: f"c{i} = C({i})\nx = c{i}(x)")),
-    "instances called in one loop": lambda n: HEAD + _each(n, lambda i: f"model{i} = Net()") + "\nfor x, y in loader:\n    optimizer.zero_grad()\n" + _each(n, lambda i: f"    x = model{i}(x)") + "\n    loss = criterion(x, y)\n    loss.backward()\n    optimizer.step()\n",
-    "class variables": lambda n: _defined(_class("C", "nn.Module", _each(n, lambda i: f"a{i} = torch.zeros(8)"), "def forward(self, x):\n    return x + self.a1"), "model = C()"),
-    "training steps": lambda n: _defined("import lightning as L", _class("C", "L.LightningModule", "def training_step(self, batch, i):\n    x, y = batch\n" + _each(n, lambda i: "    loss = criterion(model(x), y)\n    self.log('loss', loss)") + "\n    return loss")),
-    "trainers": lambda n: _defined(_each(n, lambda i: _class(f"T{i}", "object", "def __init__(self):", "    self.model, self.losses = Net(), []", "    self.optimizer = optim.Adam(self.model.parameters())", "def train(self):", "    for x, y in loader:", "        loss = criterion(self.model(x), y)", "        loss.backward()", "        self.optimizer.step()", "        self.losses.append(loss)"))),
-    "globals used by functions": lambda n: _defined(_each(n, lambda i: f"v{i} = torch.zeros(8)\ndef f{i}(x):\n    return x + v{i}")),
-    "one global used by functions": lambda n: _defined("v = torch.zeros(8)", _each(n, lambda i: f"def f{i}(x):\n    return x + v")),
-    "one global set by functions": lambda n: _defined("v = None", _each(n, lambda i: f"def f{i}(x):\n    global v\n    v = x"), "x = x + v"),
-    "findings": lambda n: _defined(_each(n, lambda i: f"def f{i}(x, y):\n    return F.cross_entropy(F.softmax(x, dim=1), y)")),
-    "findings of one function": lambda n: _defined("def f(x, y):\n" + _each(n, lambda i: f"    loss{i} = F.cross_entropy(F.softmax(x, dim=1), y)") + "\n    return loss1"),
+    "classes under one name": lambda n: _defined(
+        _each(n, lambda i: _class("C", "nn.Module", "def forward(self, x):", "    return x")), "x = C()(x)"
+    ),
+    "subclasses of one": lambda n: _defined(
+        _class("Base", "nn.Module", "def forward(self, x):", "    return self.part(x)"),
+        _each(n, lambda i: _class(f"C{i}", "Base", "def part(self, x):", "    return x + 1")),
+    ),
+    "methods": lambda n: _defined(
+        _class("C", "nn.Module", _each(n, lambda i: f"def f{i}(self, x):\n    return x + 1"))
+    ),
+    "methods that call the one before": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def f0(self, x):\n    return x",
+            _each(n, lambda i: f"def f{i}(self, x):\n    return self.f{i - 1}(x) + 1"),
+            f"def forward(self, x):\n    return self.f{n}(x)",
+        ),
+        "model = C()",
+    ),
+    "methods that call the one before twice": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def f0(self, x):\n    return x",
+            _each(n, lambda i: f"def f{i}(self, x):\n    return self.f{i - 1}(x) + self.f{i - 1}(x)"),
+            f"def forward(self, x):\n    return self.f{n}(x)",
+        ),
+        "model = C()",
+    ),
+    "methods called by one": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            _each(n, lambda i: f"def f{i}(self, x):\n    self.a{i} = x"),
+            "def forward(self, x):\n" + _each(n, lambda i: f"    self.f{i}(x)") + "\n    return x",
+        ),
+        "model = C()",
+    ),
+    "properties": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            _each(n, lambda i: f"@property\ndef p{i}(self):\n    return self.p{i - 1}"),
+            f"def forward(self, x):\n    return x + self.p{n}",
+        ),
+        "model = C()",
+    ),
+    "layers": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def __init__(self):\n    super().__init__()\n"
+            + _each(n, lambda i: f"    self.layer{i} = nn.Linear(8, 8)"),
+            "def forward(self, x):\n" + _each(n, lambda i: f"    x = self.layer{i}(x)") + "\n    return x",
+        ),
+        "model = C()",
+    ),
+    "attributes of one name": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def __init__(self):\n    super().__init__()\n" + _each(n, lambda i: "    self.layer = nn.Linear(8, 8)"),
+            "def forward(self, x):\n" + _each(n, lambda i: "    x = self.layer(x)") + "\n    return x",
+        ),
+        "model = C()",
+    ),
+    "attributes of each other": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def __init__(self):\n    super().__init__()\n    self.a0 = nn.Linear(8, 8)\n"
+            + _each(n, lambda i: f"    self.a{i} = self.a{i - 1}"),
+            f"def forward(self, x):\n    return self.a{n}(x)",
+        ),
+        "model = C()",
+    ),
+    "state kept in attributes": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def forward(self, x):\n"
+            + _each(n, lambda i: f"    self.h{i} = x\n    x = model(self.h{i})")
+            + "\n    return x",
+        ),
+        "model = C()",
+    ),
+    "instances": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            "def __init__(self, size):",
+            "    super().__init__()",
+            "    self.layer = nn.Linear(size, size)",
+            "def forward(self, x):",
+            "    return self.layer(x)",
+        ),
+        _each(n, lambda i: f"c{i} = C({i})\nx = c{i}(x)"),
+    ),
+    "instances called in one loop": lambda n: (
+        HEAD
+        + _each(n, lambda i: f"model{i} = Net()")
+        + "\nfor x, y in loader:\n    optimizer.zero_grad()\n"
+        + _each(n, lambda i: f"    x = model{i}(x)")
+        + "\n    loss = criterion(x, y)\n    loss.backward()\n    optimizer.step()\n"
+    ),
+    "class variables": lambda n: _defined(
+        _class(
+            "C",
+            "nn.Module",
+            _each(n, lambda i: f"a{i} = torch.zeros(8)"),
+            "def forward(self, x):\n    return x + self.a1",
+        ),
+        "model = C()",
+    ),
+    "training steps": lambda n: _defined(
+        "import lightning as L",
+        _class(
+            "C",
+            "L.LightningModule",
+            "def training_step(self, batch, i):\n    x, y = batch\n"
+            + _each(n, lambda i: "    loss = criterion(model(x), y)\n    self.log('loss', loss)")
+            + "\n    return loss",
+        ),
+    ),
+    "trainers": lambda n: _defined(
+        _each(
+            n,
+            lambda i: _class(
+                f"T{i}",
+                "object",
+                "def __init__(self):",
+                "    self.model, self.losses = Net(), []",
+                "    self.optimizer = optim.Adam(self.model.parameters())",
+                "def train(self):",
+                "    for x, y in loader:",
+                "        loss = criterion(self.model(x), y)",
+                "        loss.backward()",
+                "        self.optimizer.step()",
+                "        self.losses.append(loss)",
+            ),
+        )
+    ),
+    "globals used by functions": lambda n: _defined(
+        _each(n, lambda i: f"v{i} = torch.zeros(8)\ndef f{i}(x):\n    return x + v{i}")
+    ),
+    "one global used by functions": lambda n: _defined(
+        "v = torch.zeros(8)", _each(n, lambda i: f"def f{i}(x):\n    return x + v")
+    ),
+    "one global set by functions": lambda n: _defined(
+        "v = None", _each(n, lambda i: f"def f{i}(x):\n    global v\n    v = x"), "x = x + v"
+    ),
+    "findings": lambda n: _defined(
+        _each(n, lambda i: f"def f{i}(x, y):\n    return F.cross_entropy(F.softmax(x, dim=1), y)")
+    ),
+    "findings of one function": lambda n: _defined(
+        "def f(x, y):\n"
+        + _each(n, lambda i: f"    loss{i} = F.cross_entropy(F.softmax(x, dim=1), y)")
+        + "\n    return loss1"
+    ),
     "findings in one line": lambda n: _defined("xs = [" + "F.cross_entropy(F.softmax(x, dim=1), y), " * n + "]"),
-    "findings that are suppressed": lambda n: _defined(_each(n, lambda i: "v = F.cross_entropy(F.softmax(x, dim=1), y)  # noqa: TL101")),
+    "findings that are suppressed": lambda n: _defined(
+        _each(n, lambda i: "v = F.cross_entropy(F.softmax(x, dim=1), y)  # noqa: TL101")
+    ),
     "findings in notes": lambda n: _defined("p = F.softmax(x, dim=1)", _each(n, lambda i: "v = F.cross_entropy(p, y)")),
 }
 
 
 def _notebook(cells: list[str]) -> str:
-    made = [{"cell_type": "code", "execution_count": None, "id": f"c{i}", "metadata": {}, "outputs": [], "source": text.splitlines(True)} for i, text in enumerate(cells)]
+    made = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": f"c{i}",
+            "metadata": {},
+            "outputs": [],
+            "source": text.splitlines(True),
+        }
+        for i, text in enumerate(cells)
+    ]
     return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 FILES: dict[str, Callable[[int], Files]] = {
     "cells": lambda n: {"a.ipynb": _notebook([HEAD, *(f"x{i} = model(x{i - 1})" for i in range(1, n)), TAIL])},
     "cells that are broken": lambda n: {"a.ipynb": _notebook([HEAD, *("x = (" for i in range(1, n)), TAIL])},
-    "cells with magics": lambda n: {"a.ipynb": _notebook([HEAD, *(f"%timeit x\n!ls {{x}}\nx = model(x)  # {i}" for i in range(1, n)), TAIL])},
-    "cells with findings": lambda n: {"a.ipynb": _notebook([HEAD, *("v = F.cross_entropy(F.softmax(x, dim=1), y)" for i in range(1, n)), TAIL])},
+    "cells with magics": lambda n: {
+        "a.ipynb": _notebook([HEAD, *(f"%timeit x\n!ls {{x}}\nx = model(x)  # {i}" for i in range(1, n)), TAIL])
+    },
+    "cells with findings": lambda n: {
+        "a.ipynb": _notebook([HEAD, *("v = F.cross_entropy(F.softmax(x, dim=1), y)" for i in range(1, n)), TAIL])
+    },
     "lines of one cell": lambda n: {"a.ipynb": _notebook([HEAD, "x = model(x)\n" * n, TAIL])},
     "modules imported": lambda n: {
         "a.py": HEAD + _each(n, lambda i: f"from m{i} import f{i}\nx = f{i}(x)") + TAIL,
         **{f"m{i}.py": f"import torch\ndef f{i}(x):\n    return torch.relu(x)\n" for i in range(1, n + 1)},
     },
     "modules of the one before": lambda n: {
-        "a.py": HEAD + f"from m{n} import f{n}\nx = f{n}(x)\n" + TAIL, "m0.py": "import torch\ndef f0(x):\n    return torch.relu(x)\n",
-        **{f"m{i}.py": f"from m{i - 1} import f{i - 1}\ndef f{i}(x):\n    return f{i - 1}(x)\n" for i in range(1, n + 1)},
+        "a.py": HEAD + f"from m{n} import f{n}\nx = f{n}(x)\n" + TAIL,
+        "m0.py": "import torch\ndef f0(x):\n    return torch.relu(x)\n",
+        **{
+            f"m{i}.py": f"from m{i - 1} import f{i - 1}\ndef f{i}(x):\n    return f{i - 1}(x)\n"
+            for i in range(1, n + 1)
+        },
     },
     "modules that pass on all": lambda n: {
-        "a.py": HEAD + f"from m{n} import *\nx = f(x)\n" + TAIL, "m0.py": "import torch\ndef f(x):\n    return torch.relu(x)\n",
+        "a.py": HEAD + f"from m{n} import *\nx = f(x)\n" + TAIL,
+        "m0.py": "import torch\ndef f(x):\n    return torch.relu(x)\n",
         **{f"m{i}.py": f"from m{i - 1} import *\n" for i in range(1, n + 1)},
     },
     "modules that pass on all of two": lambda n: {
-        "a.py": HEAD + f"from m{n} import *\nx = f(x)\n" + TAIL, "m0.py": "import torch\ndef f(x):\n    return torch.relu(x)\n",
+        "a.py": HEAD + f"from m{n} import *\nx = f(x)\n" + TAIL,
+        "m0.py": "import torch\ndef f(x):\n    return torch.relu(x)\n",
         **{f"m{i}.py": f"from m{i - 1} import *\nfrom m{i // 2} import *\n" for i in range(1, n + 1)},
     },
     "modules with all imported": lambda n: {
@@ -121,11 +456,15 @@ FILES: dict[str, Callable[[int], Files]] = {
         **{f"m{i}.py": f"import torch\ndef f{i}(x):\n    return torch.relu(x)\n" for i in range(1, n + 1)},
     },
     "modules that use this one": lambda n: {
-        "a.py": HEAD + "def train(model, loader):\n    for x, y in loader:\n        loss = criterion(model(x), y)\n        loss.backward()\n" + TAIL,
+        "a.py": (
+            HEAD + "def train(model, loader):\n    for x, y in loader:\n        loss = criterion(model(x), y)\n       "
+            " loss.backward()\n" + TAIL
+        ),
         **{f"m{i}.py": "from a import train, Net\ntrain(Net(), [])\n" for i in range(1, n + 1)},
     },
     "unused names imported from a package": lambda n: {
         "a.py": HEAD + f"from package import {', '.join(f'f{i}' for i in range(1, n + 1))}\nx = f1(x)\n" + TAIL,
-        "package/__init__.py": _each(n, lambda i: f"from .m{i} import f{i}"), **{f"package/m{i}.py": f"def f{i}(x):\n    return x\n" for i in range(1, n + 1)},
+        "package/__init__.py": _each(n, lambda i: f"from .m{i} import f{i}"),
+        **{f"package/m{i}.py": f"def f{i}(x):\n    return x\n" for i in range(1, n + 1)},
     },
 }

@@ -2,8 +2,9 @@
 
     python benchmarks/hostile.py [PART OF A NAME …]
 
-The tests allow more, because they must not fail on slow or busy machines; here the numbers themselves are shown, the worst
-first, with the pace of the machine meanwhile (1.0 is the machine the promise was made on, quiet). Exit code 1 if one is broken.
+The tests allow more, because they must not fail on slow or busy machines; here the numbers themselves are shown, the
+worst first, with the pace of the machine meanwhile (1.0 is the machine the promise was made on, quiet). Exit code 1 if
+one is broken.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from test_hostile import GENERATED, HOSTILE, MEGABYTES, PROGRAMS, SECONDS, Worker  # noqa: E402
+from test_hostile import GENERATED, HOSTILE, MEGABYTES, PROGRAMS, SECONDS, Worker
 
 
 def main() -> int:

@@ -2,8 +2,9 @@
 
 Usage: mutations.py COUNT FOLDER… [--seed N] [--only PATH:LINE]
 
-In each place the first argument of a Linear, Conv or LayerNorm grows by 3. A change *really fails* if the file, run with the arguments and inputs
-with which it came to its end before, is refused by torch now, and no other inputs make it run. Prints one line for each place:
+In each place the first argument of a Linear, Conv or LayerNorm grows by 3. A change *really fails* if the file, run
+with the arguments and inputs with which it came to its end before, is refused by torch now, and no other inputs make it
+run. Prints one line for each place:
 
     found       named at the changed line (the finding, or one of its notes, stands there)
     elsewhere   named, but at other lines
@@ -25,8 +26,8 @@ from typing import Any
 from torch import nn
 
 from torchlint.project import Project
-from torchlint.shapes.search import candidates, check
 from torchlint.shapes.machine import machine
+from torchlint.shapes.search import candidates, check
 from torchlint.shapes.search.attempts import Solution
 
 LAYERS = frozenset({"Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm"})
@@ -38,14 +39,21 @@ def places(path: Path) -> list[ast.Call]:
         tree = ast.parse(path.read_text())
     except (SyntaxError, UnicodeDecodeError):
         return []
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args and isinstance(n.func, ast.Attribute) and n.func.attr in LAYERS]
+    calls = [
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and n.args and isinstance(n.func, ast.Attribute) and n.func.attr in LAYERS
+    ]
     return [c for c in calls if not isinstance(c.args[0], (ast.Starred, ast.Tuple, ast.List))]
 
 
 def changed(text: str, node: ast.expr) -> str:
     """The text with 3 more at one argument."""
     lines = text.encode().split(b"\n")
-    for line, column, inserted in ((node.end_lineno, node.end_col_offset, b") + 3"), (node.lineno, node.col_offset, b"(")):
+    for line, column, inserted in (
+        (node.end_lineno, node.end_col_offset, b") + 3"),
+        (node.lineno, node.col_offset, b"("),
+    ):
         lines[line - 1] = lines[line - 1][:column] + inserted + lines[line - 1][column:]
     return b"\n".join(lines).decode()
 
@@ -138,7 +146,11 @@ def judge(folder: Path, path: Path, call: ast.Call) -> tuple[str, list[int]]:
         return "missed", sorted(broken - Known.finished)
     if broken:
         return "fits", []
-    return ("runs" if any(call.lineno <= line <= call.end_lineno for p, line in Watched.lines if p == str(path)) else "unseen"), []
+    return (
+        "runs"
+        if any(call.lineno <= line <= call.end_lineno for p, line in Watched.lines if p == str(path))
+        else "unseen"
+    ), []
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
-"""Whether what is said of one file depends on the files that were looked at before it: the same files in several orders, in one process and in many.
+"""Whether what is said of one file depends on the files that were looked at before it: the same files in several
+orders, in one process and in many.
 
     python benchmarks/orders.py FOLDER … [--orders 3] [--sample 300] [--settings]
 
-Each order is a process of its own that lints all files one after the other; the last run gives each file to one of many processes.
-With `--settings`, programs that change what torch holds for everybody are put among the files. Exit code 1 if a finding differs.
+Each order is a process of its own that lints all files one after the other; the last run gives each file to one of many
+processes. With `--settings`, programs that change what torch holds for everybody are put among the files. Exit code 1
+if a finding differs.
 """
 
 from __future__ import annotations
@@ -31,13 +33,18 @@ def said(paths: list[str]) -> dict[str, list]:
         folder = str(Path(path).parent)
         outcome = lint(Path(path).read_bytes(), path, project=projects.setdefault(folder, Project(folder)))
         ran = [outcome.dry.get(name) for name in ("modules", "modules_run", "steps", "guessed_steps")]
-        found[path] = [[f.code, f.span.line, f.span.column, f.message] for f in outcome.findings] + [list(outcome.notices), ran]
+        found[path] = [[f.code, f.span.line, f.span.column, f.message] for f in outcome.findings] + [
+            list(outcome.notices),
+            ran,
+        ]
     return found
 
 
 def apart(paths: list[str]) -> dict[str, list]:
     """The same from a process of its own."""
-    child = subprocess.run([sys.executable, __file__, "--child"], input=json.dumps(paths), capture_output=True, text=True)
+    child = subprocess.run(
+        [sys.executable, __file__, "--child"], input=json.dumps(paths), capture_output=True, text=True
+    )
     if child.returncode:
         sys.exit(f"a process ended with {child.returncode}: {child.stderr}")
     return json.loads(child.stdout)
@@ -47,7 +54,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--sample", type=int, default=10**9, help="no more files than these, by chance but always the same")
+    parser.add_argument(
+        "--sample", type=int, default=10**9, help="no more files than these, by chance but always the same"
+    )
     parser.add_argument("--settings", action="store_true", help="put programs among them that change torch's settings")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()

@@ -1,10 +1,10 @@
 """How fast torchlint is beside its peers, measured side by side in one run: `python benchmarks/peers.py [FOLDER…]`.
 
-Every tool lints the same folders (without folders: the source packages of timm, transformers and vit-pytorch, downloaded
-with pip). torchlint is the one of the Python that runs this file; the peers get environments of their own, so that no
-tool pays for another's plugins. Times are the best of several rounds in which the tools take turns, wall clock, process
-start included. TorchFix reads about a thousand lines a second: on a large package it lints a sample, and its time is
-extrapolated by lines. The table says where.
+Every tool lints the same folders (without folders: the source packages of timm, transformers and vit-pytorch,
+downloaded with pip). torchlint is the one of the Python that runs this file; the peers get environments of their own,
+so that no tool pays for another's plugins. Times are the best of several rounds in which the tools take turns, wall
+clock, process start included. TorchFix reads about a thousand lines a second: on a large package it lints a sample, and
+its time is extrapolated by lines. The table says where.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Remove the suppression comment: there is nothing left for it to silence.
 
-A comment such as `# noqa: TL101` that outlives its finding hides the next one. Only torchlint's own codes are judged, and only those
-whose rule has run; other tools' codes in the same comment stay.
+A comment such as `# noqa: TL101` that outlives its finding hides the next one. Only torchlint's own codes are judged,
+and only those whose rule has run; other tools' codes in the same comment stay.
 
 ```python bad
 loss = F.cross_entropy(logits, target)  # noqa: TL101  # TL002

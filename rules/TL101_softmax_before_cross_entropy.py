@@ -1,9 +1,9 @@
 """Give cross entropy the logits: it applies `log_softmax` itself.
 
-`nn.CrossEntropyLoss` and `F.cross_entropy` expect raw scores. If they are given probabilities, softmax is applied twice. Nothing
-fails: the loss goes down, but it cannot come near zero (for five classes it stops at 0.905), gradients are small where the model
-is sure, and training ends with a worse model after a longer time. Take the softmax out, and apply it only where probabilities are
-read: for a metric, a plot, a prediction.
+`nn.CrossEntropyLoss` and `F.cross_entropy` expect raw scores. If they are given probabilities, softmax is applied
+twice. Nothing fails: the loss goes down, but it cannot come near zero (for five classes it stops at 0.905), gradients
+are small where the model is sure, and training ends with a worse model after a longer time. Take the softmax out, and
+apply it only where probabilities are read: for a metric, a plot, a prediction.
 
 ```python bad
 loss = F.cross_entropy(F.softmax(logits, dim=1), target)  # TL101
@@ -19,7 +19,8 @@ def step(model, x, y):
     return nn.CrossEntropyLoss()(picked, y)  # TL101
 ```
 
-The softmax can be far from the loss: in a layer, at the end of a `Sequential`, in the model's `forward`, in another file.
+The softmax can be far from the loss: in a layer, at the end of a `Sequential`, in the model's `forward`, in another
+file.
 
 ```python bad
 class Net(nn.Module):
@@ -240,7 +241,14 @@ import ast
 
 from torchlint import SCALED, Call, on_call
 
-SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()", "torch.nn.Softmax2d()", "torch.special.softmax")
+SOFTMAX = (
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    ".softmax",
+    "torch.nn.Softmax()",
+    "torch.nn.Softmax2d()",
+    "torch.special.softmax",
+)
 
 
 @on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="softmax|Softmax|exp(")
@@ -249,9 +257,14 @@ def check(call: Call):
         if not (origin.is_call(*SOFTMAX) or is_by_hand(origin)) or origin.asks_mode or call.excludes(origin):
             continue
         yield call.finding(
-            f"cross entropy is given probabilities: `{origin.short}` has applied softmax, and the loss applies it again",
+            f"cross entropy is given probabilities: `{origin.short}` has applied softmax, and the loss applies it"
+            " again",
             help="give it the logits; apply softmax only where probabilities are read",
-            fix=call.replace_by_argument(origin, "give the loss the logits") if isinstance(origin.node, ast.Call) else None,
+            fix=(
+                call.replace_by_argument(origin, "give the loss the logits")
+                if isinstance(origin.node, ast.Call)
+                else None
+            ),
             notes=[] if origin.node is call.argument("input", 0) else [call.note(origin, "softmax is applied here")],
         )
         return
@@ -267,4 +280,8 @@ def is_by_hand(origin: Call) -> bool:
         return False
     summed = total.args[0] if origin.name(total.func) == "torch.sum" and total.args else total.func.value
     powers = origin.origins(node.left)
-    return ast.unparse(summed) == ast.unparse(node.left) and bool(powers) and all(p.is_call("torch.exp", ".exp") for p in powers)
+    return (
+        ast.unparse(summed) == ast.unparse(node.left)
+        and bool(powers)
+        and all(p.is_call("torch.exp", ".exp") for p in powers)
+    )

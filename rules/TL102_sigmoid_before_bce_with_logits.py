@@ -1,8 +1,9 @@
 """Give `BCEWithLogitsLoss` the logits: it applies the sigmoid itself.
 
-`nn.BCEWithLogitsLoss` and `F.binary_cross_entropy_with_logits` expect raw scores. A second sigmoid squeezes every prediction into 0.5 to 0.73: the
-loss cannot fall below 0.31 for a positive sample, gradients are a fraction of what they should be, and no error is raised. Take the sigmoid out, or use
-`nn.BCELoss` on the probabilities (which is less stable).
+`nn.BCEWithLogitsLoss` and `F.binary_cross_entropy_with_logits` expect raw scores. A second sigmoid squeezes every
+prediction into 0.5 to 0.73: the loss cannot fall below 0.31 for a positive sample, gradients are a fraction of what
+they should be, and no error is raised. Take the sigmoid out, or use `nn.BCELoss` on the probabilities (which is less
+stable).
 
 ```python bad
 loss = F.binary_cross_entropy_with_logits(torch.sigmoid(logits), target)  # TL102
@@ -58,13 +59,18 @@ from torchlint import SCALED, Call, on_call
 SIGMOID = ("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()", "torch.special.expit")
 
 
-@on_call("torch.nn.functional.binary_cross_entropy_with_logits", "torch.nn.BCEWithLogitsLoss()", needs="sigmoid|Sigmoid|expit")
+@on_call(
+    "torch.nn.functional.binary_cross_entropy_with_logits",
+    "torch.nn.BCEWithLogitsLoss()",
+    needs="sigmoid|Sigmoid|expit",
+)
 def check(call: Call):
     for origin in call.argument_origins("input", 0, SCALED):
         if origin.is_call(*SIGMOID) and not origin.asks_mode and not call.excludes(origin):
             direct = origin.node is call.argument("input", 0)
             yield call.finding(
-                f"binary cross entropy with logits is given probabilities: `{origin.short}` has applied the sigmoid, and the loss applies it again",
+                f"binary cross entropy with logits is given probabilities: `{origin.short}` has applied the sigmoid,"
+                " and the loss applies it again",
                 help="give it the logits; apply the sigmoid only where probabilities are read",
                 fix=call.replace_by_argument(origin, "give the loss the logits"),
                 notes=[] if direct else [call.note(origin, "the sigmoid is applied here")],

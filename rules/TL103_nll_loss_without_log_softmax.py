@@ -1,7 +1,8 @@
 """Give `NLLLoss` log-probabilities, or use cross entropy on the logits.
 
-`nn.NLLLoss` picks the entry of the right class and changes its sign; it takes no logarithm. On logits or on probabilities the loss becomes negative and
-falls without bound while the model learns nothing useful. Apply `F.log_softmax` first, or call `F.cross_entropy` on the logits, which does both.
+`nn.NLLLoss` picks the entry of the right class and changes its sign; it takes no logarithm. On logits or on
+probabilities the loss becomes negative and falls without bound while the model learns nothing useful. Apply
+`F.log_softmax` first, or call `F.cross_entropy` on the logits, which does both.
 
 ```python bad
 loss = F.nll_loss(nn.Linear(8, 3)(x), target)  # TL103
@@ -51,10 +52,23 @@ loss = F.gaussian_nll_loss(z, y, y)
 from torchlint import Call, on_call
 
 PROBABILITIES = (
-    "torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()",
-    "torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()",
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    ".softmax",
+    "torch.nn.Softmax()",
+    "torch.sigmoid",
+    "torch.nn.functional.sigmoid",
+    ".sigmoid",
+    "torch.nn.Sigmoid()",
 )
-LOGITS = ("torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv2d()", "torch.nn.ReLU()", "torch.nn.functional.relu", "torch.relu")
+LOGITS = (
+    "torch.nn.Linear()",
+    "torch.nn.LazyLinear()",
+    "torch.nn.Conv2d()",
+    "torch.nn.ReLU()",
+    "torch.nn.functional.relu",
+    "torch.relu",
+)
 
 
 @on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
@@ -69,10 +83,19 @@ def check(call: Call):
     if not probabilities and call.is_call("torch.nn.functional.nll_loss") and not call.has_stars:
         prefix = call.text.split("(")[0]
         if prefix.endswith(".nll_loss"):
-            fix = call.fix("use cross entropy", call.with_callee(prefix.removesuffix("nll_loss") + "cross_entropy"), applicability="unsafe")
+            fix = call.fix(
+                "use cross entropy",
+                call.with_callee(prefix.removesuffix("nll_loss") + "cross_entropy"),
+                applicability="unsafe",
+            )
     yield call.finding(
-        f"NLL loss is given {'probabilities' if probabilities else 'raw scores'} by `{origin.short}`: it expects log-probabilities and takes no logarithm",
-        help="apply `log_softmax` instead of `softmax`" if probabilities else "use cross entropy, or apply `log_softmax` first",
+        f"NLL loss is given {'probabilities' if probabilities else 'raw scores'} by `{origin.short}`: it expects"
+        " log-probabilities and takes no logarithm",
+        help=(
+            "apply `log_softmax` instead of `softmax`"
+            if probabilities
+            else "use cross entropy, or apply `log_softmax` first"
+        ),
         fix=fix,
         notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "these are no log-probabilities")],
     )

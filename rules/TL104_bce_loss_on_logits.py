@@ -1,7 +1,8 @@
 """Give `BCELoss` probabilities, or use `BCEWithLogitsLoss` on raw scores.
 
-`nn.BCELoss` takes logarithms of its input, which must lie between 0 and 1. Raw scores of a linear or convolution layer do not: torch raises "all elements
-of input should be between 0 and 1" as soon as one is outside. `nn.BCEWithLogitsLoss` takes the scores as they are and is more stable than a sigmoid of your own.
+`nn.BCELoss` takes logarithms of its input, which must lie between 0 and 1. Raw scores of a linear or convolution layer
+do not: torch raises "all elements of input should be between 0 and 1" as soon as one is outside. `nn.BCEWithLogitsLoss`
+takes the scores as they are and is more stable than a sigmoid of your own.
 
 ```python bad
 class Net(nn.Module):
@@ -44,13 +45,24 @@ loss = nn.BCEWithLogitsLoss()(scores, y)
 
 from torchlint import Call, on_call
 
-SCORES = ("torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv1d()", "torch.nn.Conv2d()", "torch.nn.Conv3d()", "torch.nn.Bilinear()")
+SCORES = (
+    "torch.nn.Linear()",
+    "torch.nn.LazyLinear()",
+    "torch.nn.Conv1d()",
+    "torch.nn.Conv2d()",
+    "torch.nn.Conv3d()",
+    "torch.nn.Bilinear()",
+)
 
 
 @on_call("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss()")
 def check(call: Call):
     origins = call.argument_origins("input", 0)
-    if not origins or not all(o.is_call(*SCORES) for o in origins) or any(call.excludes(o) or o.asks_mode for o in origins):
+    if (
+        not origins
+        or not all(o.is_call(*SCORES) for o in origins)
+        or any(call.excludes(o) or o.asks_mode for o in origins)
+    ):
         return
     prefix = call.text.split("(")[0]
     fix = None
@@ -60,5 +72,7 @@ def check(call: Call):
         f"binary cross entropy is given raw scores by `{origins[0].short}`: it expects probabilities",
         help="use BCEWithLogitsLoss, or apply a sigmoid first",
         fix=fix,
-        notes=[] if origins[0].node.lineno == call.node.lineno else [call.note(origins[0], "the scores come from here")],
+        notes=(
+            [] if origins[0].node.lineno == call.node.lineno else [call.note(origins[0], "the scores come from here")]
+        ),
     )

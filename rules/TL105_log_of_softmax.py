@@ -1,7 +1,7 @@
 """Use `log_softmax` or `logsigmoid` instead of the logarithm of a softmax or sigmoid.
 
-A softmax underflows to 0 for a very negative score, a sigmoid too; the logarithm turns that into -inf, and the gradient into NaN. `F.log_softmax` and
-`F.logsigmoid` compute the same in one step and stay finite.
+A softmax underflows to 0 for a very negative score, a sigmoid too; the logarithm turns that into -inf, and the gradient
+into NaN. `F.log_softmax` and `F.logsigmoid` compute the same in one step and stay finite.
 
 ```python bad
 loss = -torch.log(torch.softmax(logits, dim=1)).mean()  # TL105
@@ -64,8 +64,10 @@ from torchlint import Call, on_call
 SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
 SIGMOID = ("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()")
 STABLE = {
-    "torch.softmax": ("log_softmax", "F.log_softmax"), "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
-    "torch.sigmoid": ("logsigmoid", "F.logsigmoid"), "torch.nn.functional.sigmoid": ("logsigmoid", "F.logsigmoid"),
+    "torch.softmax": ("log_softmax", "F.log_softmax"),
+    "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
+    "torch.sigmoid": ("logsigmoid", "F.logsigmoid"),
+    "torch.nn.functional.sigmoid": ("logsigmoid", "F.logsigmoid"),
 }
 
 
@@ -74,14 +76,17 @@ def check(call: Call):
     argument = call.argument("input", 0)
     if argument is None or handles_infinity(call):
         return
-    complement = isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
+    complement = (
+        isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
+    )
     for origin in picked_from(call, argument.right if complement else argument):
         softmax = origin.is_call(*SOFTMAX)
         if (softmax and not complement) or origin.is_call(*SIGMOID):
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
             gradient = "" if call.no_grad else ", and its gradient NaN"
             yield call.finding(
-                f"the logarithm of `{'1 - ' if complement else ''}{origin.short}` is -inf where it underflows to 0{gradient}",
+                f"the logarithm of `{'1 - ' if complement else ''}{origin.short}` is -inf where it underflows to"
+                f" 0{gradient}",
                 help=f"use `{cure}` on the scores",
                 fix=fused(call, origin, argument),
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
@@ -90,7 +95,9 @@ def check(call: Call):
 
 
 def picked_from(call: Call, argument: ast.expr):
-    """Where the probabilities come from, also those that are picked by place, as `p[range(n), y]`; a mask may pick the positive ones."""
+    """Where the probabilities come from, also those that are picked by place, as `p[range(n), y]`; a mask may pick the
+    positive ones.
+    """
     for origin in call.origins(argument, SAME):
         if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.slice, ast.Tuple):
             yield from origin.origins(origin.node.value, SAME)
@@ -107,22 +114,41 @@ def handles_infinity(call: Call) -> bool:
     if isinstance(argument, ast.Name):
         mine = (argument.id, f"{argument.id}.data")
         for word in ("clamp_", "clamp_min_", "clip_", "add_"):
-            changed = [c for c in call.module.index.callers(word) if isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) in mine]
+            changed = [
+                c
+                for c in call.module.index.callers(word)
+                if isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) in mine
+            ]
             if any(c.lineno < call.node.lineno and call.may_follow(c, call.node) for c in changed):
                 return True
-    return any(isinstance(u.up, ast.Call) and ast.unparse(u.up.func).endswith(words) or isinstance(u.up, ast.Attribute) and u.up.attr in words for u in users)
+    return any(
+        isinstance(u.up, ast.Call)
+        and ast.unparse(u.up.func).endswith(words)
+        or isinstance(u.up, ast.Attribute)
+        and u.up.attr in words
+        for u in users
+    )
 
 
-SAME = frozenset(".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten .gather torch.gather".split())
+SAME = frozenset(
+    ".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten .gather"
+    " torch.gather".split()
+)
 
 
 def fused(call: Call, origin: Call, argument: ast.expr):
     """`torch.log(torch.softmax(x, dim=1))` becomes `F.log_softmax(x, dim=1)`."""
     names = origin.names & set(STABLE)
-    if origin.node is not argument or not names or not call.is_call("torch.log", ".log") or origin.has_stars or len(call.node.args) > 1:
+    if (
+        origin.node is not argument
+        or not names
+        or not call.is_call("torch.log", ".log")
+        or origin.has_stars
+        or len(call.node.args) > 1
+    ):
         return None
     function, written = STABLE[names.pop()]
     imports = () if call.name_is("F", "torch.nn.functional") else ("import torch.nn.functional as F",)
     inner = origin.module.segment(origin.node)
-    arguments = inner[len(origin.module.segment(origin.node.func)):]
+    arguments = inner[len(origin.module.segment(origin.node.func)) :]
     return call.fix(f"use {function}", call.replace(call.node, written + arguments), imports=imports)

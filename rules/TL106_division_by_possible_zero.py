@@ -1,7 +1,8 @@
 """Keep a denominator that can be exactly zero away from zero.
 
-The sum or norm of a ReLU output is 0 whenever all of it was negative, and that happens sooner or later for some sample. The division gives NaN (or
-inf), the NaN reaches the loss, and after one step all weights are NaN. Add a small constant, `clamp` the denominator, or use `F.normalize`, which does.
+The sum or norm of a ReLU output is 0 whenever all of it was negative, and that happens sooner or later for some sample.
+The division gives NaN (or inf), the NaN reaches the loss, and after one step all weights are NaN. Add a small constant,
+`clamp` the denominator, or use `F.normalize`, which does.
 
 ```python bad
 class Attention(nn.Module):
@@ -50,9 +51,31 @@ import ast
 
 from torchlint import Call, Node, on_call, on_node
 
-RELU = ("torch.relu", "torch.nn.functional.relu", ".relu", "torch.nn.ReLU()", "torch.nn.functional.relu6", "torch.nn.ReLU6()", ".relu_")
-REDUCTIONS = ("torch.sum", ".sum", "torch.norm", ".norm", "torch.linalg.norm", "torch.linalg.vector_norm", ".mean", "torch.mean", ".amax", ".prod")
-SHAPES = frozenset(".view .reshape .flatten .squeeze .unsqueeze .contiguous .transpose .permute torch.flatten .expand [] .square .pow .to .float".split())
+RELU = (
+    "torch.relu",
+    "torch.nn.functional.relu",
+    ".relu",
+    "torch.nn.ReLU()",
+    "torch.nn.functional.relu6",
+    "torch.nn.ReLU6()",
+    ".relu_",
+)
+REDUCTIONS = (
+    "torch.sum",
+    ".sum",
+    "torch.norm",
+    ".norm",
+    "torch.linalg.norm",
+    "torch.linalg.vector_norm",
+    ".mean",
+    "torch.mean",
+    ".amax",
+    ".prod",
+)
+SHAPES = frozenset(
+    ".view .reshape .flatten .squeeze .unsqueeze .contiguous .transpose .permute torch.flatten .expand [] .square .pow"
+    " .to .float".split()
+)
 
 
 @on_node("BinOp", needs="relu|ReLU|clamp")
@@ -79,9 +102,14 @@ def judge(place, denominator: ast.expr):
         if made and all(o.is_call(*RELU) for o in made):
             text = " ".join(place.module.segment(denominator).split())
             yield place.finding(
-                f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the division gives NaN",
+                f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"
+                " division gives NaN",
                 help="add a small constant to the denominator, or use `F.normalize`",
-                fix=place.fix("add 1e-8", place.replace(denominator, f"({place.module.segment(denominator)} + 1e-8)"), applicability="unsafe"),
+                fix=place.fix(
+                    "add 1e-8",
+                    place.replace(denominator, f"({place.module.segment(denominator)} + 1e-8)"),
+                    applicability="unsafe",
+                ),
                 notes=[] if made[0].node.lineno == place.node.lineno else [place.note(made[0], "the ReLU")],
             )
             return

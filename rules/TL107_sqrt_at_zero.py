@@ -1,7 +1,7 @@
 """Add a small constant inside a square root that gradients go through.
 
-The derivative of `sqrt` at 0 is infinite. A distance or norm that becomes exactly 0 (two equal vectors, an empty sum) is fine in the forward pass and
-gives NaN gradients in the backward pass. Write `torch.sqrt(x + 1e-8)`.
+The derivative of `sqrt` at 0 is infinite. A distance or norm that becomes exactly 0 (two equal vectors, an empty sum)
+is fine in the forward pass and gives NaN gradients in the backward pass. Write `torch.sqrt(x + 1e-8)`.
 
 This rule is off by default: whether the value can be exactly 0 is often known only to the author.
 
@@ -56,7 +56,9 @@ def check(call: Call):
         return
     origins = call.origins(argument)
     is_loss = bool(origins) and all(o.is_call(*LOSSES) for o in origins)  # of a prediction, whoever made it
-    if not is_loss and not (call.requires_grad(argument) and origins and all(o.is_call(*SUMS, *LOSSES) for o in origins)):
+    if not is_loss and not (
+        call.requires_grad(argument) and origins and all(o.is_call(*SUMS, *LOSSES) for o in origins)
+    ):
         return
     text = call.module.segment(argument)
     simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))

@@ -1,10 +1,12 @@
 """Say over which dimension a softmax goes.
 
-Without `dim`, `F.softmax`, `F.log_softmax` and `nn.Softmax` guess: dimension 0 for tensors with one or three dimensions, 1 otherwise, with a warning. For a
-batch of sequences (batch, time, classes) that is the batch: every sample is normalised over the other samples. Classes are usually the last dimension, or
-dimension 1 of images. `dim=0` makes the same mistake on purpose; it is reported where the scores are plainly those of a batch.
+Without `dim`, `F.softmax`, `F.log_softmax` and `nn.Softmax` guess: dimension 0 for tensors with one or three
+dimensions, 1 otherwise, with a warning. For a batch of sequences (batch, time, classes) that is the batch: every sample
+is normalised over the other samples. Classes are usually the last dimension, or dimension 1 of images. `dim=0` makes
+the same mistake on purpose; it is reported where the scores are plainly those of a batch.
 
-Where the input is not plainly one of three dimensions, torch's choice is mostly the one that is meant; that is only remarked on if this rule is selected.
+Where the input is not plainly one of three dimensions, torch's choice is mostly the one that is meant; that is only
+remarked on if this rule is selected.
 
 ```python bad
 states, _ = nn.LSTM(4, 8)(x)
@@ -113,7 +115,11 @@ def function(call: Call):
     if call.argument("dim", 1) is None and not call.has_stars:
         origins = call.argument_origins("input", 0)
         linear = origins and all(o.is_call("torch.nn.Linear()") for o in origins)
-        fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe") if linear else None
+        fix = (
+            call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
+            if linear
+            else None
+        )
         scores = call.argument("input", 0)
         yield finding(call, fix, scores is not None and call.rank(scores) == 3)
 
@@ -126,14 +132,27 @@ def layer(call: Call):
 
 def finding(call: Call, fix, of_three: bool):
     return call.finding(
-        f"`{call.short}` does not say over which dimension: " + ("its input has three, and it takes the first, the batch" if of_three else "for three dimensions it takes the batch"),
+        f"`{call.short}` does not say over which dimension: "
+        + (
+            "its input has three, and it takes the first, the batch"
+            if of_three
+            else "for three dimensions it takes the batch"
+        ),
         help="pass `dim=-1`, or `dim=1` for images",
         fix=fix,
         severity="warning" if of_three else "info",
     )
 
 
-@on_call("torch.softmax", "torch.nn.functional.softmax", "torch.log_softmax", "torch.nn.functional.log_softmax", ".softmax", ".log_softmax", unknown=True)
+@on_call(
+    "torch.softmax",
+    "torch.nn.functional.softmax",
+    "torch.log_softmax",
+    "torch.nn.functional.log_softmax",
+    ".softmax",
+    ".log_softmax",
+    unknown=True,
+)
 def over_the_batch(call: Call):
     if is_zero(call.argument("dim", 1)):
         yield from judge(call, call.argument("input", 0), call)
@@ -150,7 +169,12 @@ def layer_over_the_batch(call: Call):
 def sequence_over_the_batch(call: Call):
     layers = call.node.args
     last = layers[-1] if layers else None
-    if not isinstance(last, ast.Call) or call.name(last.func) not in ("torch.nn.Softmax", "torch.nn.LogSoftmax") or not is_zero(dim_of(last)) or len(layers) < 2:
+    if (
+        not isinstance(last, ast.Call)
+        or call.name(last.func) not in ("torch.nn.Softmax", "torch.nn.LogSoftmax")
+        or not is_zero(dim_of(last))
+        or len(layers) < 2
+    ):
         return
     if call.gives_batches_of_scores(layers[-2]):
         yield batch_finding(call.at(call.value.at(last, ())))
@@ -160,7 +184,9 @@ def judge(call: Call, scores, at: Call):
     function = call.function
     code = function if isinstance(function, ast.FunctionDef) else call.statement
     words = {n.attr for n in ast.walk(code) if isinstance(n, ast.Attribute)}
-    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or any(isinstance(n, ast.MatMult) for n in ast.walk(code)):
+    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or any(
+        isinstance(n, ast.MatMult) for n in ast.walk(code)
+    ):
         return  # weights of the instances of a bag
     if scores is not None and call.is_batch_of_scores(scores):
         yield batch_finding(at)

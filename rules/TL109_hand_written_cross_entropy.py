@@ -1,7 +1,8 @@
 """Use `F.cross_entropy` instead of multiplying log-probabilities by class indices.
 
-`-(log_p * target).sum()` is cross entropy only if `target` is one-hot. With class indices it weighs the log-probabilities by the *number* of the class:
-class 0 never counts, class 9 counts nine times. It runs without an error. `F.cross_entropy(logits, target)` takes the indices.
+`-(log_p * target).sum()` is cross entropy only if `target` is one-hot. With class indices it weighs the
+log-probabilities by the *number* of the class: class 0 never counts, class 9 counts nine times. It runs without an
+error. `F.cross_entropy(logits, target)` takes the indices.
 
 ```python bad
 logits = nn.Linear(8, 5)(x)
@@ -40,7 +41,9 @@ INDICES = ("torch.randint", ".long", ".argmax", "torch.argmax")
 
 @on_node("BinOp", needs=("oftmax", "long|argmax|randint"))
 def check(place: Node):
-    if not isinstance(place.node.op, ast.Mult) or any(isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)):
+    if not isinstance(place.node.op, ast.Mult) or any(
+        isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)
+    ):
         return
     for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
         if is_log_probability(place, scores) and is_index(place, target):
@@ -69,8 +72,12 @@ def is_index(place: Node, node: ast.expr) -> bool:
 
 def is_mask(origin) -> bool:
     """`((edges < x) & (x <= edges)).long()` is one-hot by itself."""
-    receiver = origin.node.func.value if origin.is_call(".long") and isinstance(origin.node.func, ast.Attribute) else None
+    receiver = (
+        origin.node.func.value if origin.is_call(".long") and isinstance(origin.node.func, ast.Attribute) else None
+    )
     for made in origin.origins(receiver) if receiver is not None else ():
-        if isinstance(made.node, (ast.Compare, ast.BinOp, ast.UnaryOp)) or made.is_call("torch.logical_and", ".logical_and", ".eq", "torch.eq", ".ge", ".lt", "torch.ge", "torch.lt"):
+        if isinstance(made.node, (ast.Compare, ast.BinOp, ast.UnaryOp)) or made.is_call(
+            "torch.logical_and", ".logical_and", ".eq", "torch.eq", ".ge", ".lt", "torch.ge", "torch.lt"
+        ):
             return True
     return False

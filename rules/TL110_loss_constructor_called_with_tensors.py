@@ -1,8 +1,8 @@
 """Make the loss or activation first, then call it: `nn.CrossEntropyLoss()(output, target)`.
 
-The classes of `torch.nn` are constructors. `nn.ReLU(x)` does not compute anything: it makes a layer whose `inplace` flag is the tensor, and the layer is
-passed on as if it were a result. `nn.MSELoss(output, target)` makes a loss with odd options; the error comes later, or a layer instead of a number is
-passed to `backward()`.
+The classes of `torch.nn` are constructors. `nn.ReLU(x)` does not compute anything: it makes a layer whose `inplace`
+flag is the tensor, and the layer is passed on as if it were a result. `nn.MSELoss(output, target)` makes a loss with
+odd options; the error comes later, or a layer instead of a number is passed to `backward()`.
 
 ```python bad
 output = nn.Linear(8, 3)(x)
@@ -43,10 +43,29 @@ from torchlint import Call, on_call
 
 
 @on_call(
-    "torch.nn.ReLU", "torch.nn.Sigmoid", "torch.nn.Tanh", "torch.nn.GELU", "torch.nn.SiLU", "torch.nn.ELU", "torch.nn.LeakyReLU", "torch.nn.Softplus",
-    "torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Dropout", "torch.nn.Flatten", "torch.nn.Mish", "torch.nn.ReLU6", "torch.nn.Hardswish",
-    "torch.nn.MaxPool1d", "torch.nn.MaxPool2d", "torch.nn.AvgPool1d", "torch.nn.AvgPool2d", "torch.nn.AdaptiveAvgPool1d", "torch.nn.AdaptiveAvgPool2d",
-    "torch.nn.Dropout1d", "torch.nn.Dropout2d",
+    "torch.nn.ReLU",
+    "torch.nn.Sigmoid",
+    "torch.nn.Tanh",
+    "torch.nn.GELU",
+    "torch.nn.SiLU",
+    "torch.nn.ELU",
+    "torch.nn.LeakyReLU",
+    "torch.nn.Softplus",
+    "torch.nn.Softmax",
+    "torch.nn.LogSoftmax",
+    "torch.nn.Dropout",
+    "torch.nn.Flatten",
+    "torch.nn.Mish",
+    "torch.nn.ReLU6",
+    "torch.nn.Hardswish",
+    "torch.nn.MaxPool1d",
+    "torch.nn.MaxPool2d",
+    "torch.nn.AvgPool1d",
+    "torch.nn.AvgPool2d",
+    "torch.nn.AdaptiveAvgPool1d",
+    "torch.nn.AdaptiveAvgPool2d",
+    "torch.nn.Dropout1d",
+    "torch.nn.Dropout2d",
 )
 def activation(call: Call):
     if call.node.args and call.is_tensor(call.node.args[0]):
@@ -54,22 +73,35 @@ def activation(call: Call):
 
 
 @on_call(
-    "torch.nn.MSELoss", "torch.nn.L1Loss", "torch.nn.SmoothL1Loss", "torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss", "torch.nn.BCELoss",
-    "torch.nn.BCEWithLogitsLoss", "torch.nn.KLDivLoss", "torch.nn.HuberLoss",
+    "torch.nn.MSELoss",
+    "torch.nn.L1Loss",
+    "torch.nn.SmoothL1Loss",
+    "torch.nn.CrossEntropyLoss",
+    "torch.nn.NLLLoss",
+    "torch.nn.BCELoss",
+    "torch.nn.BCEWithLogitsLoss",
+    "torch.nn.KLDivLoss",
+    "torch.nn.HuberLoss",
 )
 def loss(call: Call):
-    if len(call.node.args) >= 2 and call.is_tensor(call.node.args[0]) and (
-        call.requires_grad(call.node.args[0]) or call.is_tensor(call.node.args[1])
+    if (
+        len(call.node.args) >= 2
+        and call.is_tensor(call.node.args[0])
+        and (call.requires_grad(call.node.args[0]) or call.is_tensor(call.node.args[1]))
     ):
         yield finding(call)
 
 
 def finding(call: Call):
     made = call.module.segment(call.node.func)
-    inside = call.text[len(made):]
+    inside = call.text[len(made) :]
     return call.finding(
         f"`{call.short}` makes a layer and passes it the tensor as an option; nothing is computed",
         help=f"make it first: `{made}()(…)`",
-        fix=None if call.has_stars or call.node.keywords else call.fix("call the made object", call.replace(call.node, f"{made}(){inside}")),
+        fix=(
+            None
+            if call.has_stars or call.node.keywords
+            else call.fix("call the made object", call.replace(call.node, f"{made}(){inside}"))
+        ),
         severity="error",
     )

@@ -1,7 +1,8 @@
 """Give `F.kl_div` log-probabilities as its first argument.
 
-`F.kl_div(input, target)` expects the *logarithm* of the model's probabilities and plain probabilities as target (or their logarithm with `log_target=True`).
-With probabilities as input the result is not a divergence: it can be negative, and minimising it does not bring the distributions together.
+`F.kl_div(input, target)` expects the *logarithm* of the model's probabilities and plain probabilities as target (or
+their logarithm with `log_target=True`). With probabilities as input the result is not a divergence: it can be negative,
+and minimising it does not bring the distributions together.
 
 ```python bad
 loss = F.kl_div(F.softmax(student, dim=1), F.softmax(teacher, dim=1), reduction="batchmean")  # TL111
@@ -45,6 +46,10 @@ def check(call: Call):
 def with_logarithm(call: Call, origin: Call):
     written = {LOGARITHM.get(name) for name in origin.names}
     function = written.pop() if len(written) == 1 else None
-    if origin.node not in call.node.args or not function or (function.startswith("F.") and not call.name_is("F", "torch.nn.functional")):
+    if (
+        origin.node not in call.node.args
+        or not function
+        or (function.startswith("F.") and not call.name_is("F", "torch.nn.functional"))
+    ):
         return None
     return call.fix("use log_softmax", call.replace(origin.node.func, function), applicability="unsafe")

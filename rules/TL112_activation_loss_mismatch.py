@@ -1,7 +1,8 @@
 """Leave out the activation that the loss cannot work with.
 
-A ReLU before cross entropy cuts off all negative scores, so the model can no longer say "certainly not this class", and samples whose scores are all
-negative give no gradient. A softmax over a single unit is always 1: the model's output is constant. Use raw scores for cross entropy, and a sigmoid for one unit.
+A ReLU before cross entropy cuts off all negative scores, so the model can no longer say "certainly not this class", and
+samples whose scores are all negative give no gradient. A softmax over a single unit is always 1: the model's output is
+constant. Use raw scores for cross entropy, and a sigmoid for one unit.
 
 This rule is off by default.
 
@@ -81,5 +82,7 @@ def softmax_over_one_unit(call: Call):
         made = origin.made() if origin.is_call("torch.nn.Linear()") else None
         units = made.argument("out_features", 1) if made else None
         if isinstance(units, ast.Constant) and units.value == 1:
-            yield call.finding(f"a softmax over the single output of `{origin.short}` is always 1", help="use a sigmoid for one unit")
+            yield call.finding(
+                f"a softmax over the single output of `{origin.short}` is always 1", help="use a sigmoid for one unit"
+            )
             return

@@ -1,9 +1,9 @@
 """Write a new tensor instead of changing one in place that backward still needs.
 
-Autograd keeps what it needs for the backward pass: `sigmoid`, `relu`, `exp`, `softmax` and others keep their *output*, a product keeps its
-factors, a layer its input. If such a tensor is changed in place afterwards, `backward()` raises "one of the variables needed for gradient
-computation has been modified by an inplace operation", far away from the line that did it. Write `y = y + 1` instead of `y += 1`, or change
-a `clone()`.
+Autograd keeps what it needs for the backward pass: `sigmoid`, `relu`, `exp`, `softmax` and others keep their *output*,
+a product keeps its factors, a layer its input. If such a tensor is changed in place afterwards, `backward()` raises
+"one of the variables needed for gradient computation has been modified by an inplace operation", far away from the line
+that did it. Write `y = y + 1` instead of `y += 1`, or change a `clone()`.
 
 ```python bad
 class Gate(nn.Module):
@@ -68,8 +68,8 @@ def step(model, x, y):
     loss.backward()
 ```
 
-The parts that `chunk`, `split` and `unbind` return are views of one tensor; autograd lets none of them be changed. And a layer with
-`inplace=True` changes what the layer before it has kept.
+The parts that `chunk`, `split` and `unbind` return are views of one tensor; autograd lets none of them be changed. And
+a layer with `inplace=True` changes what the layer before it has kept.
 
 ```python bad
 class Cell(nn.Module):
@@ -220,7 +220,8 @@ for state, reward, next_state in loader:
     loss.backward()
     optimizer.step()
 ```
-An input is data until something says otherwise: a normalisation of inputs keeps nothing. What is replaced while training, and the `step` of a generation, are not trained.
+An input is data until something says otherwise: a normalisation of inputs keeps nothing. What is replaced while
+training, and the `step` of a generation, are not trained.
 
 ```python good
 class Forecast(nn.Module):
@@ -411,7 +412,13 @@ def check(change: Change):
         return
     if producer:
         views = called(producer) in ("chunk", "split", "unbind", "split_with_sizes")
-        place, why = producer, f"`{called(producer)}` {'made it a view that autograd lets nobody change' if views else 'keeps its result for backward'}"
+        place, why = (
+            producer,
+            (
+                f"`{called(producer)}`"
+                f" {'made it a view that autograd lets nobody change' if views else 'keeps its result for backward'}"
+            ),
+        )
     elif change.keeper:
         place, kept_by = change.keeper
         why = f"{kept_by} keeps it for backward"
@@ -433,7 +440,8 @@ def check(change: Change):
 def check_sequence(call: Call):
     for before, layer in call.changed_in_sequence:
         yield call.finding(
-            f"`{ast.unparse(layer)}` changes in place what `{ast.unparse(before)}` keeps for backward: backward will fail",
+            f"`{ast.unparse(layer)}` changes in place what `{ast.unparse(before)}` keeps for backward: backward will"
+            " fail",
             help="leave `inplace=True` out here",
             at=layer,
         )
@@ -447,7 +455,12 @@ def called(producer) -> str:
 def new_tensor(change: Change):
     """`y += a` becomes `y = y + a` where no other name holds the tensor."""
     node = change.node
-    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name) or change.has_alias or type(node.op) not in SIGNS:
+    if (
+        not isinstance(node, ast.AugAssign)
+        or not isinstance(node.target, ast.Name)
+        or change.has_alias
+        or type(node.op) not in SIGNS
+    ):
         return None
     text = change.module.segment(node.value)
     if not isinstance(node.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript)):
@@ -456,4 +469,8 @@ def new_tensor(change: Change):
     # Of a parameter, the caller may want the change; and only of a tensor is `y += a` the same as `y = y + a`.
     handed_in = any(isinstance(b, ast.arg) for b in change.tensor.at.lookup(name).bindings[name])
     safe = change.is_tensor(change.tensor) and not handed_in
-    return change.fix("make a new tensor", change.replace(node, f"{name} = {name} {SIGNS[type(node.op)]} {text}"), applicability="safe" if safe else "unsafe")
+    return change.fix(
+        "make a new tensor",
+        change.replace(node, f"{name} = {name} {SIGNS[type(node.op)]} {text}"),
+        applicability="safe" if safe else "unsafe",
+    )

@@ -1,8 +1,8 @@
 """Change parameters and other leaves under `torch.no_grad()` only.
 
-A leaf is a tensor that you made to be learned: an `nn.Parameter`, or a tensor created with `requires_grad=True`. Changing it in place while
-autograd is watching raises "a leaf Variable that requires grad is being used in an in-place operation". Put the update into a
-`with torch.no_grad():` block; the functions of `nn.init` do that themselves.
+A leaf is a tensor that you made to be learned: an `nn.Parameter`, or a tensor created with `requires_grad=True`.
+Changing it in place while autograd is watching raises "a leaf Variable that requires grad is being used in an in-place
+operation". Put the update into a `with torch.no_grad():` block; the functions of `nn.init` do that themselves.
 
 ```python bad
 w = torch.randn(3, requires_grad=True)
@@ -213,11 +213,17 @@ def check(change: Change):
     if leaf is None or change.no_grad or frozen(change, leaf) or change.may_be_without_grad:
         return
     name = ast.unparse(change.tensor)
-    at = None if leaf.node.lineno == change.node.lineno and leaf.module is change.module else change.note(leaf, "this makes it a leaf that is learned")
+    at = (
+        None
+        if leaf.node.lineno == change.node.lineno and leaf.module is change.module
+        else change.note(leaf, "this makes it a leaf that is learned")
+    )
     yield change.finding(
         f"`{name}` is a leaf that requires grad and is changed in place: torch refuses that",
         help="do it under `with torch.no_grad():`",
-        fix=change.fix("put it under torch.no_grad()", change.wrap(change.statement, change.statement, "with torch.no_grad():")),
+        fix=change.fix(
+            "put it under torch.no_grad()", change.wrap(change.statement, change.statement, "with torch.no_grad():")
+        ),
         notes=[at] if at else [],
         severity="error",
     )
@@ -225,7 +231,13 @@ def check(change: Change):
 
 def frozen(change: Change, leaf) -> bool:
     """Where a file freezes parameters, which ones a loop over `parameters()` meets is not known."""
-    loop = isinstance(leaf.node, ast.Call) and isinstance(leaf.node.func, ast.Attribute) and leaf.node.func.attr in ("parameters", "named_parameters")
+    loop = (
+        isinstance(leaf.node, ast.Call)
+        and isinstance(leaf.node.func, ast.Attribute)
+        and leaf.node.func.attr in ("parameters", "named_parameters")
+    )
     made_elsewhere = isinstance(leaf.node, ast.Attribute)
     text = change.module.index.text
-    return (loop or made_elsewhere) and any(word in text for word in ("requires_grad_(False)", "requires_grad = False", ".detach_()"))
+    return (loop or made_elsewhere) and any(
+        word in text for word in ("requires_grad_(False)", "requires_grad = False", ".detach_()")
+    )

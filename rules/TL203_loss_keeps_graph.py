@@ -1,8 +1,8 @@
 """Collect numbers, not losses: a tensor keeps the graph it came from.
 
-A loss holds on to everything it was computed from. `total += loss` and `history.append(loss)` therefore keep a graph alive for each batch,
-and memory grows round after round until the program is out of it. What is only reported does not need gradients: collect `loss.item()`, or
-`loss.detach()`, which does not wait for the GPU.
+A loss holds on to everything it was computed from. `total += loss` and `history.append(loss)` therefore keep a graph
+alive for each batch, and memory grows round after round until the program is out of it. What is only reported does not
+need gradients: collect `loss.item()`, or `loss.detach()`, which does not wait for the GPU.
 
 ```python bad
 def train(model, loader, optimizer):
@@ -190,7 +190,8 @@ for episode in range(2):
     loss.backward()
     optimizer.step()
 ```
-A leaf has no graph, whoever shares it; a buffer that is emptied now and then, and a class of one's own that takes what it is given, do not grow.
+A leaf has no graph, whoever shares it; a buffer that is emptied now and then, and a class of one's own that takes what
+it is given, do not grow.
 
 ```python good
 class Policy(nn.Module):
@@ -350,7 +351,9 @@ def found(place, kept, why: str):
         f"`{into}` keeps the graph of `{part}` of every round, and memory grows",
         help=f"collect `{named}.detach()`" + (f", or `{named}.item()`" if kept.is_loss else ""),
         fix=place.fix(
-            "detach what is collected", place.with_suffix(kept.part, ".detach()"), applicability="safe" if kept.is_loss or place.is_tensor(kept.part) else "unsafe"
+            "detach what is collected",
+            place.with_suffix(kept.part, ".detach()"),
+            applicability="safe" if kept.is_loss or place.is_tensor(kept.part) else "unsafe",
         ),
         notes=[kept.backward.module.note(kept.backward.node, why)],
         at=kept.place,

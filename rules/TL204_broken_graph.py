@@ -1,9 +1,10 @@
 """Keep the way from the loss to the parameters free of `.item()`, `.detach()`, `.data` and NumPy.
 
-Each of these makes a value without a graph. If it lies on the way to the loss, backward does not reach what was computed before: it raises
-"element 0 of tensors does not require grad", or, worse, the layers before simply stop learning. Stay with tensors: `torch.stack(losses)`
-instead of `torch.tensor([l.item() for l in losses])`, torch functions instead of NumPy ones. `requires_grad=True` does not mend it: it makes
-a new leaf, and the gradient ends there.
+Each of these makes a value without a graph. If it lies on the way to the loss, backward does not reach what was
+computed before: it raises "element 0 of tensors does not require grad", or, worse, the layers before simply stop
+learning. Stay with tensors: `torch.stack(losses)` instead of `torch.tensor([l.item() for l in losses])`, torch
+functions instead of NumPy ones. `requires_grad=True` does not mend it: it makes a new leaf, and the gradient ends
+there.
 
 ```python bad
 net = nn.Linear(3, 1)
@@ -214,7 +215,11 @@ def check(call: Call):
         inner, how = ast.unparse(cut.inner), said(cut.place.node)
         yield call.finding(
             f"{how} takes `{inner}` out of its graph: "
-            + ("this term of the loss has no effect on any gradient" if cut.partly else "backward reaches no parameter from the loss"),
+            + (
+                "this term of the loss has no effect on any gradient"
+                if cut.partly
+                else "backward reaches no parameter from the loss"
+            ),
             help="keep the tensor itself in the loss, and cut only what is reported",
             notes=[call.note(call, "backward starts here")],
             at=call.at(cut.place),
@@ -241,5 +246,11 @@ def check_forward(cls: ModuleClass):
 def said(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         return f"`.{node.attr}`"
-    word = ast.unparse(node.func) if not isinstance(node.func, ast.Attribute) or isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "np", "numpy") else f".{node.func.attr}"
+    word = (
+        ast.unparse(node.func)
+        if not isinstance(node.func, ast.Attribute)
+        or isinstance(node.func.value, ast.Name)
+        and node.func.value.id in ("torch", "np", "numpy")
+        else f".{node.func.attr}"
+    )
     return f"`{word}()`"

@@ -1,8 +1,9 @@
 """Detach a state that goes from one training step to the next.
 
-A recurrent state carries the graph of the step that made it. If the next step starts from it and runs backward again, autograd goes back
-through the step before, whose graph is gone: "Trying to backward through the graph a second time". `retain_graph=True` is no cure: then each
-step goes back to the very first one, ever slower, until memory is full. Detach the state between two steps.
+A recurrent state carries the graph of the step that made it. If the next step starts from it and runs backward again,
+autograd goes back through the step before, whose graph is gone: "Trying to backward through the graph a second time".
+`retain_graph=True` is no cure: then each step goes back to the very first one, ever slower, until memory is full.
+Detach the state between two steps.
 
 ```python bad
 rnn, head = nn.GRU(3, 6), nn.Linear(6, 3)
@@ -187,10 +188,18 @@ def check(loop: Loop):
         retained = any(k.arg == "retain_graph" for k in backward.node.keywords)
         yield loop.finding(
             f"`{state}` still has the graph of the round before: "
-            + ("with retain_graph=True each backward goes back to the first round" if retained else "backward runs through that a second time and fails"),
+            + (
+                "with retain_graph=True each backward goes back to the first round"
+                if retained
+                else "backward runs through that a second time and fails"
+            ),
             help=f"detach it between two rounds: `{state} = {state}.detach()`, each part of a tuple",
             fix=detached(loop, carried),
-            notes=[carried.call.module.note(carried.call.node, f"`{state}` goes in here as it came out in the round before")],
+            notes=[
+                carried.call.module.note(
+                    carried.call.node, f"`{state}` goes in here as it came out in the round before"
+                )
+            ],
             at=loop.at(backward),
             severity="warning" if retained else "error",
         )

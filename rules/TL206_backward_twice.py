@@ -1,8 +1,9 @@
 """Run backward once through a graph: add the losses up first.
 
-`backward()` frees what the forward pass had kept. A second backward that reaches the same part of the graph raises "Trying to backward through
-the graph a second time". If two losses share a forward pass, add them and run backward once. If something is computed once and used in every
-round, compute it in each round, or detach it if it is not to be learned. In a GAN, give the discriminator `fake.detach()`.
+`backward()` frees what the forward pass had kept. A second backward that reaches the same part of the graph raises
+"Trying to backward through the graph a second time". If two losses share a forward pass, add them and run backward
+once. If something is computed once and used in every round, compute it in each round, or detach it if it is not to be
+learned. In a GAN, give the discriminator `fake.detach()`.
 
 ```python bad
 net = nn.Linear(3, 2)
@@ -182,10 +183,17 @@ def check(file: Node):
         shared = ast.unparse(again.shared.node)
         repeated = again.first is again.backward
         yield file.finding(
-            f"backward goes through the graph of `{shared}` {'again in each round' if repeated else 'a second time'}, but the first time has freed it",
-            help="compute it in each round, or detach it if it is not to be learned" if repeated
-            else "add the losses and run backward once; if the second one is not to reach it, detach it",
-            notes=[again.shared.module.note(again.shared.node, "computed once here"), *([] if repeated else [file.note(again.first, "the first backward")])],
+            f"backward goes through the graph of `{shared}` {'again in each round' if repeated else 'a second time'},"
+            " but the first time has freed it",
+            help=(
+                "compute it in each round, or detach it if it is not to be learned"
+                if repeated
+                else "add the losses and run backward once; if the second one is not to reach it, detach it"
+            ),
+            notes=[
+                again.shared.module.note(again.shared.node, "computed once here"),
+                *([] if repeated else [file.note(again.first, "the first backward")]),
+            ],
             at=again.backward,
             severity="error",
         )

@@ -1,8 +1,9 @@
 """Leave out `retain_graph=True` where backward runs once.
 
-With `retain_graph=True` everything that the forward pass kept stays in memory after backward. That is needed only if backward runs
-through the same graph again. As a habit, or as a cure for "Trying to backward through the graph a second time", it costs memory and
-hides the real mistake, mostly a state that was not detached (TL205) or a value computed once before the loop (TL206).
+With `retain_graph=True` everything that the forward pass kept stays in memory after backward. That is needed only if
+backward runs through the same graph again. As a habit, or as a cure for "Trying to backward through the graph a second
+time", it costs memory and hides the real mistake, mostly a state that was not detached (TL205) or a value computed once
+before the loop (TL206).
 
 The rule is off by default: whether somebody needs the graph later is not always to be seen.
 
@@ -73,7 +74,12 @@ default = False
 @on_call(".backward", needs="retain_graph", unknown=True)
 def check(call: Call):
     for keyword in call.node.keywords:
-        if keyword.arg == "retain_graph" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True and call.is_last_backward:
+        if (
+            keyword.arg == "retain_graph"
+            and isinstance(keyword.value, ast.Constant)
+            and keyword.value.value is True
+            and call.is_last_backward
+        ):
             yield call.finding(
                 "the graph is kept after this backward, and nothing runs through it again",
                 help="leave `retain_graph=True` out",

@@ -1,8 +1,8 @@
 """Detach a tensor before it becomes a NumPy array.
 
-NumPy knows no gradients: `.numpy()` on a tensor that belongs to a graph raises "Can't call numpy() on Tensor that requires grad". Write
-`tensor.detach().cpu().numpy()`, or compute under `torch.no_grad()` what is only looked at. The tensor of the array is cut from the graph, so
-no loss may be made of it.
+NumPy knows no gradients: `.numpy()` on a tensor that belongs to a graph raises "Can't call numpy() on Tensor that
+requires grad". Write `tensor.detach().cpu().numpy()`, or compute under `torch.no_grad()` what is only looked at. The
+tensor of the array is cut from the graph, so no loss may be made of it.
 
 ```python bad
 model = nn.Linear(3, 1)
@@ -127,7 +127,8 @@ def show(models):
 show([regressor])
 ```
 
-Only a tensor has `.detach()`: what a method of something else returns is left alone, and so is a network whose weights may be buffers.
+Only a tensor has `.detach()`: what a method of something else returns is left alone, and so is a network whose weights
+may be buffers.
 
 ```python good
 import numpy as np
@@ -161,16 +162,26 @@ import ast
 
 from torchlint import Call, on_call
 
-SAME = frozenset(".to .cuda .cpu .half .float .permute .transpose .view .reshape .squeeze .unsqueeze .contiguous .type [] ".split())
+SAME = frozenset(
+    ".to .cuda .cpu .half .float .permute .transpose .view .reshape .squeeze .unsqueeze .contiguous .type [] ".split()
+)
 
 
 @on_call(".numpy", "numpy.array", "numpy.asarray", needs="numpy", without="force", unknown=True)
 def check(call: Call):
     tensor = call.receiver if call.is_method else call.argument("a", 0)
-    if tensor is None or call.no_grad or is_handed_in(call, tensor) or is_of_a_method(call) or call.requires_grad(tensor) is not True or call.may_be_frozen:
+    if (
+        tensor is None
+        or call.no_grad
+        or is_handed_in(call, tensor)
+        or is_of_a_method(call)
+        or call.requires_grad(tensor) is not True
+        or call.may_be_frozen
+    ):
         return
     yield call.finding(
-        f"`{call.module.segment(tensor) if len(call.module.segment(tensor)) < 40 else 'this tensor'}` belongs to a graph: NumPy refuses it",
+        f"`{call.module.segment(tensor) if len(call.module.segment(tensor)) < 40 else 'this tensor'}` belongs to a"
+        " graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
         severity="error",
@@ -184,7 +195,11 @@ def is_handed_in(call: Call, tensor) -> bool:
 def is_of_a_method(call: Call) -> bool:
     """A method of a module, other than `forward` and the steps of training, that nobody calls in this file."""
     function = call.function
-    if not isinstance(function, ast.FunctionDef) or not isinstance(function.up, ast.ClassDef) or function.name in ("forward", "training_step", "loss"):
+    if (
+        not isinstance(function, ast.FunctionDef)
+        or not isinstance(function.up, ast.ClassDef)
+        or function.name in ("forward", "training_step", "loss")
+    ):
         return False
     first = function.args.args[:1]
     return bool(first) and not call.module.index.callers(function.name) and call.is_module(first[0])

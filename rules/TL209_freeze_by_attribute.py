@@ -1,7 +1,7 @@
 """Freeze a layer with `requires_grad_(False)`: setting `requires_grad` on a module does nothing.
 
-`requires_grad` is an attribute of tensors. `layer.requires_grad = False` on a module makes a new attribute that nobody reads: the layer goes
-on training. `layer.requires_grad_(False)` does it for all of its parameters.
+`requires_grad` is an attribute of tensors. `layer.requires_grad = False` on a module makes a new attribute that nobody
+reads: the layer goes on training. `layer.requires_grad_(False)` does it for all of its parameters.
 
 ```python bad
 model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
@@ -105,8 +105,11 @@ import ast
 from torchlint import Call, Node, on_call, on_node
 
 # Attributes of the models of libraries that are modules, not parameters.
-LAYERS = frozenset("fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool stem blocks roi_heads rpn "
-                   "layer layers stages bert roberta distilbert transformer base_model embeddings vision_model text_model vision_tower".split())
+LAYERS = frozenset(
+    "fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool"
+    " stem blocks roi_heads rpn layer layers stages bert roberta distilbert transformer base_model embeddings"
+    " vision_model text_model vision_tower".split()
+)
 LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
@@ -117,14 +120,23 @@ def check(node: Node):
             fix = None
             if len(node.node.targets) == 1:
                 value = node.module.segment(node.node.value)
-                fix = node.fix("set it on the parameters", node.replace(node.node, f"{node.module.segment(target.value)}.requires_grad_({value})"), applicability="unsafe")
+                fix = node.fix(
+                    "set it on the parameters",
+                    node.replace(node.node, f"{node.module.segment(target.value)}.requires_grad_({value})"),
+                    applicability="unsafe",
+                )
             yield found(node, target.value, fix)
 
 
 @on_call("builtins.setattr", needs="requires_grad")
 def check_setattr(call: Call):
     given = call.node.args
-    if len(given) == 3 and isinstance(given[1], ast.Constant) and given[1].value == "requires_grad" and is_layer(call, given[0]):
+    if (
+        len(given) == 3
+        and isinstance(given[1], ast.Constant)
+        and given[1].value == "requires_grad"
+        and is_layer(call, given[0])
+    ):
         yield found(call, given[0], None)
 
 
@@ -146,7 +158,10 @@ def is_layer(place, node: ast.expr) -> bool:
     if is_inside(place, node):
         return True
     origins = place.origins(node)
-    return bool(origins) and all(origin.node is not None and (lists_modules(origin) or is_pretrained(origin) or is_element(place, origin)) for origin in origins)
+    return bool(origins) and all(
+        origin.node is not None and (lists_modules(origin) or is_pretrained(origin) or is_element(place, origin))
+        for origin in origins
+    )
 
 
 def is_inside(place, node: ast.expr) -> bool:
@@ -156,12 +171,22 @@ def is_inside(place, node: ast.expr) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr not in LAYERS or place.kinds(node):
         return False
     whole = node.value
-    return place.is_module(whole) or is_inside(place, whole) or isinstance(whole, ast.Name) and any(is_pretrained(o) for o in place.origins(whole))
+    return (
+        place.is_module(whole)
+        or is_inside(place, whole)
+        or isinstance(whole, ast.Name)
+        and any(is_pretrained(o) for o in place.origins(whole))
+    )
 
 
 def is_element(place, origin) -> bool:
     """`for layer in model.encoder.layers`"""
-    return len(origin.path) == 1 and origin.module is place.module and isinstance(origin.node, (ast.Attribute, ast.Subscript)) and is_inside(place, origin.node)
+    return (
+        len(origin.path) == 1
+        and origin.module is place.module
+        and isinstance(origin.node, (ast.Attribute, ast.Subscript))
+        and is_inside(place, origin.node)
+    )
 
 
 def is_pretrained(origin) -> bool:
@@ -176,8 +201,16 @@ def is_pretrained(origin) -> bool:
 def lists_modules(origin) -> bool:
     """An element of `model.children()`, a layer of an indexed or iterated container."""
     listed = origin.node
-    while isinstance(listed, ast.Subscript) or isinstance(listed, ast.Call) and isinstance(listed.func, ast.Name) and listed.func.id in ("list", "reversed") and listed.args:
+    while (
+        isinstance(listed, ast.Subscript)
+        or isinstance(listed, ast.Call)
+        and isinstance(listed.func, ast.Name)
+        and listed.func.id in ("list", "reversed")
+        and listed.args
+    ):
         listed = listed.value if isinstance(listed, ast.Subscript) else listed.args[0]
     if isinstance(listed, ast.Call) and isinstance(listed.func, ast.Attribute) and listed.func.attr in LISTING:
         return True
-    return (listed is not origin.node or bool(origin.path)) and any(o.is_call("torch.nn.ModuleList", "torch.nn.Sequential") for o in origin.origins(listed))
+    return (listed is not origin.node or bool(origin.path)) and any(
+        o.is_call("torch.nn.ModuleList", "torch.nn.Sequential") for o in origin.origins(listed)
+    )

@@ -1,8 +1,9 @@
 """Set `requires_grad` on the finished tensor: what is computed from a leaf is no leaf.
 
-Gradients are kept for leaves only: the tensors you make, not the results of operations on them. `torch.randn(3, requires_grad=True) * 0.1`,
-and the copy that `.to(device)` or `.cuda()` makes, are results: an optimizer refuses them, their `.grad` stays None, and a module does not
-know them as parameters. On a CPU `.to(device)` returns the leaf itself, so that it fails on the GPU first. Move, cast and scale before.
+Gradients are kept for leaves only: the tensors you make, not the results of operations on them. `torch.randn(3,
+requires_grad=True) * 0.1`, and the copy that `.to(device)` or `.cuda()` makes, are results: an optimizer refuses them,
+their `.grad` stays None, and a module does not know them as parameters. On a CPU `.to(device)` returns the leaf itself,
+so that it fails on the GPU first. Move, cast and scale before.
 
 ```python bad
 latent = torch.randn(1, 8, requires_grad=True) * 0.02  # TL210
@@ -145,7 +146,10 @@ def check(node: Node):
     parameter = found.why == "parameter"
     yield node.finding(
         f"`{name}` is computed from a leaf and is none itself: {WHY[found.why]}",
-        help=f"compute first, then make it a {'parameter: `nn.Parameter(…)` around all of it' if parameter else 'leaf: `(…).requires_grad_()`'}",
+        help=(
+            "compute first, then make it a"
+            f" {'parameter: `nn.Parameter(…)` around all of it' if parameter else 'leaf: `(…).requires_grad_()`'}"
+        ),
         fix=None if is_element else leaf_last(node, found),
         notes=[] if parameter else [node.note(found.use, "a leaf is needed here")],
         severity="error" if found.why == "optimizer" else "warning",
@@ -154,7 +158,9 @@ def check(node: Node):
 
 
 def leaf_last(node: Node, found):
-    """`zeros(3, requires_grad=True) * a` becomes `(zeros(3) * a).requires_grad_()`, `Parameter(x).to(d)` becomes `Parameter(x.to(d))`."""
+    """`zeros(3, requires_grad=True) * a` becomes `(zeros(3) * a).requires_grad_()`, `Parameter(x).to(d)` becomes
+    `Parameter(x.to(d))`.
+    """
     whole, leaf = node.node.value, found.leaf.node
     if not any(inner is leaf for inner in ast.walk(whole)) or any(isinstance(a, ast.Starred) for a in leaf.args):
         return None
@@ -163,11 +169,17 @@ def leaf_last(node: Node, found):
         if len(leaf.args) != 1 or leaf.keywords or not isinstance(leaf.args[0], (ast.Call, ast.Name)):
             return None
         made = text.replace(inner, node.module.segment(leaf.args[0]), 1)
-        return node.fix("make the parameter last", node.replace(whole, f"{inner[: inner.index('(')]}({made})"), applicability="unsafe")
+        return node.fix(
+            "make the parameter last",
+            node.replace(whole, f"{inner[: inner.index('(')]}({made})"),
+            applicability="unsafe",
+        )
     given = [k for k in leaf.keywords if k.arg == "requires_grad"]
     if not given or "\n" in inner:
         return None
-    others = [node.module.segment(a) for a in leaf.args] + [f"{k.arg}={node.module.segment(k.value)}" for k in leaf.keywords if k.arg and k is not given[0]]
+    others = [node.module.segment(a) for a in leaf.args] + [
+        f"{k.arg}={node.module.segment(k.value)}" for k in leaf.keywords if k.arg and k is not given[0]
+    ]
     made = text.replace(inner, f"{node.module.segment(leaf.func)}({', '.join(others)})", 1)
     made = made if isinstance(whole, ast.Call) else f"({made})"
     return node.fix("set requires_grad last", node.replace(whole, f"{made}.requires_grad_()"), applicability="unsafe")

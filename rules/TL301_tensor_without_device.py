@@ -1,8 +1,9 @@
 """Create a tensor on the device of the tensors it meets.
 
-`torch.zeros(…)`, `torch.arange(…)`, `torch.tensor([…])` make a tensor on the CPU unless they are told otherwise. Where it meets a tensor or a
-layer that was moved to a GPU, torch raises "Expected all tensors to be on the same device". On a machine without a GPU, and so in most test
-runs, nothing is seen. Pass `device=x.device`, use `torch.zeros_like(x)` or `x.new_zeros(…)`, or make a constant a buffer.
+`torch.zeros(…)`, `torch.arange(…)`, `torch.tensor([…])` make a tensor on the CPU unless they are told otherwise. Where
+it meets a tensor or a layer that was moved to a GPU, torch raises "Expected all tensors to be on the same device". On a
+machine without a GPU, and so in most test runs, nothing is seen. Pass `device=x.device`, use `torch.zeros_like(x)` or
+`x.new_zeros(…)`, or make a constant a buffer.
 
 ```python bad
 class Attention(nn.Module):
@@ -172,8 +173,8 @@ x = torch.randn(2, 4, device=device)
 x = net(x) * betas[torch.tensor([1, 2])].unsqueeze(1)
 ```
 
-Some code follows its tensors from place to place: it moves them under a test, asks another tensor where it is, or keeps a model on the CPU
-although another one is moved.
+Some code follows its tensors from place to place: it moves them under a test, asks another tensor where it is, or keeps
+a model on the CPU although another one is moved.
 
 ```python good
 use_gpu = torch.cuda.is_available()
@@ -243,7 +244,8 @@ small.train()
 small(torch.rand(4, 2, 8)).sum().backward()
 ```
 
-Where one branch moves its tensors, the other one is for the CPU; what a method makes for itself stays where it was made.
+Where one branch moves its tensors, the other one is for the CPU; what a method makes for itself stays where it was
+made.
 
 ```python good
 class Noisy(nn.Module):
@@ -274,8 +276,22 @@ NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
 
 
 @on_call(
-    "torch.zeros", "torch.ones", "torch.full", "torch.empty", "torch.rand", "torch.randn", "torch.randint", "torch.arange", "torch.linspace",
-    "torch.eye", "torch.tensor", "torch.randperm", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.from_numpy",
+    "torch.zeros",
+    "torch.ones",
+    "torch.full",
+    "torch.empty",
+    "torch.rand",
+    "torch.randn",
+    "torch.randint",
+    "torch.arange",
+    "torch.linspace",
+    "torch.eye",
+    "torch.tensor",
+    "torch.randperm",
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch.LongTensor",
+    "torch.from_numpy",
     without=("device", "generator", "out"),
 )
 def check(call: Call):
@@ -286,7 +302,11 @@ def check(call: Call):
         return
     partner = ast.unparse(meeting.partner)
     partner = partner if len(partner) < 40 else "a tensor"
-    note = [] if meeting.node.lineno == call.node.lineno else [meeting.module.note(meeting.node, f"meets `{partner}` here")]
+    note = (
+        []
+        if meeting.node.lineno == call.node.lineno
+        else [meeting.module.note(meeting.node, f"meets `{partner}` here")]
+    )
     yield call.finding(
         f"`{call.short}` is made on the default device, but meets `{partner}`, which is moved with the model or data",
         help="pass `device=`, or use a `*_like` or `new_*` function of a tensor that is there",
@@ -315,9 +335,16 @@ def on_same_device(call: Call):
     tensor = function.args.args[1].arg
     if not call.is_tensor_parameter(tensor) or bounds_a_slice(call):
         return None
-    random = call.names <= {"torch.rand", "torch.randn", "torch.randint", "torch.randperm"}  # each device draws other numbers
+    random = call.names <= {
+        "torch.rand",
+        "torch.randn",
+        "torch.randint",
+        "torch.randperm",
+    }  # each device draws other numbers
     return call.fix(
-        f"create it on the device of `{tensor}`", call.with_keyword("device", f"{tensor}.device"), applicability="unsafe" if random else "safe"
+        f"create it on the device of `{tensor}`",
+        call.with_keyword("device", f"{tensor}.device"),
+        applicability="unsafe" if random else "safe",
     )
 
 
@@ -325,4 +352,9 @@ def bounds_a_slice(call: Call) -> bool:
     """Each use of a tensor as the end of a slice waits for its device."""
     statement = call.statement
     names = {t.id for t in getattr(statement, "targets", ()) if isinstance(t, ast.Name)}
-    return any(isinstance(n, ast.Name) and n.id in names for inner in ast.walk(call.function) if isinstance(inner, ast.Slice) for n in ast.walk(inner))
+    return any(
+        isinstance(n, ast.Name) and n.id in names
+        for inner in ast.walk(call.function)
+        if isinstance(inner, ast.Slice)
+        for n in ast.walk(inner)
+    )

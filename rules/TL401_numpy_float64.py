@@ -1,8 +1,8 @@
 """Convert a float64 array to float32 before it reaches a model.
 
-NumPy computes in float64, PyTorch in float32. `torch.from_numpy` and `torch.tensor` keep the dtype of the array, so a layer raises "mat1 and mat2
-must have the same dtype", and a loss whose target is float64 is silently computed in float64, at a fraction of the speed on a GPU. Add `.float()`, or
-make the array with `dtype=np.float32`.
+NumPy computes in float64, PyTorch in float32. `torch.from_numpy` and `torch.tensor` keep the dtype of the array, so a
+layer raises "mat1 and mat2 must have the same dtype", and a loss whose target is float64 is silently computed in
+float64, at a fraction of the speed on a GPU. Add `.float()`, or make the array with `dtype=np.float32`.
 
 ```python bad
 import numpy as np
@@ -189,11 +189,19 @@ def check(call: Call):
     arrival = call.arrival
     if arrival is None:
         return
-    where = f"the loss in line {arrival.node.lineno}" if arrival.is_target else f"`{name_of(call, arrival)}`, which computes in float32"
+    where = (
+        f"the loss in line {arrival.node.lineno}"
+        if arrival.is_target
+        else f"`{name_of(call, arrival)}`, which computes in float32"
+    )
     yield call.finding(
         f"`{call.short}` is a float64 tensor and reaches {where}",
         help="add `.float()`, or make the array with `dtype=np.float32`",
-        fix=call.fix("convert to float32", call.with_suffix(call.node, ".float()"), applicability="unsafe" if arrival.is_target else "safe"),
+        fix=call.fix(
+            "convert to float32",
+            call.with_suffix(call.node, ".float()"),
+            applicability="unsafe" if arrival.is_target else "safe",
+        ),
         notes=[] if arrival.node.lineno == call.node.lineno else [call.note(arrival.node, "is used here")],
     )
 

@@ -1,8 +1,9 @@
 """Clear the gradients in every round of a training loop.
 
-`backward()` *adds* to `.grad`. If nothing clears it, each step uses the sum of the gradients of all batches so far: the model moves on
-in directions that were right long ago, as with a momentum that never fades. Nothing fails, the loss even goes down for a while, and
-the result is much worse than it could be. Call `optimizer.zero_grad()` once per update, before `backward()` or after `step()`.
+`backward()` *adds* to `.grad`. If nothing clears it, each step uses the sum of the gradients of all batches so far: the
+model moves on in directions that were right long ago, as with a momentum that never fades. Nothing fails, the loss even
+goes down for a while, and the result is much worse than it could be. Call `optimizer.zero_grad()` once per update,
+before `backward()` or after `step()`.
 
 ```python bad
 model = nn.Linear(8, 2)
@@ -396,7 +397,13 @@ from torchlint import Loop, Node, on_loop, on_node
 def in_a_loop(loop: Loop):
     told = set()
     for backward, step in loop.updates:
-        if step.on_text in told or step.leaves_loop or backward.leaves_loop or _is_cleared(loop, step) or step.is_made_in(loop.node):
+        if (
+            step.on_text in told
+            or step.leaves_loop
+            or backward.leaves_loop
+            or _is_cleared(loop, step)
+            or step.is_made_in(loop.node)
+        ):
             continue
         told.add(step.on_text)
         seldom = any(act.may_clear(step) for act in loop.acts)
@@ -415,11 +422,20 @@ def by_hand(loop: Loop):
         return
     for node in loop.inside(ast.AugAssign, ast.Call):
         changed, change = _changed(node)
-        quietly = f"{changed}.data" in ast.unparse(node) or Node(loop.value.at(node, ())).no_grad  # else torch refuses it
-        if changed is None or not quietly or node.lineno < backwards[0].node.lineno or f"{changed}.grad" not in ast.unparse(change) or _is_made_in(loop, changed):
+        quietly = (
+            f"{changed}.data" in ast.unparse(node) or Node(loop.value.at(node, ())).no_grad
+        )  # else torch refuses it
+        if (
+            changed is None
+            or not quietly
+            or node.lineno < backwards[0].node.lineno
+            or f"{changed}.grad" not in ast.unparse(change)
+            or _is_made_in(loop, changed)
+        ):
             continue
         yield loop.finding(
-            f"`{backwards[0].text}` adds to `{changed}.grad`, which nothing clears: the gradients of all rounds before are still in it",
+            f"`{backwards[0].text}` adds to `{changed}.grad`, which nothing clears: the gradients of all rounds before"
+            " are still in it",
             help=f"set `{changed}.grad = None` after the update",
             notes=[loop.note(node, "updated with the sum")],
             at=backwards[0],
@@ -436,7 +452,11 @@ def _changed(node):
     target = None
     if isinstance(node, ast.AugAssign):
         target, change = node.target, node.value
-    elif isinstance(node.func, ast.Attribute) and node.func.attr in ("sub_", "add_", "add", "addcmul_", "addcdiv_") and node.args:
+    elif (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("sub_", "add_", "add", "addcmul_", "addcdiv_")
+        and node.args
+    ):
         target, change = node.func.value, node
     if isinstance(target, ast.Attribute) and target.attr == "data":
         target = target.value
@@ -448,7 +468,9 @@ def _is_made_in(loop, name: str) -> bool:
     root = name.split(".")[0]
     return any(
         isinstance(target, ast.Name) and target.id == root
-        for node in loop.inside(ast.Assign, ast.AnnAssign) for whole in (node.targets if isinstance(node, ast.Assign) else [node.target]) for target in ast.walk(whole)
+        for node in loop.inside(ast.Assign, ast.AnnAssign)
+        for whole in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for target in ast.walk(whole)
         if not isinstance(getattr(target, "ctx", None), ast.Load)
     )
 
@@ -459,7 +481,9 @@ def in_lightning(function: Node):
         return
     for backward, step in function.updates:
         if not _is_cleared(function, step):
-            yield _finding(function, backward, step, "nothing clears: the gradients of all batches before are still in it")
+            yield _finding(
+                function, backward, step, "nothing clears: the gradients of all batches before are still in it"
+            )
             return
 
 
@@ -467,7 +491,10 @@ def _is_cleared(place, step) -> bool:
     if any(act.may_clear(step) and not act.is_seldom_beside(step) for act in place.acts) or _is_hooked(place, step):
         return True
     # `optimizer.zero_grad` handed over as a function, or forgotten to be called, which is another finding
-    return any(isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call) for n in ast.walk(place.node))
+    return any(
+        isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call)
+        for n in ast.walk(place.node)
+    )
 
 
 def _is_hooked(place, step) -> bool:
@@ -491,7 +518,11 @@ def _finding(place, backward, step, why: str):
 
 def _fix(place, backward, step):
     """Only for a single optimizer, where backward and step stand side by side and run always."""
-    if not backward.stands_beside(step) or len({s.on_text for _, s in place.updates}) > 1 or not isinstance(backward.statement, ast.Expr):
+    if (
+        not backward.stands_beside(step)
+        or len({s.on_text for _, s in place.updates}) > 1
+        or not isinstance(backward.statement, ast.Expr)
+    ):
         return None
     return place.fix(
         f"clear the gradients of `{step.on_text}` first",

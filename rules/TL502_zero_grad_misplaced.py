@@ -1,8 +1,9 @@
 """Do not clear gradients between `backward()` and `step()`.
 
-`zero_grad()` after `backward()` and before `optimizer.step()` throws the new gradients away: the step uses none, and the model never
-changes. Nothing fails, the loss just does not go down. Put it before `backward()` or after `step()`. The same happens, more quietly, when
-micro-batches are accumulated and each of them clears the gradients: only the last one counts.
+`zero_grad()` after `backward()` and before `optimizer.step()` throws the new gradients away: the step uses none, and
+the model never changes. Nothing fails, the loss just does not go down. Put it before `backward()` or after `step()`.
+The same happens, more quietly, when micro-batches are accumulated and each of them clears the gradients: only the last
+one counts.
 
 ```python bad
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -63,7 +64,8 @@ for x, y in loader:
     step(sgd)
 ```
 
-After the loss and before backward is fine; so are a second backward after it, another optimizer, a window, and clearing after a step.
+After the loss and before backward is fine; so are a second backward after it, another optimizer, a window, and clearing
+after a step.
 
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -136,8 +138,12 @@ def between(place: Node):
     """Backward, clear, step, in this order and without a condition of its own."""
     for clear, backward, step in place.lost_gradients:
         yield _finding(
-            place, clear, f"`{clear.text}` throws away the gradients of `{backward.text}` before `{step.text}` uses them",
-            "move it before `backward()` or after `step()`", _move(place, clear, backward), [place.note(backward, "made here"), place.note(step, "wanted here")],
+            place,
+            clear,
+            f"`{clear.text}` throws away the gradients of `{backward.text}` before `{step.text}` uses them",
+            "move it before `backward()` or after `step()`",
+            _move(place, clear, backward),
+            [place.note(backward, "made here"), place.note(step, "wanted here")],
         )
 
 
@@ -151,8 +157,12 @@ def in_each_micro_batch(place: Node):
         for act in place.acts:
             if act.clears_surely(step) and not act.event.tests and not act.event.loops:
                 yield _finding(
-                    place, act, f"`{act.text}` in every round leaves `{step.text}` the gradients of the last round only",
-                    f"clear them after `{step.text}`, under the same condition", None, [place.note(step, "steps once in a while")],
+                    place,
+                    act,
+                    f"`{act.text}` in every round leaves `{step.text}` the gradients of the last round only",
+                    f"clear them after `{step.text}`, under the same condition",
+                    None,
+                    [place.note(step, "steps once in a while")],
                 )
                 return
 

@@ -1,8 +1,9 @@
 """Evaluate in eval mode: call `model.eval()` before validation and prediction.
 
-In train mode dropout throws away random activations, and batch norm uses the statistics of the batch at hand and changes its running
-averages, also under `no_grad`. A validation in train mode gives a worse and random score, and lets validation data into the model.
-A model is in train mode when it is made. `model.eval()` changes it, `model.train()` changes it back.
+In train mode dropout throws away random activations, and batch norm uses the statistics of the batch at hand and
+changes its running averages, also under `no_grad`. A validation in train mode gives a worse and random score, and lets
+validation data into the model. A model is in train mode when it is made. `model.eval()` changes it, `model.train()`
+changes it back.
 
 ```python bad
 net = nn.Sequential(nn.Linear(5, 16), nn.Dropout(0.5), nn.Linear(16, 1))
@@ -66,7 +67,8 @@ class Trainer:
             print(self.validate(val))
 ```
 
-Whoever calls may have set the mode; dropout may be wanted; some models have no layer that cares; libraries do it themselves.
+Whoever calls may have set the mode; dropout may be wanted; some models have no layer that cares; libraries do it
+themselves.
 
 ```python bad
 net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 1))

@@ -1,8 +1,8 @@
 """Go back to train mode after an evaluation inside the training loop.
 
-`model.eval()` lasts until `model.train()` is called. If a validation in the loop sets eval mode and nothing sets it back, the model is
-trained without dropout and with frozen batch norm statistics from the second round on. It overfits, and nothing says why. Call
-`model.train()` at the head of each epoch.
+`model.eval()` lasts until `model.train()` is called. If a validation in the loop sets eval mode and nothing sets it
+back, the model is trained without dropout and with frozen batch norm statistics from the second round on. It overfits,
+and nothing says why. Call `model.train()` at the head of each epoch.
 
 ```python bad
 model = nn.Sequential(nn.Linear(3, 6), nn.Dropout(0.5), nn.Linear(6, 1))
@@ -54,7 +54,8 @@ class Trainer:
                 self.validate(val)
 ```
 
-Right are `train()` at the head of the loop or in a helper, the mode remembered, a test at the end, and a frozen teacher.
+Right are `train()` at the head of the loop or in a helper, the mode remembered, a test at the end, and a frozen
+teacher.
 
 ```python bad
 def train(model, loader, val, opt):
@@ -206,7 +207,8 @@ def check(loop: Loop):
     for switch, step in loop.eval_modes_kept:
         model = switch.on_text
         yield loop.finding(
-            f"`{switch.text}` puts the model in eval mode, and the next round trains it so: nothing in the loop calls `{model}.train()`",
+            f"`{switch.text}` puts the model in eval mode, and the next round trains it so: nothing in the loop calls"
+            f" `{model}.train()`",
             help=f"call `{model}.train()` at the head of the loop",
             notes=[loop.note(step, "trained here")],
             at=switch,

@@ -1,7 +1,8 @@
 """Evaluate under `torch.no_grad()`: otherwise every batch keeps its graph.
 
-Eval mode does not stop autograd. Without `no_grad` each forward stores all activations for a backward that never comes: evaluation needs
-several times the memory and more time, and results that are collected in a list keep the graphs of all batches until the GPU is full.
+Eval mode does not stop autograd. Without `no_grad` each forward stores all activations for a backward that never comes:
+evaluation needs several times the memory and more time, and results that are collected in a list keep the graphs of all
+batches until the GPU is full.
 
 ```python bad
 def evaluate(model, loader):
@@ -67,7 +68,8 @@ def evaluate(model, x, y):
 validate(model.eval(), loader, criterion)
 ```
 
-Guarded anywhere, with a frozen model, or where the gradient is wanted (attacks, saliency, fine-tuning in eval mode) it is right.
+Guarded anywhere, with a frozen model, or where the gradient is wanted (attacks, saliency, fine-tuning in eval mode) it
+is right.
 
 ```python good
 @torch.no_grad()
@@ -164,8 +166,9 @@ def run(model, loader):
         print(model(x))
 ```
 
-In reinforcement learning a network often computes its own target, `reward + gamma * q(next_state)`. If that keeps its graph, backward moves the
-target towards the prediction, too, which is another algorithm and learns badly. Compute it under `no_grad`, detach it, or use a target network.
+In reinforcement learning a network often computes its own target, `reward + gamma * q(next_state)`. If that keeps its
+graph, backward moves the target towards the prediction, too, which is another algorithm and learns badly. Compute it
+under `no_grad`, detach it, or use a target network.
 
 ```python bad
 def learn(q, batch, optimizer, gamma=0.99):

@@ -1,8 +1,8 @@
 """Step the optimizer before the scheduler.
 
-Since PyTorch 1.1 a scheduler sets the learning rate of the *next* step. If `scheduler.step()` runs first, the first value of the schedule is
-never used and every later one comes a step early; a warm-up that starts at zero, or a cycle, begins in the wrong place. Torch warns
-once and goes on.
+Since PyTorch 1.1 a scheduler sets the learning rate of the *next* step. If `scheduler.step()` runs first, the first
+value of the schedule is never used and every later one comes a step early; a warm-up that starts at zero, or a cycle,
+begins in the wrong place. Torch warns once and goes on.
 
 ```python bad
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -53,7 +53,8 @@ class Trainer:
             self.one_epoch(loader)
 ```
 
-After the optimizer's step, behind a condition that spares the first round, or as a plateau scheduler fed with a metric it is right.
+After the optimizer's step, behind a condition that spares the first round, or as a plateau scheduler fed with a metric
+it is right.
 
 ```python bad
 class Trainer:
@@ -152,7 +153,12 @@ def _early(loop, whole=False):
         if act.role != "schedule" or act.event.tests or act.event.loops or not act.is_plain_schedule:
             continue
         step = next((s for s in steps if (known := act.schedules(s)) or known is None and is_only_one), None)
-        if step is None or step in steps[:done] or whole and any(a.event.loops or a.event.tests for a in (step, *(b for b in acts if b.role == "backward"))):
+        if (
+            step is None
+            or step in steps[:done]
+            or whole
+            and any(a.event.loops or a.event.tests for a in (step, *(b for b in acts if b.role == "backward")))
+        ):
             continue
         yield loop.finding(
             f"`{act.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",

@@ -1,8 +1,8 @@
 """Step a scheduler as often as its horizon counts: per batch or per epoch.
 
-`T_max`, `total_steps`, `num_training_steps` count calls of `scheduler.step()`. A cosine over `epochs` that is stepped once per batch is
-at zero after the first few batches and then goes up and down; a cycle over `epochs * len(loader)` that is stepped once per epoch never
-leaves its warm-up. The loss curve looks strange or just bad, and nothing says why.
+`T_max`, `total_steps`, `num_training_steps` count calls of `scheduler.step()`. A cosine over `epochs` that is stepped
+once per batch is at zero after the first few batches and then goes up and down; a cycle over `epochs * len(loader)`
+that is stepped once per epoch never leaves its warm-up. The loss curve looks strange or just bad, and nothing says why.
 
 ```python bad
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -62,7 +62,8 @@ for epoch in range(args.num_epochs):
 
 When horizon and steps count the same, or the horizon is not known, there is nothing to say.
 
-A decay has no end, but its steps are meant in epochs as well: a tenth of the learning rate after every 30 batches is nothing after 300.
+A decay has no end, but its steps are meant in epochs as well: a tenth of the learning rate after every 30 batches is
+nothing after 300.
 
 ```python bad
 def train(model, loader, epochs=90):
@@ -151,7 +152,9 @@ from torchlint import Loop, on_loop
 
 # Where the horizon stands: keyword and position.
 HORIZONS = {"CosineAnnealingLR": ("T_max", 1), "OneCycleLR": ("total_steps", 2), "PolynomialLR": ("total_iters", 1)}
-HORIZONS |= {name: ("num_training_steps", 2) for name in ("get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup")}
+HORIZONS |= dict.fromkeys(
+    ("get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup"), ("num_training_steps", 2)
+)
 
 # What shrinks the learning rate by a factor: where that stands.
 DECAYS = {"StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2), "ExponentialLR": ("gamma", 1)}
@@ -168,8 +171,10 @@ def check(loop: Loop):
             continue
         unit, made = _unit(loop, act)
         per_batch = bool(act.event.loops) and any(s.role == "step" and s.event.loops == act.event.loops for s in acts)
-        per_epoch = not act.event.loops and any(s.role == "step" and s.event.loops for s in acts) and not any(
-            s.role == "step" and not s.event.loops for s in acts
+        per_epoch = (
+            not act.event.loops
+            and any(s.role == "step" and s.event.loops for s in acts)
+            and not any(s.role == "step" and not s.event.loops for s in acts)
         )
         if unit == "epochs" and per_batch:
             message = f"`{act.text}` runs for every batch, but `{made.short}` counts epochs"
@@ -216,50 +221,86 @@ def _decays_by_epoch(loop, made, name: str) -> bool:
     else:
         milestones = made.argument("milestones", 1)
         steps = [o.node for o in made.origins(milestones)] if milestones is not None else []
-        steps = [e.value if isinstance(e, ast.Constant) else None for s in steps if isinstance(s, (ast.List, ast.Tuple)) for e in s.elts]
+        steps = [
+            e.value if isinstance(e, ast.Constant) else None
+            for s in steps
+            if isinstance(s, (ast.List, ast.Tuple))
+            for e in s.elts
+        ]
     if not steps or not all(isinstance(s, int) for s in steps):
         return False
     factor = 0.1 if factor is None else factor
-    return max(steps) <= rounds and factor <= 0.9 if rounds else max(steps) <= (50 if name == "StepLR" else 300) and factor <= 0.5
+    return (
+        max(steps) <= rounds and factor <= 0.9
+        if rounds
+        else max(steps) <= (50 if name == "StepLR" else 300) and factor <= 0.5
+    )
 
 
 def _number(made, keyword: str, position: int):
     """The number given to a constructor, if it is plain."""
     given = made.argument(keyword, position)
-    found = {o.node.value if isinstance(o.node, ast.Constant) else None for o in made.origins(given)} if given is not None else {None}
+    found = (
+        {o.node.value if isinstance(o.node, ast.Constant) else None for o in made.origins(given)}
+        if given is not None
+        else {None}
+    )
     return found.pop() if len(found) == 1 else None
 
 
 def _rounds(loop) -> int | None:
     """How often the loop runs, if it says so."""
     over = loop.node.iter
-    if not (isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id in ("range", "trange") and over.args):
+    if not (
+        isinstance(over, ast.Call)
+        and isinstance(over.func, ast.Name)
+        and over.func.id in ("range", "trange")
+        and over.args
+    ):
         return None
-    found = {o.node.value if isinstance(o.node, ast.Constant) else None for o in loop.origins(over.args[min(len(over.args), 2) - 1])}
+    found = {
+        o.node.value if isinstance(o.node, ast.Constant) else None
+        for o in loop.origins(over.args[min(len(over.args), 2) - 1])
+    }
     stop = found.pop() if len(found) == 1 else None
     return stop if isinstance(stop, int) else None
 
 
 def _counts_epochs(loop) -> bool:
-    return "epoch" in f"{ast.unparse(loop.node.target)} {ast.unparse(loop.node.iter)}".lower() or ast.unparse(loop.node.target) in ("ep", "e")
+    return "epoch" in f"{ast.unparse(loop.node.target)} {ast.unparse(loop.node.iter)}".lower() or ast.unparse(
+        loop.node.target
+    ) in ("ep", "e")
 
 
 def _has_length(node) -> bool:
     """Does an expression multiply by the length of a loader?"""
-    return isinstance(node, (ast.BinOp, ast.Call)) and any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len" for n in ast.walk(node))
+    return isinstance(node, (ast.BinOp, ast.Call)) and any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len" for n in ast.walk(node)
+    )
 
 
 def _is_range_of(loop, made, horizon) -> bool:
     """Is the horizon what this loop counts to, and is it called after epochs?"""
     over = loop.node.iter
-    while isinstance(over, ast.Call) and over.args and isinstance(over.func, ast.Name) and over.func.id in ("tqdm", "trange", "enumerate"):
+    while (
+        isinstance(over, ast.Call)
+        and over.args
+        and isinstance(over.func, ast.Name)
+        and over.func.id in ("tqdm", "trange", "enumerate")
+    ):
         over = over.args[0]
-    stop = over.args[-1] if isinstance(over, ast.Call) and over.args and isinstance(over.func, ast.Name) and over.func.id == "range" else over
+    stop = (
+        over.args[-1]
+        if isinstance(over, ast.Call) and over.args and isinstance(over.func, ast.Name) and over.func.id == "range"
+        else over
+    )
     while isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add):
         stop = stop.left
     same = ast.unparse(stop) == ast.unparse(horizon) and not isinstance(horizon, ast.Constant)
     target = ast.unparse(loop.node.target).lower()
-    counts_epochs = "epoch" in ast.unparse(horizon).lower() and not any(word in ast.unparse(horizon).lower() for word in ("step", "iter", "batch", "len"))
+    counts_epochs = "epoch" in ast.unparse(horizon).lower() and not any(
+        word in ast.unparse(horizon).lower() for word in ("step", "iter", "batch", "len")
+    )
     if isinstance(horizon, ast.Constant):
         return isinstance(stop, ast.Constant) and stop.value == horizon.value and target in ("epoch", "ep", "e", "_")
     return (same and ("ep" in target or target == "_" or counts_epochs)) or (counts_epochs and "ep" in target)

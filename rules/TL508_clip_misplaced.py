@@ -1,7 +1,7 @@
 """Clip gradients after `backward()` and before `step()`: elsewhere there is nothing to clip.
 
-Before `backward()` the gradients are those of the last round or none; after `step()` the update has been made. Clipping there changes
-nothing, and the exploding gradients it was meant for do their harm.
+Before `backward()` the gradients are those of the last round or none; after `step()` the update has been made. Clipping
+there changes nothing, and the exploding gradients it was meant for do their harm.
 
 ```python bad
 for x, y in loader:
@@ -117,7 +117,11 @@ def check_step(function: Node):
 
 def _misplaced(loop):
     """In one round: which of backward and step stand before the clip?"""
-    if len(loop.updates) != 1 or loop.updates[0][0].event.loops or any(a.role in ("opaque", "supply") for a in loop.acts):
+    if (
+        len(loop.updates) != 1
+        or loop.updates[0][0].event.loops
+        or any(a.role in ("opaque", "supply") for a in loop.acts)
+    ):
         return
     backward, step = loop.updates[0]
     clips = [a for a in loop.acts if a.role == "clip" and a.names_torch and not a.event.loops]
@@ -132,14 +136,21 @@ def _misplaced(loop):
     if tests[0] != tests[1] or tests[1] != tests[2]:
         return
     early, late = at[id(clip)] < at[id(backward)], at[id(clip)] > at[id(step)]
-    cleared = any(a.role == "clear" and (at[id(a)] < at[id(backward)] if early else at[id(a)] < at[id(clip)]) for a in order)
+    cleared = any(
+        a.role == "clear" and (at[id(a)] < at[id(backward)] if early else at[id(a)] < at[id(clip)]) for a in order
+    )
     if not (early or late) or not cleared:
         return  # with gradients that are kept to the next round, the order of a round says little
     yield loop.finding(
-        f"`{clip.text}` clips nothing: it runs {'before' if early else 'after'} `{backward.text if early else step.text}`",
+        f"`{clip.text}` clips nothing: it runs {'before' if early else 'after'}"
+        f" `{backward.text if early else step.text}`",
         help="clip between `backward()` and `step()`",
         fix=_move(loop, clip, backward) if early else None,
-        notes=[loop.note(backward if early else step, "the gradients are made here" if early else "the gradients are used here")],
+        notes=[
+            loop.note(
+                backward if early else step, "the gradients are made here" if early else "the gradients are used here"
+            )
+        ],
         at=clip,
     )
 

@@ -1,8 +1,9 @@
 """Unscale before clipping: with a GradScaler the gradients are tens of thousands of times too large.
 
-`scaler.scale(loss).backward()` makes gradients that are multiplied by the loss scale (65536 at first). A norm of 1.0 is then far
-below what they are, so `clip_grad_norm_` shrinks every gradient, and after `scaler.step` divides by the scale the update is
-about 1e-5 of what it should be: the model hardly learns. Call `scaler.unscale_(optimizer)` before gradients are clipped or looked at.
+`scaler.scale(loss).backward()` makes gradients that are multiplied by the loss scale (65536 at first). A norm of 1.0 is
+then far below what they are, so `clip_grad_norm_` shrinks every gradient, and after `scaler.step` divides by the scale
+the update is about 1e-5 of what it should be: the model hardly learns. Call `scaler.unscale_(optimizer)` before
+gradients are clipped or looked at.
 
 ```python bad
 scaler = torch.amp.GradScaler()
@@ -176,7 +177,9 @@ def check(place: Node):
             scaled = None
         elif act.role == "clip" and scaled is not None and (act.names_torch or act.on is None):
             steps = [s for s in place.acts[i:] if s.role == "step"]
-            if unscaled and (any(u.holds_clipped(act) is not False for u in unscaled) or not any(s.holds_clipped(act) for s in steps)):
+            if unscaled and (
+                any(u.holds_clipped(act) is not False for u in unscaled) or not any(s.holds_clipped(act) for s in steps)
+            ):
                 continue  # only where another optimizer is known to hold them
             step = next((s for s in steps if s.holds_clipped(act) is not False), None)
             if any(_contradict(act, other) for other in (scaled, step) if other):

@@ -1,8 +1,8 @@
 """Make the optimizer after the model is complete: it holds the parameters of that moment.
 
-`model.parameters()` is read once, when the optimizer is made. A layer that is replaced or added later, and a model that is built anew,
-have parameters the optimizer has never seen: they get gradients but no updates, and stay as they were initialised. Nothing fails.
-Change the model first, or give new parameters to `optimizer.add_param_group`.
+`model.parameters()` is read once, when the optimizer is made. A layer that is replaced or added later, and a model that
+is built anew, have parameters the optimizer has never seen: they get gradients but no updates, and stay as they were
+initialised. Nothing fails. Change the model first, or give new parameters to `optimizer.add_param_group`.
 
 ```python bad
 from torchvision import models
@@ -100,7 +100,8 @@ for x, y in loader:
     optimizer.step()
 ```
 
-Right are a change before, `add_param_group`, a new optimizer afterwards, a head that is trained alone, and a layer without parameters.
+Right are a change before, `add_param_group`, a new optimizer afterwards, a head that is trained alone, and a layer
+without parameters.
 
 ```python good
 model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 10))
@@ -225,7 +226,21 @@ import ast
 
 from torchlint import Call, Node, on_node
 
-WITHOUT_PARAMETERS = ("ReLU", "Identity", "Dropout", "Softmax", "Sigmoid", "Tanh", "Flatten", "MaxPool", "AvgPool", "GELU", "SiLU", "LeakyReLU", "Loss")
+WITHOUT_PARAMETERS = (
+    "ReLU",
+    "Identity",
+    "Dropout",
+    "Softmax",
+    "Sigmoid",
+    "Tanh",
+    "Flatten",
+    "MaxPool",
+    "AvgPool",
+    "GELU",
+    "SiLU",
+    "LeakyReLU",
+    "Loss",
+)
 
 
 @on_node("Assign", "Expr", needs=("optim", ".parameters("))
@@ -236,7 +251,12 @@ def check(place: Node):
     model, layer, rebuilt = changed
     if not _has_parameters(place, layer):
         return
-    if rebuilt and _is_own(model) and place.starts_object(place.node) and f"{ast.unparse(model)}.parameters(" not in place.module.index.text:
+    if (
+        rebuilt
+        and _is_own(model)
+        and place.starts_object(place.node)
+        and f"{ast.unparse(model)}.parameters(" not in place.module.index.text
+    ):
         model, rebuilt = model.value, False  # a layer more of the module that `self` is
     for optimizer in place.optimizers_made_before(model):
         if rebuilt and not place.is_stepped_later(optimizer) or not rebuilt and place.is_given_later(optimizer):
@@ -256,7 +276,9 @@ def check_parts(file: Node):
     """A part of the loss that no optimizer holds."""
     for orphan in file.orphans:
         name = file.module.segment(orphan.used)
-        targets = [t for n in file.inside(ast.Assign) for whole in n.targets for t in (whole, *getattr(whole, "elts", ()))]
+        targets = [
+            t for n in file.inside(ast.Assign) for whole in n.targets for t in (whole, *getattr(whole, "elts", ()))
+        ]
         bound = [t.lineno for t in targets if ast.unparse(t) == name]
         if orphan.made.node.lineno > orphan.optimizer.node.lineno > min(bound, default=orphan.made.node.lineno):
             continue  # built anew, which is said there
@@ -273,20 +295,38 @@ def check_methods(cls: Node):
     """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
     methods = {m.name: m for m in cls.node.body if isinstance(m, ast.FunctionDef)}
     init = methods.get("__init__")
-    made = [(m, a) for m in methods.values() for a in ast.walk(m) if isinstance(a, ast.Assign) and len(a.targets) == 1 and _is_own(a.targets[0])]
+    made = [
+        (m, a)
+        for m in methods.values()
+        for a in ast.walk(m)
+        if isinstance(a, ast.Assign) and len(a.targets) == 1 and _is_own(a.targets[0])
+    ]
     held = [a for m, a in made if m is init and isinstance(a.value, ast.Call) and cls.kinds(a.value) == {"optimizer"}]
     optimizers = {a.targets[0].attr for a in held}
     for method, assign in made:
         name = assign.targets[0].attr
         mine = next((a for a in held if f"self.{name}.parameters()" in ast.unparse(a.value)), None)
-        if method is init or mine is None or not _has_parameters(cls, assign.value) or not isinstance(assign.up, ast.FunctionDef):
+        if (
+            method is init
+            or mine is None
+            or not _has_parameters(cls, assign.value)
+            or not isinstance(assign.up, ast.FunctionDef)
+        ):
             continue
         text = ast.unparse(method)
         calls_others = any(f"self.{other}(" in text for other in methods) or "add_param_group" in text
-        sets_optimizer = any(f"self.{o} = " in ast.unparse(m) for o in optimizers for m in methods.values() if m is not init)
-        if not calls_others and not sets_optimizer and f"self.{method.name}(" not in ast.unparse(init) and f".{mine.targets[0].attr}.step(" in ast.unparse(cls.node):
+        sets_optimizer = any(
+            f"self.{o} = " in ast.unparse(m) for o in optimizers for m in methods.values() if m is not init
+        )
+        if (
+            not calls_others
+            and not sets_optimizer
+            and f"self.{method.name}(" not in ast.unparse(init)
+            and f".{mine.targets[0].attr}.step(" in ast.unparse(cls.node)
+        ):
             yield cls.finding(
-                f"`self.{name}` is built anew, but `self.{mine.targets[0].attr}` holds the parameters of the old one: the new ones are never updated",
+                f"`self.{name}` is built anew, but `self.{mine.targets[0].attr}` holds the parameters of the old one:"
+                " the new ones are never updated",
                 help="make the optimizer again after this line",
                 notes=[cls.note(mine, "the optimizer took its parameters here")],
                 at=assign,
@@ -320,9 +360,17 @@ def _replaced_in(call):
             continue
         parameters = [a.arg for a in callee.function.args.args]
         for node in ast.walk(callee.function):
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Attribute):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Call)
+                and isinstance(node.targets[0], ast.Attribute)
+            ):
                 base = node.targets[0].value
-                if isinstance(base, ast.Name) and base.id in parameters and parameters.index(base.id) < len(call.node.args):
+                if (
+                    isinstance(base, ast.Name)
+                    and base.id in parameters
+                    and parameters.index(base.id) < len(call.node.args)
+                ):
                     return call.node.args[parameters.index(base.id)], node.value, False
     return None
 
@@ -346,4 +394,6 @@ def _has_parameters(place, layer) -> bool:
     name = place.name(layer.func) or ""
     if name.startswith("torch.nn.") and any(part in name for part in WITHOUT_PARAMETERS):
         return False
-    return "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in place.objects(layer))
+    return (
+        "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in place.objects(layer))
+    )

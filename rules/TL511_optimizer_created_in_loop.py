@@ -1,8 +1,8 @@
 """Make the optimizer once: a new one in every round forgets momentum and Adam's statistics.
 
-An optimizer keeps state for each parameter. Made anew in each batch or epoch, it starts from nothing every time: Adam's first steps
-are as large as the learning rate allows, momentum never builds up, and a scheduler that was given the old optimizer changes nothing.
-Make it before the loop, and pass it to the function that trains.
+An optimizer keeps state for each parameter. Made anew in each batch or epoch, it starts from nothing every time: Adam's
+first steps are as large as the learning rate allows, momentum never builds up, and a scheduler that was given the old
+optimizer changes nothing. Make it before the loop, and pass it to the function that trains.
 
 ```python bad
 model = nn.Linear(4, 1)
@@ -164,7 +164,10 @@ def check(loop: Loop):
         yield loop.finding(
             f"`{name}` is made anew in every round of this loop: its momentum and statistics are lost each time",
             help="make it once, before the loop, and pass it on",
-            notes=[loop.note(loop.node.iter if counted else loop.node.test, "each round of this loop makes it"), loop.note(step, "used here")],
+            notes=[
+                loop.note(loop.node.iter if counted else loop.node.test, "each round of this loop makes it"),
+                loop.note(step, "used here"),
+            ],
             at=event,
         )
 
@@ -172,13 +175,21 @@ def check(loop: Loop):
 def _tries_something(loop: ast.For) -> bool:
     """Seeds, folds, learning rates and tasks are tried one by one, each with a fresh start."""
     words = {n.id.lower() for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-    return any(part in word for word in words for part in ("seed", "fold", "lr", "trial", "run", "task", "stage", "phase", "config", "opt", "rep", "client"))
+    return any(
+        part in word
+        for word in words
+        for part in ("seed", "fold", "lr", "trial", "run", "task", "stage", "phase", "config", "opt", "rep", "client")
+    )
 
 
 def _forgets_nothing(event) -> bool:
     """Plain SGD has no memory."""
     call = event.node
-    return any(name == "torch.optim.SGD" for name in event.names) and not any(k.arg in ("momentum", None) for k in call.keywords) and len(call.args) < 3
+    return (
+        any(name == "torch.optim.SGD" for name in event.names)
+        and not any(k.arg in ("momentum", None) for k in call.keywords)
+        and len(call.args) < 3
+    )
 
 
 def _changes_with(loop: ast.For, event) -> bool:

@@ -1,7 +1,7 @@
 """Step the optimizer: `backward()` computes gradients and changes nothing.
 
-A loop that clears gradients and computes new ones, but never calls `optimizer.step()`, trains nothing. The loss stays where it is,
-apart from noise, and no error says why.
+A loop that clears gradients and computes new ones, but never calls `optimizer.step()`, trains nothing. The loss stays
+where it is, apart from noise, and no error says why.
 
 ```python bad
 optimizer = torch.optim.Adam(model.parameters())
@@ -42,7 +42,8 @@ for z in batches:
     opt_d.step()
 ```
 
-A step for several rounds, by a scaler, an engine, a closure or the caller is a step; gradients may be wanted for themselves.
+A step for several rounds, by a scaler, an engine, a closure or the caller is a step; gradients may be wanted for
+themselves.
 
 ```python good
 optimizer = torch.optim.Adam(model.parameters())
@@ -145,9 +146,13 @@ def _uses_gradients(loop, acts) -> bool:
     functions = {id(a.event.value.frame.function): a.event.value.frame.function for a in acts if a.event.value.frame}
     for code in (loop.node, *functions.values()):
         for node in ast.walk(code):
-            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == "self" for a in node.args):  # a hook may do it
+            if isinstance(node, ast.Call) and any(
+                isinstance(a, ast.Name) and a.id == "self" for a in node.args
+            ):  # a hook may do it
                 return True
-            if isinstance(node, ast.Attribute) and (node.attr in ("grad", "step", "param_groups") or "step" in node.attr and isinstance(node.up, ast.Call)):
+            if isinstance(node, ast.Attribute) and (
+                node.attr in ("grad", "step", "param_groups") or "step" in node.attr and isinstance(node.up, ast.Call)
+            ):
                 if node.attr != "step" or not isinstance(node.up, ast.Call):
                     return True
     return False
@@ -156,4 +161,6 @@ def _uses_gradients(loop, acts) -> bool:
 def _fix(loop, clear, backward):
     if not clear.stands_beside(backward) or not isinstance(backward.statement, ast.Expr) or backward.event.tests:
         return None
-    return loop.fix("step the optimizer", loop.insert_after(backward.node, f"{clear.on_text}.step()"), applicability="unsafe")
+    return loop.fix(
+        "step the optimizer", loop.insert_after(backward.node, f"{clear.on_text}.step()"), applicability="unsafe"
+    )

@@ -1,7 +1,7 @@
 """Call it: `model.eval` without parentheses does nothing.
 
-`optimizer.zero_grad`, `loss.backward`, `optimizer.step`, `model.eval` name a method; only `()` runs it. Python accepts a name as a
-statement and drops it, so nothing fails: the model is simply not trained, or evaluated with dropout.
+`optimizer.zero_grad`, `loss.backward`, `optimizer.step`, `model.eval` name a method; only `()` runs it. Python accepts
+a name as a statement and drops it, so nothing fails: the model is simply not trained, or evaluated with dropout.
 
 ```python bad
 model = nn.Linear(4, 2)
@@ -78,7 +78,13 @@ from torchlint import Node, on_node
 ALWAYS = ("zero_grad", "backward")
 # What is called so by other objects too: the receiver must be known or sound like it.
 OF_OPTIMIZER = ("step",)
-OF_TORCH = ("torch.cuda.empty_cache", "torch.cuda.synchronize", "torch.cuda.reset_peak_memory_stats", "torch.distributed.barrier", "torch.distributed.destroy_process_group")
+OF_TORCH = (
+    "torch.cuda.empty_cache",
+    "torch.cuda.synchronize",
+    "torch.cuda.reset_peak_memory_stats",
+    "torch.distributed.barrier",
+    "torch.distributed.destroy_process_group",
+)
 OF_MODULE = ("eval", "train", "cuda", "cpu", "half", "float")
 
 
@@ -93,11 +99,21 @@ def as_a_statement(place: Node):
     if _is_ours(place, attribute):
         return
     name = attribute.attr
-    if name in ALWAYS or (name in OF_OPTIMIZER and (place.is_optimizer(attribute.value) or place.is_scheduler(attribute.value))):
-        effect = {"zero_grad": "no gradient is cleared", "backward": "no gradient is computed"}.get(name, "no step is taken")
+    if name in ALWAYS or (
+        name in OF_OPTIMIZER and (place.is_optimizer(attribute.value) or place.is_scheduler(attribute.value))
+    ):
+        effect = {"zero_grad": "no gradient is cleared", "backward": "no gradient is computed"}.get(
+            name, "no step is taken"
+        )
     elif name in OF_MODULE and place.is_model(attribute.value):
-        effect = f"the model stays in {'train' if name == 'eval' else 'eval'} mode" if name in ("eval", "train") else "nothing happens"
-    elif name in ("item", "detach_", "update") and (place.is_tensor(attribute.value) or name == "update" and place.kinds(attribute.value) == {"scaler"}):
+        effect = (
+            f"the model stays in {'train' if name == 'eval' else 'eval'} mode"
+            if name in ("eval", "train")
+            else "nothing happens"
+        )
+    elif name in ("item", "detach_", "update") and (
+        place.is_tensor(attribute.value) or name == "update" and place.kinds(attribute.value) == {"scaler"}
+    ):
         effect = "nothing happens"
     else:
         return
@@ -107,7 +123,12 @@ def as_a_statement(place: Node):
 @on_node("Call", needs=".item")
 def as_an_argument(place: Node):
     call = place.node
-    is_output = isinstance(call.func, ast.Name) and call.func.id == "print" or isinstance(call.func, ast.Attribute) and call.func.attr == "append"
+    is_output = (
+        isinstance(call.func, ast.Name)
+        and call.func.id == "print"
+        or isinstance(call.func, ast.Attribute)
+        and call.func.attr == "append"
+    )
     for argument in call.args if is_output else ():
         if isinstance(argument, ast.Attribute) and argument.attr == "item" and place.is_tensor(argument.value):
             yield _finding(place, argument, "is not called: this is the method, not the number")
@@ -117,7 +138,12 @@ def as_an_argument(place: Node):
 def as_a_number(place: Node):
     node = place.node
     for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,):
-        if isinstance(part, ast.Attribute) and part.attr == "item" and (place.is_tensor(part.value) or _sounds_like_a_loss(part.value)) and not _is_ours(place, part):
+        if (
+            isinstance(part, ast.Attribute)
+            and part.attr == "item"
+            and (place.is_tensor(part.value) or _sounds_like_a_loss(part.value))
+            and not _is_ours(place, part)
+        ):
             yield _finding(place, part, "is not called: this is the method, not the number")
 
 
@@ -127,7 +153,10 @@ def _sounds_like_a_loss(node) -> bool:
 
 def _is_ours(place, attribute) -> bool:
     """An attribute or property that the project's own class defines."""
-    return any(not isinstance(o.node, (ast.FunctionDef, ast.AsyncFunctionDef)) and o.node is not attribute for o in place.origins(attribute))
+    return any(
+        not isinstance(o.node, (ast.FunctionDef, ast.AsyncFunctionDef)) and o.node is not attribute
+        for o in place.origins(attribute)
+    )
 
 
 def _finding(place, attribute, what: str):

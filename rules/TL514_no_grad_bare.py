@@ -1,8 +1,8 @@
 """Use `torch.no_grad()` with `with` or as a decorator: alone it does nothing.
 
-`torch.no_grad()` makes a context manager. As a statement it is made and thrown away, and gradients are recorded as before: memory
-grows, and updates of parameters fail or enter the graph. `with torch.no_grad:` lacks the parentheses and raises. Only
-`torch.set_grad_enabled(False)` works as a statement.
+`torch.no_grad()` makes a context manager. As a statement it is made and thrown away, and gradients are recorded as
+before: memory grows, and updates of parameters fail or enter the graph. `with torch.no_grad:` lacks the parentheses and
+raises. Only `torch.set_grad_enabled(False)` works as a statement.
 
 ```python bad
 torch.no_grad()  # TL514
@@ -74,7 +74,11 @@ GUARDS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 @on_node("Expr", needs="torch")
 def as_a_statement(place: Node):
     value = place.node.value
-    name = place.name(value.func if isinstance(value, ast.Call) else value) if isinstance(value, (ast.Call, ast.Attribute, ast.Name)) else None
+    name = (
+        place.name(value.func if isinstance(value, ast.Call) else value)
+        if isinstance(value, (ast.Call, ast.Attribute, ast.Name))
+        else None
+    )
     if name in GUARDS:
         yield place.finding(
             f"`{place.short}` as a statement does nothing: gradients are recorded as before",
@@ -88,7 +92,10 @@ def as_a_context(place: Node):
         guard = item.context_expr
         if isinstance(guard, ast.Call) or not isinstance(guard, (ast.Name, ast.Attribute)):
             continue
-        names = [origin.name() if isinstance(origin.node, (ast.Name, ast.Attribute, ast.alias)) else None for origin in place.origins(guard)]
+        names = [
+            origin.name() if isinstance(origin.node, (ast.Name, ast.Attribute, ast.alias)) else None
+            for origin in place.origins(guard)
+        ]
         if names and all(name in GUARDS for name in names):
             text = place.module.segment(guard)
             yield place.finding(

@@ -1,7 +1,8 @@
 """Call `sampler.set_epoch(epoch)` in each epoch: `DistributedSampler` shuffles by it.
 
-`DistributedSampler` shuffles with a seed of its own, so that all processes agree, and the epoch is part of that seed. Without
-`set_epoch` every epoch sees the same batches in the same order: shuffling is off in all but name, and the model trains a little worse.
+`DistributedSampler` shuffles with a seed of its own, so that all processes agree, and the epoch is part of that seed.
+Without `set_epoch` every epoch sees the same batches in the same order: shuffling is off in all but name, and the model
+trains a little worse.
 
 ```python bad
 from torch.utils.data import DataLoader, DistributedSampler
@@ -77,7 +78,8 @@ for epoch in range(9):  # TL515
         step(x)
 ```
 
-It may be called on the loader's sampler or in a helper; evaluation does not shuffle; other samplers have no epoch; one epoch needs none.
+It may be called on the loader's sampler or in a helper; evaluation does not shuffle; other samplers have no epoch; one
+epoch needs none.
 
 ```python good
 from torch.utils.data import DataLoader, DistributedSampler
@@ -229,4 +231,8 @@ def _fix(loop, sampler):
     if isinstance(target, ast.Name) and sampler.function is not loop.function:
         return None
     name = loop.module.segment(target)
-    return loop.fix("set the epoch", loop.insert_before(loop.node.body[0], f"{name}.set_epoch({_counter(loop)})"), applicability="unsafe")
+    return loop.fix(
+        "set the epoch",
+        loop.insert_before(loop.node.body[0], f"{name}.set_epoch({_counter(loop)})"),
+        applicability="unsafe",
+    )

@@ -1,8 +1,9 @@
 """Copy a state that is kept: `state_dict()` returns references to the living weights.
 
-`best = model.state_dict()` does not take a snapshot. The tensors in it are the model's own, and each optimizer step changes them: at the
-end the "best" weights are the last ones, and loading them does nothing. Use `copy.deepcopy(model.state_dict())`, clone each tensor, or
-save to disk. A shallow copy (`dict(…)`, `.copy()`) copies the names only.
+`best = model.state_dict()` does not take a snapshot. The tensors in it are the model's own, and each optimizer step
+changes them: at the end the "best" weights are the last ones, and loading them does nothing. Use
+`copy.deepcopy(model.state_dict())`, clone each tensor, or save to disk. A shallow copy (`dict(…)`, `.copy()`) copies
+the names only.
 
 ```python bad
 best = None
@@ -215,12 +216,25 @@ def check_entry(place: Node):
 def check_model(place: Node):
     """`best_model = model`"""
     for name, value in _pairs(place.node.targets[0], place.node.value):
-        if isinstance(name, ast.Name) and "best" in name.id.lower() and isinstance(value, ast.Name) and value.id != name.id and place.is_model(value):
-            if any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in place.tests) and _is_trained_around(place, value):
+        if (
+            isinstance(name, ast.Name)
+            and "best" in name.id.lower()
+            and isinstance(value, ast.Name)
+            and value.id != name.id
+            and place.is_model(value)
+        ):
+            if any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in place.tests) and _is_trained_around(
+                place, value
+            ):
                 yield place.finding(
                     f"`{name.id}` is another name for `{value.id}`, which goes on being trained",
                     help="keep a copy: `copy.deepcopy(…)`",
-                    fix=place.fix("keep a copy", place.replace(value, f"copy.deepcopy({value.id})"), applicability="unsafe", imports=("import copy",)),
+                    fix=place.fix(
+                        "keep a copy",
+                        place.replace(value, f"copy.deepcopy({value.id})"),
+                        applicability="unsafe",
+                        imports=("import copy",),
+                    ),
                     at=value,
                 )
 
@@ -253,7 +267,9 @@ def _is_trained_around(place, model, collection=None) -> bool:
 def _rebinds(loop, thing) -> bool:
     while isinstance(thing, ast.Attribute):
         thing = thing.value
-    return not isinstance(thing, ast.Name) or any(isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop))
+    return not isinstance(thing, ast.Name) or any(
+        isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop)
+    )
 
 
 def _is_trained_by(loop, model, methods=("backward", "manual_backward", "step")) -> bool:
@@ -264,7 +280,11 @@ def _is_trained_by(loop, model, methods=("backward", "manual_backward", "step"))
     for node in ast.walk(loop):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods:
             return True
-        if isinstance(node, ast.Call) and any(ast.unparse(a) == text for a in node.args) and re.search(r"train|fit|learn|optimi", ast.unparse(node.func).lower()):
+        if (
+            isinstance(node, ast.Call)
+            and any(ast.unparse(a) == text for a in node.args)
+            and re.search(r"train|fit|learn|optimi", ast.unparse(node.func).lower())
+        ):
             return True
     return False
 
@@ -272,11 +292,19 @@ def _is_trained_by(loop, model, methods=("backward", "manual_backward", "step"))
 def _grows_from_call_to_call(place, collection, model) -> bool:
     """`self.snapshots.append(model.state_dict())` in a method that is given the model."""
     word = collection.attr if isinstance(collection, ast.Attribute) else ""
-    return bool(re.search(r"snapshot|histor|checkpoint|best|backup|swa", word.lower())) and isinstance(model, ast.Name) and "client" not in model.id
+    return (
+        bool(re.search(r"snapshot|histor|checkpoint|best|backup|swa", word.lower()))
+        and isinstance(model, ast.Name)
+        and "client" not in model.id
+    )
 
 
 def _pairs(target, value):
-    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)) and len(target.elts) == len(value.elts):
+    if (
+        isinstance(target, (ast.Tuple, ast.List))
+        and isinstance(value, (ast.Tuple, ast.List))
+        and len(target.elts) == len(value.elts)
+    ):
         return list(zip(target.elts, value.elts))
     return [(target, value)] if value is not None else []
 
@@ -291,17 +319,31 @@ def _state(place, value, depth):
     if isinstance(value, (ast.DictComp,)):
         items = value.generators[0].iter
         plain = isinstance(value.value, ast.Name)
-        inner = items.func.value if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr == "items" else None
+        inner = (
+            items.func.value
+            if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr == "items"
+            else None
+        )
         return _state(place, inner, depth - 1) if plain and inner is not None else None
     if not isinstance(value, ast.Call):
         return None
-    word = value.func.attr if isinstance(value.func, ast.Attribute) else value.func.id if isinstance(value.func, ast.Name) else ""
+    word = (
+        value.func.attr
+        if isinstance(value.func, ast.Attribute)
+        else value.func.id
+        if isinstance(value.func, ast.Name)
+        else ""
+    )
     if word in SHALLOW and isinstance(value.func, ast.Attribute) and not value.args and word == "copy":
         return _state(place, value.func.value, depth - 1)
     if (word in SHALLOW or place.name(value.func) == "copy.copy") and len(value.args) == 1:
         return _state(place, value.args[0], depth - 1)
     for origin in place.origins(value):
-        if not isinstance(origin.node, ast.Call) or not isinstance(origin.node.func, ast.Attribute) or origin.node.func.attr != "state_dict":
+        if (
+            not isinstance(origin.node, ast.Call)
+            or not isinstance(origin.node.func, ast.Attribute)
+            or origin.node.func.attr != "state_dict"
+        ):
             return None
         if origin.is_optimizer(origin.node.func.value) or any(not c.name for c in origin.callees):
             return None
@@ -320,19 +362,28 @@ def _is_kept(place, name) -> bool:
     if _is_restored(place, name):
         return True
     guards = [test for test, _ in place.tests]
-    compares = any(isinstance(test, (ast.Compare, ast.BoolOp)) and KEPT.search(ast.unparse(test).lower()) for test in guards)
+    compares = any(
+        isinstance(test, (ast.Compare, ast.BoolOp)) and KEPT.search(ast.unparse(test).lower()) for test in guards
+    )
     return compares and bool(word)
 
 
 def _is_restored(place, name) -> bool:
     """Is it loaded into the same model again, after training went on?"""
-    models = [n.func.value for n in place.inside(ast.Call) if isinstance(n.func, ast.Attribute) and n.func.attr == "state_dict"]
+    models = [
+        n.func.value
+        for n in place.inside(ast.Call)
+        if isinstance(n.func, ast.Attribute) and n.func.attr == "state_dict"
+    ]
     for use in place.uses(name) if models else ():
         load = use.up
         if isinstance(load, ast.Call) and isinstance(load.func, ast.Attribute) and load.func.attr == "load_state_dict":
             steps = [c.lineno for c in place.module.index.callers("step")]
             same = ast.unparse(load.func.value) == ast.unparse(models[0])
-            if same and (any(place.node.lineno < line < use.lineno for line in steps) or _is_trained_by(_loop_without(place, load), load.func.value)):
+            if same and (
+                any(place.node.lineno < line < use.lineno for line in steps)
+                or _is_trained_by(_loop_without(place, load), load.func.value)
+            ):
                 return True
     return False
 
@@ -361,5 +412,8 @@ def _is_only_saved(place, name) -> bool:
 
 def _fix(place, value, state):
     return place.fix(
-        "keep a copy", place.replace(value, f"copy.deepcopy({place.module.segment(value)})"), applicability="unsafe", imports=("import copy",)
+        "keep a copy",
+        place.replace(value, f"copy.deepcopy({place.module.segment(value)})"),
+        applicability="unsafe",
+        imports=("import copy",),
     )

@@ -1,7 +1,8 @@
 """Make a list of parameters that are used twice: a generator is empty after the first use.
 
-`model.parameters()` is a generator, and so are `filter(…)` and `(p for p in …)` over it. Whoever comes second gets nothing, and most
-do not complain: `clip_grad_norm_` clips nothing and returns 0, a loop runs zero times, a second optimizer raises "empty parameter list".
+`model.parameters()` is a generator, and so are `filter(…)` and `(p for p in …)` over it. Whoever comes second gets
+nothing, and most do not complain: `clip_grad_norm_` clips nothing and returns 0, a loop runs zero times, a second
+optimizer raises "empty parameter list".
 
 ```python bad
 params = model.parameters()
@@ -117,8 +118,13 @@ def check(place: Node):
         yield place.finding(
             f"`{text}` is a generator and empty here: it has been used up",
             help=f"make it a list: `{text} = list(…)`",
-            fix=place.fix("make it a list", place.replace(value, f"list({place.module.segment(value)})"), applicability="unsafe"),
-            notes=[place.note(value, "the generator is made here"), *([place.note(first, "used up here")] if first is not later else [])],
+            fix=place.fix(
+                "make it a list", place.replace(value, f"list({place.module.segment(value)})"), applicability="unsafe"
+            ),
+            notes=[
+                place.note(value, "the generator is made here"),
+                *([place.note(first, "used up here")] if first is not later else []),
+            ],
             at=later,
         )
         return
@@ -141,7 +147,9 @@ def _is_rebound(use) -> bool:
     statement = use
     while not isinstance(statement, ast.stmt):
         statement = statement.up
-    return isinstance(statement, ast.Assign) and any(ast.unparse(target) == ast.unparse(use) for target in statement.targets)
+    return isinstance(statement, ast.Assign) and any(
+        ast.unparse(target) == ast.unparse(use) for target in statement.targets
+    )
 
 
 def _is_generator(place, value, depth) -> bool:
@@ -151,7 +159,13 @@ def _is_generator(place, value, depth) -> bool:
         return _is_generator(place, value.generators[0].iter, depth - 1)
     if not isinstance(value, ast.Call):
         return False
-    word = value.func.attr if isinstance(value.func, ast.Attribute) else value.func.id if isinstance(value.func, ast.Name) else ""
+    word = (
+        value.func.attr
+        if isinstance(value.func, ast.Attribute)
+        else value.func.id
+        if isinstance(value.func, ast.Name)
+        else ""
+    )
     if word in GENERATORS and isinstance(value.func, ast.Attribute):
         return place.is_model(value.func.value) and not place.is_ours(value)
     if word in ("filter", "map"):
@@ -163,7 +177,13 @@ def _exhausts(use: ast.AST) -> bool:
     """Is it an argument of a call, or iterated over?"""
     parent = use.up
     if isinstance(parent, ast.Call):
-        word = parent.func.attr if isinstance(parent.func, ast.Attribute) else parent.func.id if isinstance(parent.func, ast.Name) else ""
+        word = (
+            parent.func.attr
+            if isinstance(parent.func, ast.Attribute)
+            else parent.func.id
+            if isinstance(parent.func, ast.Name)
+            else ""
+        )
         return use in parent.args and word not in ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
     if isinstance(parent, ast.keyword):
         return True

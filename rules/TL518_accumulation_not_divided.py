@@ -1,8 +1,9 @@
 """Divide the loss by the number of micro-batches that are accumulated.
 
-Gradients of several backwards add up. If the optimizer steps once for four micro-batches whose losses are means, the gradient is four
-times that of one large batch, which is a learning rate four times as high. Divide the loss by the number of rounds. Off by default: a
-loss that sums over the batch, or a learning rate chosen with this in mind, is right as it is, and the text does not tell.
+Gradients of several backwards add up. If the optimizer steps once for four micro-batches whose losses are means, the
+gradient is four times that of one large batch, which is a learning rate four times as high. Divide the loss by the
+number of rounds. Off by default: a loss that sums over the batch, or a learning rate chosen with this in mind, is right
+as it is, and the text does not tell.
 
 ```python bad
 for i, (x, y) in enumerate(loader):
@@ -75,8 +76,17 @@ SCALES = ("div", "div_", "mul", "mul_", "true_divide", "divide", "multiply")
 @on_loop(needs=("backward", "step", "%"))
 def check(loop: Loop):
     for backward, step in loop.updates:
-        counts = [test for test, truth in step.event.tests if truth and any(isinstance(n, ast.Mod) for n in ast.walk(test.node))]
-        if not counts or backward.event.tests or any(act.role in ("opaque", "supply") for act in loop.acts) or _is_divided(loop, backward):
+        counts = [
+            test
+            for test, truth in step.event.tests
+            if truth and any(isinstance(n, ast.Mod) for n in ast.walk(test.node))
+        ]
+        if (
+            not counts
+            or backward.event.tests
+            or any(act.role in ("opaque", "supply") for act in loop.acts)
+            or _is_divided(loop, backward)
+        ):
             continue
         yield loop.finding(
             f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
@@ -89,15 +99,24 @@ def check(loop: Loop):
 
 def _is_divided(loop, backward) -> bool:
     named = {n.id for n in ast.walk(backward.node) if isinstance(n, ast.Name)}
-    for node in (*ast.walk(loop.node), *ast.walk(_function_of(backward.node))):  # in the same round, or on the way into backward
-        scaled = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SCALES else None
+    for node in (
+        *ast.walk(loop.node),
+        *ast.walk(_function_of(backward.node)),
+    ):  # in the same round, or on the way into backward
+        scaled = (
+            node.func.value
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SCALES
+            else None
+        )
         scaled = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Mult)) else scaled
         if isinstance(scaled, ast.Name) and scaled.id in named:
             return True
     for origin in loop.loss_origins(backward):
         if origin.unknown or any(isinstance(n, (ast.Div, ast.Mult)) for n in ast.walk(origin.node)):
             return True
-        if any(isinstance(n, ast.Constant) and n.value == "sum" for n in ast.walk(origin.node)) or isinstance(origin.node, ast.AugAssign):
+        if any(isinstance(n, ast.Constant) and n.value == "sum" for n in ast.walk(origin.node)) or isinstance(
+            origin.node, ast.AugAssign
+        ):
             return True
     return False
 

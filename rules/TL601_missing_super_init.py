@@ -1,7 +1,8 @@
 """Call `super().__init__()` before a module gets its first layer.
 
-`nn.Module.__init__` makes the dictionaries in which layers, parameters and hooks are kept. Before it has run, torch refuses to assign a layer:
-"cannot assign module before Module.__init__() call". Make it the first statement of `__init__`.
+`nn.Module.__init__` makes the dictionaries in which layers, parameters and hooks are kept. Before it has run, torch
+refuses to assign a layer: "cannot assign module before Module.__init__() call". Make it the first statement of
+`__init__`.
 
 ```python bad
 class Net(nn.Module):
@@ -93,14 +94,17 @@ def check(cls: ModuleClass):
     if any(last_of(call) == "__init__" for statement in opening for call in calls(statement)):
         return  # as nearly everybody does
     begun = min((call.lineno for call in calls(init) if begins(cls, call)), default=None)
-    first = next((s for s in registrations(cls, init, init.args.args[0].arg) if begun is None or s.lineno < begun), None)
+    first = next(
+        (s for s in registrations(cls, init, init.args.args[0].arg) if begun is None or s.lineno < begun), None
+    )
     if first is None:
         return
     fix = None
     if begun is None and [ast.unparse(base) for base in cls.node.bases] == ["nn.Module"] and first is init.body[0]:
         fix = cls.fix("call it first", cls.insert_before(first, "super().__init__()"), applicability="unsafe")
     yield cls.finding(
-        f"`{cls.node.name}` has no place for layers yet: `super().__init__()` " + ("is never called" if begun is None else f"is called later, in line {begun}"),
+        f"`{cls.node.name}` has no place for layers yet: `super().__init__()` "
+        + ("is never called" if begun is None else f"is called later, in line {begun}"),
         help="call `super().__init__()` first",
         fix=fix,
         at=first,
@@ -121,8 +125,14 @@ def begins(cls, call: ast.Call) -> bool:
         return False
     if call.func.attr == "__init__":
         return True
-    method = cls.info.method(call.func.attr) if isinstance(call.func.value, ast.Name) and call.func.value.id == "self" else None
-    return method is not None and any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls(method.node))
+    method = (
+        cls.info.method(call.func.attr)
+        if isinstance(call.func.value, ast.Name) and call.func.value.id == "self"
+        else None
+    )
+    return method is not None and any(
+        isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls(method.node)
+    )
 
 
 def registrations(cls, init, name: str) -> list[ast.stmt]:
@@ -130,11 +140,19 @@ def registrations(cls, init, name: str) -> list[ast.stmt]:
     found = []
     for node in ast.walk(init):
         if isinstance(node, ast.Assign):
-            targets = [t for t in node.targets if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == name]
+            targets = [
+                t
+                for t in node.targets
+                if isinstance(t, ast.Attribute) and isinstance(t.value, ast.Name) and t.value.id == name
+            ]
             kinds = cls.kinds(node.value) if targets else set()
             if kinds and kinds <= {"module", "parameter"}:
                 found.append(node)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        elif (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Attribute)
+        ):
             func = node.value.func
             if func.attr in REGISTERING and isinstance(func.value, ast.Name) and func.value.id == name:
                 found.append(node)

@@ -1,8 +1,8 @@
 """Give every operation the sizes it takes.
 
-torchlint runs the program on tensors without data: real `nn.Module` objects, real torch operations, only no numbers. Where torch refuses a
-shape there, it refuses it on the GPU as well, only an hour later. The message says what the layer takes and what it gets, the notes
-say where the layer was made and who called it, the help quotes torch.
+torchlint runs the program on tensors without data: real `nn.Module` objects, real torch operations, only no numbers.
+Where torch refuses a shape there, it refuses it on the GPU as well, only an hour later. The message says what the layer
+takes and what it gets, the notes say where the layer was made and who called it, the help quotes torch.
 
 ```python bad
 class Classifier(nn.Module):
@@ -33,7 +33,8 @@ class Classifier(nn.Module):
 print(Classifier()(torch.randn(8, 3, 32, 32)).shape)
 ```
 
-Two layers of one container that do not fit are reported where the second one is made: no call of the container is right.
+Two layers of one container that do not fit are reported where the second one is made: no call of the container is
+right.
 
 ```python bad
 coder = nn.Sequential(

@@ -1,7 +1,8 @@
 """Give every operation tensors of a dtype it can take.
 
-NumPy makes float64, torch's layers hold float32; labels are int64, losses for probabilities take floats; an embedding takes whole numbers. torch
-converts almost nothing by itself, so that the first batch ends in "mat1 and mat2 must have the same dtype". Convert where the data comes in.
+NumPy makes float64, torch's layers hold float32; labels are int64, losses for probabilities take floats; an embedding
+takes whole numbers. torch converts almost nothing by itself, so that the first batch ends in "mat1 and mat2 must have
+the same dtype". Convert where the data comes in.
 
 ```python bad
 features = torch.rand(16, 4, dtype=torch.float64)

@@ -1,7 +1,7 @@
 """Bring the tensors of one operation to one device.
 
-On a machine without a GPU the program runs; on one with a GPU it stops at the first operation that gets a tensor from each side. torchlint runs it as
-if there were a GPU and remembers where each tensor is.
+On a machine without a GPU the program runs; on one with a GPU it stops at the first operation that gets a tensor from
+each side. torchlint runs it as if there were a GPU and remembers where each tensor is.
 
 ```python bad
 device = "cuda"

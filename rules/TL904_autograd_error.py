@@ -1,7 +1,7 @@
 """Do not ask autograd for what it cannot give.
 
-`backward()` needs a scalar that depends on something which requires a gradient, once for each forward, and the values it saved must be as they were. torchlint runs
-the backward pass too.
+`backward()` needs a scalar that depends on something which requires a gradient, once for each forward, and the values
+it saved must be as they were. torchlint runs the backward pass too.
 
 ```python bad
 weights = torch.zeros(3, requires_grad=True)

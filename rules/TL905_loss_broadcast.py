@@ -1,8 +1,9 @@
 """Give a loss predictions and targets of one shape.
 
-A network with one output gives a column, `(N, 1)`; the targets are often a row of numbers, `(N,)`. torch then does not compare them one by one: it
-spreads both to `(N, N)` and compares every prediction with every target. No error, only a warning that scrolls by, and the best the network can do is to
-predict the mean. With perfect predictions of unit normal targets the loss is 2 instead of 0. Take the last axis off the column, or give the targets one.
+A network with one output gives a column, `(N, 1)`; the targets are often a row of numbers, `(N,)`. torch then does not
+compare them one by one: it spreads both to `(N, N)` and compares every prediction with every target. No error, only a
+warning that scrolls by, and the best the network can do is to predict the mean. With perfect predictions of unit normal
+targets the loss is 2 instead of 0. Take the last axis off the column, or give the targets one.
 
 torchlint sees it in the dry run, where every tensor has its shape.
 
@@ -112,7 +113,8 @@ loss = torch.mean(torch.abs(error))
 loss.backward()
 ```
 
-Shapes that differ on purpose: every pair is wanted, several quantiles are predicted for each target, one number is compared with all, a mask weighs.
+Shapes that differ on purpose: every pair is wanted, several quantiles are predicted for each target, one number is
+compared with all, a mask weighs.
 
 ```python good
 scores = nn.Linear(4, 1)(torch.randn(16, 4)).squeeze(-1)
@@ -169,15 +171,51 @@ class Regression(nn.Module):
 from torchlint import on_op
 
 # What leaves the numbers of a layer where they are, and the tests of a loss by hand.
-_POINTWISE = {"relu", "sigmoid", "tanh", "softplus", "leaky_relu", "gelu", "elu", "dropout", "exp", "clamp", "contiguous", "to", "float", "double", "cuda", "cpu", "clone"}
+_POINTWISE = {
+    "relu",
+    "sigmoid",
+    "tanh",
+    "softplus",
+    "leaky_relu",
+    "gelu",
+    "elu",
+    "dropout",
+    "exp",
+    "clamp",
+    "contiguous",
+    "to",
+    "float",
+    "double",
+    "cuda",
+    "cpu",
+    "clone",
+}
 _WITHOUT_AXIS = {"squeeze", "flatten", "view", "reshape", "getitem", "select", "ravel"}
 _POSITIVE = {"pow", "square", "abs", "mul"}
 _LAYERS = {"linear", "bilinear", "addmm", "matmul", "conv1d"}
-_DATA = {"randn", "rand", "zeros", "ones", "tensor", "as_tensor", "from_numpy", "randint", "arange", "linspace", "full", "cat", "stack", "index_select"}
+_DATA = {
+    "randn",
+    "rand",
+    "zeros",
+    "ones",
+    "tensor",
+    "as_tensor",
+    "from_numpy",
+    "randint",
+    "arange",
+    "linspace",
+    "full",
+    "cat",
+    "stack",
+    "index_select",
+}
 
 
 @on_op(
-    "torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss", "torch.nn.functional.smooth_l1_loss", "torch.nn.functional.huber_loss",
+    "torch.nn.functional.mse_loss",
+    "torch.nn.functional.l1_loss",
+    "torch.nn.functional.smooth_l1_loss",
+    "torch.nn.functional.huber_loss",
     needs="mse_loss|MSELoss|l1_loss|L1Loss|huber_loss|HuberLoss",
 )
 def check(op):
@@ -186,7 +224,11 @@ def check(op):
     if column is None:
         return
     maker = (first, second)[column].made_by
-    if op.argument("reduction", 99) == "none" and maker is not None and maker.name in ("unsqueeze", "getitem", "view", "reshape"):
+    if (
+        op.argument("reduction", 99) == "none"
+        and maker is not None
+        and maker.name in ("unsqueeze", "getitem", "view", "reshape")
+    ):
         return
     yield _finding(op, column, first, second)
 
@@ -242,10 +284,14 @@ def _is_data(tensor):
 
 
 def _finding(op, column, first, second):
-    shown = [f"`{text}`" if text and len(text) < 40 else word for text, word in zip((op.text(0), op.text(1)), ("one side", "the other"))]
+    shown = [
+        f"`{text}`" if text and len(text) < 40 else word
+        for text, word in zip((op.text(0), op.text(1)), ("one side", "the other"))
+    ]
     size = (first, second)[1 - column].shape
     return op.finding(
-        f"{shown[0]} is {_shape(first)} and {shown[1]} is {_shape(second)}: both are spread to {_shape_of((*size[:-1], size[-1], size[-1]))}, each is compared with all",
+        f"{shown[0]} is {_shape(first)} and {shown[1]} is {_shape(second)}: both are spread to"
+        f" {_shape_of((*size[:-1], size[-1], size[-1]))}, each is compared with all",
         help="give both the same shape: `.squeeze(-1)` for the column, or `.unsqueeze(-1)` for the other",
         fix=op.with_suffix(column, ".squeeze(-1)", "take the last axis off"),
     )

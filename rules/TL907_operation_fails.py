@@ -1,7 +1,7 @@
 """Call torch's layers and functions with arguments they accept.
 
-What the dry run meets that is neither a matter of shapes nor of dtypes: heads that do not divide the width, groups that do not divide the channels, a
-tuple where a tensor belongs, an argument that does not exist.
+What the dry run meets that is neither a matter of shapes nor of dtypes: heads that do not divide the width, groups that
+do not divide the channels, a tuple where a tensor belongs, an argument that does not exist.
 
 ```python bad
 layer = nn.LSTM(8, 16, batch_first=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from torchlint.project import Project
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.text.index import Index
 from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import Index
 
 
 def module_of(text: str, files: dict[str, str] | None = None, name: str = "main.py") -> Module:
@@ -33,7 +33,11 @@ def shown(value: Value) -> str:
     if value.node is None:
         return "?"
     node = value.node
-    text = f"{type(node).__name__} {node.name}" if hasattr(node, "name") else getattr(node, "arg", None) or ast.unparse(node)
+    text = (
+        f"{type(node).__name__} {node.name}"
+        if hasattr(node, "name")
+        else getattr(node, "arg", None) or ast.unparse(node)
+    )
     return text + "".join(f"[{step}]" for step in value.path)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 
 def calls_of(function: Callable[[], Any], limit: int) -> int:
-    """How many functions, of Python and of C, a call of `function` calls; it is broken off when there are more than `limit`.
+    """How many functions, of Python and of C, a call of `function` calls; it is broken off when there are more than
+    `limit`.
 
     A loop that calls nothing is not seen.
     """

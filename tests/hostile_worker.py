@@ -1,7 +1,8 @@
 """Lints programs named on its input, one per line, in one process, and says what each did to that process.
 
-A line is JSON: {"path", "text" or null}. The answer is JSON: CPU seconds, how slow the machine was meanwhile, peak memory, notices,
-forbidden events of Python's audit hook, changes of the process's state, and whether an ordinary program is still judged as before.
+A line is JSON: {"path", "text" or null}. The answer is JSON: CPU seconds, how slow the machine was meanwhile, peak
+memory, notices, forbidden events of Python's audit hook, changes of the process's state, and whether an ordinary
+program is still judged as before.
 """
 
 import ast
@@ -29,20 +30,27 @@ from torchlint.project import Project
 from torchlint.rule import load_rules
 
 FORBIDDEN = (
-    "os.system os.exec os.fork os.forkpty os.posix_spawn os.spawn os.startfile os.kill os.killpg os.remove os.rename os.rmdir os.mkdir os.link os.symlink "
-    "os.truncate os.chmod os.chown os.chdir os.putenv os.unsetenv os.scandir os.listdir subprocess.Popen socket. urllib.Request http.client. shutil. tempfile. "
-    "sqlite3. pickle.find_class sys.settrace sys.setprofile sys.addaudithook sys._current_frames gc.get_objects gc.get_referrers gc.get_referents "
-    "builtins.input builtins.breakpoint code.__new__ function.__new__ exec ctypes. resource.setrlimit signal.pthread_kill mmap.__new__ _thread.start_new_thread"
+    "os.system os.exec os.fork os.forkpty os.posix_spawn os.spawn os.startfile os.kill os.killpg os.remove os.rename"
+    " os.rmdir os.mkdir os.link os.symlink os.truncate os.chmod os.chown os.chdir os.putenv os.unsetenv os.scandir"
+    " os.listdir subprocess.Popen socket. urllib.Request http.client. shutil. tempfile. sqlite3. pickle.find_class"
+    " sys.settrace sys.setprofile sys.addaudithook sys._current_frames gc.get_objects gc.get_referrers gc.get_referents"
+    " builtins.input builtins.breakpoint code.__new__ function.__new__ exec ctypes. resource.setrlimit"
+    " signal.pthread_kill mmap.__new__ _thread.start_new_thread"
 ).split()
 SECRETS = ("/dev/", "/etc/")
 OURS = (str(pathlib.Path(__file__).parent.parent), sys.prefix, sys.base_prefix, "<frozen")
-MAKERS = (f"{os.sep}dataclasses.py", f"{os.sep}collections{os.sep}__init__.py")  # they make methods from text of their own
+MAKERS = (
+    f"{os.sep}dataclasses.py",
+    f"{os.sep}collections{os.sep}__init__.py",
+)  # they make methods from text of their own
 ORDINARY = """import torch
 from torch import nn
 first, second = nn.Linear(10, 20), nn.Linear(30, 10)
 print(second(first(torch.rand(2, 10))))
 """
-WORKLOAD = "".join(f"def f{i}(x, y=({i}, 2)):\n    z = [a.b[{i}] + x for a in y if a]\n    return z\n" for i in range(300))
+WORKLOAD = "".join(
+    f"def f{i}(x, y=({i}, 2)):\n    z = [a.b[{i}] + x for a in y if a]\n    return z\n" for i in range(300)
+)
 PACE = 0.05  # what the workload costs on the machine on which the promise was made, quiet
 events, watching = [], False
 
@@ -56,9 +64,14 @@ def audit(event, args):
             return  # the one reader of the project's files, which reads only
         if path.startswith(SECRETS) or not isinstance(mode, str) or any(c in mode for c in "wax+"):
             events.append(f"open {path} {mode}")
-    elif event == "exec" and (args[0].co_filename.startswith(OURS) or sys._getframe(1).f_code.co_filename.endswith(MAKERS)):
+    elif event == "exec" and (
+        args[0].co_filename.startswith(OURS) or sys._getframe(1).f_code.co_filename.endswith(MAKERS)
+    ):
         return  # a rule or a part of torch that is imported when it is first needed
-    elif event == "os.scandir" and torchlint.project.__file__ in (sys._getframe(1).f_code.co_filename, sys._getframe(2).f_code.co_filename):
+    elif event == "os.scandir" and torchlint.project.__file__ in (
+        sys._getframe(1).f_code.co_filename,
+        sys._getframe(2).f_code.co_filename,
+    ):
         return  # which files the project has; the frame between is os.walk
     elif any(event == name or name[-1] == "." and event.startswith(name) for name in FORBIDDEN):
         events.append(f"{event} {str(args)[:120]}")
@@ -91,16 +104,31 @@ def state():
         "functional": {name: value for name, value in vars(torch.nn.functional).items() if callable(value)},
         "layers": {name: dict(vars(value)) for name, value in vars(torch.nn).items() if isinstance(value, type)},
         "tensor": {name: value for name, value in vars(torch.Tensor).items() if not name.startswith("__slot")},
-        "hooks": len(torch.nn.modules.module._global_forward_hooks) + len(torch.nn.modules.module._global_forward_pre_hooks),
-        "modes": [torch.get_default_dtype(), torch.is_grad_enabled(), torch.is_anomaly_enabled(), str(torch.get_default_device())],
+        "hooks": (
+            len(torch.nn.modules.module._global_forward_hooks) + len(torch.nn.modules.module._global_forward_pre_hooks)
+        ),
+        "modes": [
+            torch.get_default_dtype(),
+            torch.is_grad_enabled(),
+            torch.is_anomaly_enabled(),
+            str(torch.get_default_device()),
+        ],
         "deterministic": torch.are_deterministic_algorithms_enabled(),
         "collector": (gc.isenabled(), len(gc.callbacks)),
         "recursion": sys.getrecursionlimit(),
         "digits": sys.get_int_max_str_digits(),
-        "modules": [name for name in sys.modules if name in ("this", "antigravity", "sibling_with_effects", "imports_in_a_circle")],
+        "modules": [
+            name
+            for name in sys.modules
+            if name in ("this", "antigravity", "sibling_with_effects", "imports_in_a_circle")
+        ],
         "path": list(sys.path),
         "finders": len(sys.meta_path),
-        "children": len(open("/proc/self/task/%d/children" % os.getpid()).read().split()) if os.path.exists("/proc/self/task") else 0,
+        "children": (
+            len(open("/proc/self/task/%d/children" % os.getpid()).read().split())
+            if os.path.exists("/proc/self/task")
+            else 0
+        ),
     }
 
 
@@ -109,12 +137,21 @@ def changes(before, after):
     return [
         name
         for name in before
-        if (any(after[name].get(key) is not value and after[name].get(key) != value for key, value in before[name].items()) if isinstance(before[name], dict) else before[name] != after[name])
+        if (
+            any(
+                after[name].get(key) is not value and after[name].get(key) != value
+                for key, value in before[name].items()
+            )
+            if isinstance(before[name], dict)
+            else before[name] != after[name]
+        )
     ]
 
 
 def workload():
-    """CPU seconds of a fixed piece of work, much like the linter's own: trees are walked, small objects made, names looked up."""
+    """CPU seconds of a fixed piece of work, much like the linter's own: trees are walked, small objects made, names
+    looked up.
+    """
     gc.disable()  # collecting what others have left is not part of it
     start = time.process_time()
     for _ in range(2):
@@ -132,7 +169,10 @@ def main():
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     rules = load_rules()
-    ordinary = [f.code for f in lint(ORDINARY, os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules).findings]
+    ordinary = [
+        f.code
+        for f in lint(ORDINARY, os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules).findings
+    ]
     sys.addaudithook(audit)
     for line in sys.stdin:
         task = json.loads(line)
@@ -154,7 +194,10 @@ def main():
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         megabytes = peak()
         changed = changes(before, state())
-        again = [f.code for f in lint(ORDINARY, os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules).findings]
+        again = [
+            f.code
+            for f in lint(ORDINARY, os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules).findings
+        ]
         answer = {
             "seconds": cpu,
             "pace": (slowness + workload()) / 2 / PACE,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any, AsyncIterator, Callable, Sequence
+from typing import Any
 
 from lsprotocol import types
 from lsprotocol.converters import get_converter

@@ -1,4 +1,6 @@
-"""How files are written: whole or not at all, as the files they were, and never through a link that leads out of a tree."""
+"""How files are written: whole or not at all, as the files they were, and never through a link that leads out of a
+tree.
+"""
 
 import os
 import stat

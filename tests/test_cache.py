@@ -264,7 +264,9 @@ def lead(root, link: str, target: str) -> None:
 
 @pytest.fixture
 def outside(tmp_path_factory):
-    """What belongs to the user: a file, an empty folder, a full one, and a folder with old files that look like a cache's."""
+    """What belongs to the user: a file, an empty folder, a full one, and a folder with old files that look like a
+    cache's.
+    """
     outside = tmp_path_factory.mktemp("outside")
     (outside / "empty").mkdir()
     for name in ("precious", "full/x", f"old/torchlint-{'0' * 24}.msgpack", "old/deadbeef.msgpack"):
@@ -284,7 +286,12 @@ def test_no_link_in_a_tree_leads_the_cache_out_of_it(old, outside, git, link, ta
     folder = root / "proj" / ("up/cache" if link == "up" else "cache")
     assert cached(["proj"], named(folder)) == (0, ["proj/a.py:5:TL101"])
     cached(["proj"], named(folder))
-    assert everything(outside) == before and sorted(path.name for path in outside.iterdir()) == ["empty", "full", "old", "precious"]
+    assert everything(outside) == before and sorted(path.name for path in outside.iterdir()) == [
+        "empty",
+        "full",
+        "old",
+        "precious",
+    ]
 
 
 def test_a_link_of_the_users_own_is_followed(old, outside):
@@ -322,7 +329,21 @@ def test_a_damaged_cache_is_as_none(old, place):
 
 DEEP = msgspec.Raw(b"\x91" * 100_000 + b"\x90")
 LONG = [msgspec.Raw(head + b"\xff" * 4) for head in (b"\xdd", b"\xdf", b"\xdb", b"\xc6")]
-WRONG = [None, "x", -1, 2**63, 1.5, [], {}, [["x"]], {"x": {"x": {"x": 1}}}, b"\xff", msgspec.Raw(b"\xa2\xff\xff"), DEEP, *LONG]
+WRONG = [
+    None,
+    "x",
+    -1,
+    2**63,
+    1.5,
+    [],
+    {},
+    [["x"]],
+    {"x": {"x": {"x": 1}}},
+    b"\xff",
+    msgspec.Raw(b"\xa2\xff\xff"),
+    DEEP,
+    *LONG,
+]
 
 
 def test_what_is_written_wrongly_at_any_place_does_not_end_a_run(old, place):

@@ -1,4 +1,6 @@
-"""`torchlint clean`: removes the files that torchlint wrote, one by one, where the user says, and nothing else anywhere."""
+"""`torchlint clean`: removes the files that torchlint wrote, one by one, where the user says, and nothing else
+anywhere.
+"""
 
 import os
 
@@ -47,12 +49,28 @@ def test_a_named_folder_is_cleaned_instead(tree, run, home):
 
 
 def test_old_caches_below_the_working_folder_are_cleaned(tree, run):
-    root = tree({f"{folder}/.torchlint_cache/{name}": text for folder in ("a", "a/b") for name, text in (("CACHEDIR.TAG", TAG), (".gitignore", "*\n"), (OLD, "x"))})
+    root = tree(
+        {
+            f"{folder}/.torchlint_cache/{name}": text
+            for folder in ("a", "a/b")
+            for name, text in (("CACHEDIR.TAG", TAG), (".gitignore", "*\n"), (OLD, "x"))
+        }
+    )
     assert run("clean")[0] == 0
     assert everything(root) == ["a", "a/b"]
 
 
-MINE = ["x.txt", "notes.msgpack", f"{OURS}.bak", "0.1.0/x", f"0.1.0/{'a' * 23}.msgpack", "old/x", f"src/{'a' * 24}.msgpack", f"{OURS}/x", f"0.1.0/{'b' * 24}.msgpack/x"]
+MINE = [
+    "x.txt",
+    "notes.msgpack",
+    f"{OURS}.bak",
+    "0.1.0/x",
+    f"0.1.0/{'a' * 23}.msgpack",
+    "old/x",
+    f"src/{'a' * 24}.msgpack",
+    f"{OURS}/x",
+    f"0.1.0/{'b' * 24}.msgpack/x",
+]
 
 
 @pytest.mark.parametrize("tag", [{"CACHEDIR.TAG": TAG}, {}])
@@ -69,7 +87,15 @@ def test_what_is_not_ours_stays(tree, run, mine, tag):
 
 @pytest.mark.parametrize("folder", ["..", "../sibling", "~", "${HOME}", "~/docs", ".", "src"])
 def test_where_a_project_points_nothing_is_written_and_nothing_removed(tree, run, home, monkeypatch, folder):
-    root = tree({"project/torchlint.toml": f'cache-dir = "{folder}"', "project/src/x.py": BAD, "sibling/precious": "", f"sibling/{OURS}": "", "sibling/CACHEDIR.TAG": TAG})
+    root = tree(
+        {
+            "project/torchlint.toml": f'cache-dir = "{folder}"',
+            "project/src/x.py": BAD,
+            "sibling/precious": "",
+            f"sibling/{OURS}": "",
+            "sibling/CACHEDIR.TAG": TAG,
+        }
+    )
     monkeypatch.chdir(root / "project")
     before = everything(root), [name for name in everything(home) if "torchlint" not in name]
     run(".")
@@ -77,7 +103,10 @@ def test_where_a_project_points_nothing_is_written_and_nothing_removed(tree, run
     assert (everything(root), [name for name in everything(home) if "torchlint" not in name]) == before
 
 
-@pytest.mark.parametrize("link", [".torchlint_cache", ".torchlint_cache/0.1.0", f".torchlint_cache/{OURS}", ".torchlint_cache/CACHEDIR.TAG", "x"])
+@pytest.mark.parametrize(
+    "link",
+    [".torchlint_cache", ".torchlint_cache/0.1.0", f".torchlint_cache/{OURS}", ".torchlint_cache/CACHEDIR.TAG", "x"],
+)
 def test_links_are_not_followed(tree, run, home, link):
     root = tree({"x.py": BAD})
     for name in (OURS, OLD, "CACHEDIR.TAG", ".torchlint_cache/" + OURS):
@@ -94,7 +123,9 @@ def test_links_are_not_followed(tree, run, home, link):
 
 
 def test_a_folder_that_is_named_is_not_left_through_a_link(tree, run, home):
-    """The user means a folder of the project; whoever made the project may mean another cache, or one of an older version."""
+    """The user means a folder of the project; whoever made the project may mean another cache, or one of an older
+    version.
+    """
     root = tree({"x.py": BAD})
     run("x.py")
     before = everything(home)
@@ -111,7 +142,9 @@ def test_a_project_that_cannot_be_configured_can_be_cleaned(tree, run):
 
 
 def test_the_users_own_configuration_says_where(tree, run, tmp_path):
-    root = tree({".home/torchlint/torchlint.toml": 'cache-dir = "mine"', "project/torchlint.toml": "", "project/x.py": BAD})
+    root = tree(
+        {".home/torchlint/torchlint.toml": 'cache-dir = "mine"', "project/torchlint.toml": "", "project/x.py": BAD}
+    )
     run("project")
     assert (root / "mine").is_dir()
     assert run("clean")[0] == 0

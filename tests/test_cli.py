@@ -103,7 +103,9 @@ def test_a_rule_is_a_page(run):
 
 def test_rule_alone_lists_all_in_groups(run):
     code, out, _ = run("rule")
-    assert code == 0 and out.index("losses and numerics") < out.index("TL101") < out.index("dry run\n") < out.index("TL901")
+    assert code == 0 and out.index("losses and numerics") < out.index("TL101") < out.index("dry run\n") < out.index(
+        "TL901"
+    )
     assert "TL107" in out and "(off by default)" in out
 
 
@@ -141,15 +143,7 @@ def imported_by(*arguments: str) -> tuple[set[str], str]:
     return set(done.stderr.split("\n")[-2].split()), done.stdout
 
 
-HEAVY = {
-    "libcst",
-    "torch",
-    "rich",
-    "flake8",
-    "multiprocessing",
-    "concurrent.futures.process",
-    "importlib.metadata",
-}
+HEAVY = {"libcst", "torch", "rich", "flake8", "multiprocessing", "concurrent.futures.process", "importlib.metadata"}
 
 
 def test_version_loads_next_to_nothing():

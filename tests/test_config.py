@@ -286,8 +286,23 @@ def test_a_project_may_lead_anywhere_in_its_repository(tree):
     assert ["src = '${X}/../x' is ignored" in line for line in configurations.warnings] == [True]
 
 
-WAYS_OUT = ["../base.toml", "../../{name}/base.toml", "{outside}/base.toml", "~/base.toml", "$HOME/base.toml", "${{HOME}}/base.toml"]
-WAYS_OUT += ["link/base.toml", "link.toml", "sub/../link/base.toml", "sub/../../base.toml", "chain.toml", "nul\\u0000.toml", "~root/x.toml"]
+WAYS_OUT = [
+    "../base.toml",
+    "../../{name}/base.toml",
+    "{outside}/base.toml",
+    "~/base.toml",
+    "$HOME/base.toml",
+    "${{HOME}}/base.toml",
+]
+WAYS_OUT += [
+    "link/base.toml",
+    "link.toml",
+    "sub/../link/base.toml",
+    "sub/../../base.toml",
+    "chain.toml",
+    "nul\\u0000.toml",
+    "~root/x.toml",
+]
 
 
 @pytest.mark.parametrize("git", [True, False])
@@ -315,7 +330,13 @@ def test_a_project_does_not_lead_out_of_its_repository(tree, outside, option, wa
 
 
 def test_what_a_project_extends_is_bound_as_the_project_is(tree, outside):
-    root = tree({".git/HEAD": "", "torchlint.toml": 'extend = "a/b.toml"', "a/b.toml": f'extend = "{outside}/base.toml"\nsrc = ["../lib", "../../x"]'})
+    root = tree(
+        {
+            ".git/HEAD": "",
+            "torchlint.toml": 'extend = "a/b.toml"',
+            "a/b.toml": f'extend = "{outside}/base.toml"\nsrc = ["../lib", "../../x"]',
+        }
+    )
     configurations = Configurations()
     settings = configurations.of_file(str(root / "x.py"))
     assert settings.src == (str(root / "lib"),) and settings.enabled(RULES) == {"TL101", "TL102", "TL201"}
@@ -332,13 +353,21 @@ def test_a_project_is_not_told_the_environment(tree, outside):
 
 
 def test_a_configuration_that_is_a_link_out_of_its_project_is_not_read(tree, outside):
-    root = tree({"pyproject.toml": '[tool.torchlint]\nselect = ["TL102"]', "project/.git/HEAD": "", "shared/torchlint.toml": 'select = ["TL101"]'})
+    root = tree(
+        {
+            "pyproject.toml": '[tool.torchlint]\nselect = ["TL102"]',
+            "project/.git/HEAD": "",
+            "shared/torchlint.toml": 'select = ["TL101"]',
+        }
+    )
     (root / "project/torchlint.toml").symlink_to(outside / "base.toml")
     configurations = Configurations()
     assert configurations.of_file(str(root / "project/x.py")).enabled(RULES) == {"TL102"}
     assert "is not read" in configurations.warnings[0]
     (root / "near").symlink_to("shared", target_is_directory=True)
-    assert configurations.of_file(str(root / "near/x.py")).enabled(RULES) == {"TL101"}, "the user went through this link"
+    assert configurations.of_file(str(root / "near/x.py")).enabled(RULES) == {"TL101"}, (
+        "the user went through this link"
+    )
 
 
 def test_a_project_does_not_say_where_torchlint_writes(tree, outside):
@@ -365,7 +394,9 @@ def test_the_user_may_lead_anywhere(tree, outside, monkeypatch):
         assert settings.src == (str(outside / "lib"),)
     assert (named.cache_dir, bare.cache_dir) == (str(outside / "named"), str(outside / "mine"))
     inside = Configurations().of_file(str(root / "project/x.py"))
-    assert (inside.cache_dir, inside.src) == (str(outside / "mine"), ()), "of the user's own only what no project may say"
+    assert (inside.cache_dir, inside.src) == (str(outside / "mine"), ()), (
+        "of the user's own only what no project may say"
+    )
     inline = Configurations([inline_layer('cache-dir = "~/inline"')]).of_file(str(root / "project/x.py"))
     assert inline.cache_dir == str(outside / "inline")
 
@@ -399,7 +430,15 @@ def test_rules_are_named_by_nothing_but_the_user(tree, how):
 
 
 @pytest.mark.parametrize(
-    "text", ["tool = 3", "tool = 'torchlint'", "[tool]\ntorchlint = 3", "torchlint = " + "[" * 5000, f"torchlint = {'9' * 5000}", "tool = [{torchlint = 3}]"]
+    "text",
+    [
+        "tool = 3",
+        "tool = 'torchlint'",
+        "[tool]\ntorchlint = 3",
+        "torchlint = " + "[" * 5000,
+        f"torchlint = {'9' * 5000}",
+        "tool = [{torchlint = 3}]",
+    ],
 )
 def test_tables_of_any_shape_are_one_clear_line_or_not_ours(tree, text):
     root = tree({"pyproject.toml": text})
@@ -410,7 +449,9 @@ def test_tables_of_any_shape_are_one_clear_line_or_not_ours(tree, text):
 
 
 def test_a_long_chain_of_files_is_one_clear_line(tree):
-    root = tree({"torchlint.toml": 'extend = "0.toml"', **{f"{i}.toml": f'extend = "{i + 1}.toml"' for i in range(2000)}})
+    root = tree(
+        {"torchlint.toml": 'extend = "0.toml"', **{f"{i}.toml": f'extend = "{i + 1}.toml"' for i in range(2000)}}
+    )
     with pytest.raises(ConfigError, match="extend each other"):
         Configurations().of_file(str(root / "x.py"))
 
@@ -436,5 +477,13 @@ def test_a_configuration_that_would_take_long_is_refused(tree, text, words):
 
 
 def test_many_patterns_are_tried_once_for_a_file(tree):
-    root = tree({"torchlint.toml": "[per-file-ignores]\n" + "".join(f"'*a*a*{i}' = ['TL101', 'TL201']\n" for i in range(1_500)) + "'*.py' = ['TL2']\n"})
+    root = tree(
+        {
+            "torchlint.toml": (
+                "[per-file-ignores]\n"
+                + "".join(f"'*a*a*{i}' = ['TL101', 'TL201']\n" for i in range(1_500))
+                + "'*.py' = ['TL2']\n"
+            )
+        }
+    )
     assert Configurations().of_folder(str(root)).ignored_in(str(root / ("a" * 200 + ".py"))) == ("TL2",)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import pytest
 
@@ -182,7 +182,7 @@ def test_the_dry_run_may_be_asked_for_in_flake8s_configuration(tree: Callable, p
 
 def test_loading_the_plugin_loads_nothing_else() -> None:
     code = (
-        "import sys, torchlint.frontends.flake8; "
-        "print(sorted({'libcst', 'torch', 'msgspec', 'torchlint.linter', 'torchlint.config', 'rich'} & set(sys.modules)))"
+        "import sys, torchlint.frontends.flake8; print(sorted({'libcst', 'torch', 'msgspec', 'torchlint.linter',"
+        " 'torchlint.config', 'rich'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

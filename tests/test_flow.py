@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from asking import asked, callees_of, module_of, origins_of
 from effort import calls_of
+
 from torchlint.source.flow.flow import SAME_NUMBERS, origins
 from torchlint.source.flow.kinds import kinds
 
@@ -128,12 +128,21 @@ def test_statements(program, found):
         ("@dataclass; class A:; ·x: int = a(); o = A(b()); ask(o.x)", {"b()"}),
         ("@dataclass; class A:; ·x: int = a(); o = A(x=b()); ask(o.x)", {"b()"}),
         ("@dataclass; class A:; ·x: int = a(); o = A(b()); o.x = c(); ask(o.x)", {"?"}),
-        ("from typing import NamedTuple; class A(NamedTuple):; ·x: int; ·y: int; p, q = A(a(), y=b()); ask(q)", {"b()"}),
+        (
+            "from typing import NamedTuple; class A(NamedTuple):; ·x: int; ·y: int; p, q = A(a(), y=b()); ask(q)",
+            {"b()"},
+        ),
         ("def f(k):; ·if k == 1:; ··return a(); ·return b(); ask(f(1))", {"a()"}),
         ("def f(k=2):; ·if k == 1:; ··return a(); ·return b(); ask(f())", {"b()"}),
         ("def f(k):; ·return a() if k else b(); ask(f(None))", {"b()"}),
         ("def f(k):; ·if k in ('m', 'n'):; ··return a(); ·return b(); ask(f(g))", {"a()", "b()"}),
-        ("class A:; ·def __init__(self, k):; ··if not k:; ···self.x = a(); ··else:; ···self.x = b(); ask(A(False).x)", {"a()"}),
+        (
+            (
+                "class A:; ·def __init__(self, k):; ··if not k:; ···self.x = a(); ··else:; ···self.x = b();"
+                " ask(A(False).x)"
+            ),
+            {"a()"},
+        ),
     ],
 )
 def test_functions_and_objects(program, found):
@@ -153,13 +162,22 @@ def test_functions_and_objects(program, found):
         (SEQUENTIAL + "m.append(nn.ReLU())\nm.insert(0, nn.Tanh())\nask(m(x))", "m(x)"),
         (SEQUENTIAL + "if c:\n    m.append(nn.ReLU())\nask(m(x))", "m(x)"),
         ("m = nn.Sequential(nn.ReLU(), nn.Sequential(nn.ReLU(), nn.Softmax(1)))\nask(m(x))", "nn.Softmax(1)[applied]"),
-        ("m = nn.Sequential(OrderedDict([('a', nn.ReLU()), ('b', nn.Softmax(1))]))\nask(m(x))", "nn.Softmax(1)[applied]"),
+        (
+            "m = nn.Sequential(OrderedDict([('a', nn.ReLU()), ('b', nn.Softmax(1))]))\nask(m(x))",
+            "nn.Softmax(1)[applied]",
+        ),
         ("m = nn.Sequential(OrderedDict(a=nn.ReLU(), b=nn.Softmax(1)))\nask(m(x))", "nn.Softmax(1)[applied]"),
         ("m = nn.Sequential(*[nn.ReLU(), nn.Softmax(1)])\nask(m(x))", "nn.Softmax(1)[applied]"),
         ("l = [nn.ReLU()]\nl.append(nn.Softmax(1))\nm = nn.Sequential(*l)\nask(m(x))", "nn.Softmax(1)[applied]"),
         ("l = []\nfor i in a:\n    l.append(nn.Softmax(1))\nm = nn.Sequential(*l)\nask(m(x))", "?"),
         ("l = []\nl += [nn.Softmax(1)]\nm = nn.Sequential(*l)\nl.pop()\nask(m(x))", "nn.Softmax(1)[applied]"),
-        ("class S(nn.Sequential):\n    def __init__(self):\n        super().__init__(nn.ReLU(), nn.Softmax(1))\nask(S()(x))", "nn.Softmax(1)[applied]"),
+        (
+            (
+                "class S(nn.Sequential):\n    def __init__(self):\n        super().__init__(nn.ReLU(),"
+                " nn.Softmax(1))\nask(S()(x))"
+            ),
+            "nn.Softmax(1)[applied]",
+        ),
         ("class S(nn.Sequential): pass\nask(S(nn.ReLU(), nn.Softmax(1))(x))", "nn.Softmax(1)[applied]"),
         ("class M(nn.Module):\n    def forward(self, x): return F.softmax(x)\nask(M()(x))", "F.softmax(x)"),
         ("class M(nn.Module):\n    def forward(self, x): return x\nm = nn.Sequential(nn.ReLU(), M())\nask(m(q))", "x"),
@@ -175,7 +193,11 @@ def test_what_modules_return(program, found):
         ("from m import x\nask(x)", "x = a()\n", {"a()"}),
         ("import m\nask(m.x)", "if c: x = a()\nelse: x = b()\n", {"a()", "b()"}),
         ("from m import N\nask(N().x)", "class N:\n    def __init__(self): self.x = a()\n", {"a()"}),
-        ("from m import B\nclass A(B):\n    def f(self): ask(self.x)", "class B:\n    def __init__(self): self.x = a()\n", {"a()"}),
+        (
+            "from m import B\nclass A(B):\n    def f(self): ask(self.x)",
+            "class B:\n    def __init__(self): self.x = a()\n",
+            {"a()"},
+        ),
         ("from m import f\nask(f(b()))", "def f(v): return v\n", {"b()"}),
         ("from m import *\nask(x)", "x = a()\n", {"a()"}),
     ],
@@ -191,14 +213,27 @@ def test_what_is_looked_through_is_the_choice_of_who_asks():
 
 
 LONG = {
-    "3,000 branches": "def f(x):\n" + "".join(f"    if c{i}:\n        x = g{i}(x)\n" for i in range(3000)) + "    ask(x)\n",
-    "3,000 ifs of one name": "def f():\n" + "".join(f"    if x == {i}: x = {i}\n" for i in range(3000)) + "    ask(x)\n",
-    "800 elifs": "def f(k):\n    if k == 0: x = 0\n" + "".join(f"    elif k == {i}: x = {i}\n" for i in range(1, 800)) + "    ask(x)\n",
+    "3,000 branches": (
+        "def f(x):\n" + "".join(f"    if c{i}:\n        x = g{i}(x)\n" for i in range(3000)) + "    ask(x)\n"
+    ),
+    "3,000 ifs of one name": (
+        "def f():\n" + "".join(f"    if x == {i}: x = {i}\n" for i in range(3000)) + "    ask(x)\n"
+    ),
+    "800 elifs": (
+        "def f(k):\n    if k == 0: x = 0\n"
+        + "".join(f"    elif k == {i}: x = {i}\n" for i in range(1, 800))
+        + "    ask(x)\n"
+    ),
     "a chain of 1,000 names": "x0 = a()\n" + "".join(f"x{i} = x{i - 1}\n" for i in range(1, 1000)) + "ask(x999)\n",
     "a chain of 300 calls": "ask(x" + ".view(1)" * 300 + ")\n",
     "a sum of 500": "ask(" + " + ".join(["x"] * 500) + ")\n",
-    "500 functions in a row": "def f0(): return a()\n" + "".join(f"def f{i}(): return f{i - 1}()\n" for i in range(1, 500)) + "ask(f499())\n",
-    "every function calls every other": "".join(f"def f{i}(v): return " + " or ".join(f"f{j}(v)" for j in range(30)) + "\n" for i in range(30)) + "ask(f0(1))\n",
+    "500 functions in a row": (
+        "def f0(): return a()\n" + "".join(f"def f{i}(): return f{i - 1}()\n" for i in range(1, 500)) + "ask(f499())\n"
+    ),
+    "every function calls every other": (
+        "".join(f"def f{i}(v): return " + " or ".join(f"f{j}(v)" for j in range(30)) + "\n" for i in range(30))
+        + "ask(f0(1))\n"
+    ),
     "a long dotted name": "ask(torch" + ".a" * 900 + ")\n",
 }
 
@@ -213,7 +248,11 @@ def test_every_search_ends_soon(name):
 
 
 def test_a_long_file_is_read_once():
-    text = PRELUDE + "".join(f"def f{i}(x):\n    y = F.softmax(x, dim=1)\n    return y\n\n" for i in range(5_000)) + "ask(f4999(1))\n"
+    text = (
+        PRELUDE
+        + "".join(f"def f{i}(x):\n    y = F.softmax(x, dim=1)\n    return y\n\n" for i in range(5_000))
+        + "ask(f4999(1))\n"
+    )
     found = []
     assert calls_of(lambda: found.extend(origins_of(text)), CALLS // 10) < CALLS // 10
     assert found == ["F.softmax(x, dim=1)"]

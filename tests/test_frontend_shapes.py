@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.frontends import cli  # noqa: E402
+from torchlint.frontends import cli
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 GOOD = (
@@ -152,12 +152,13 @@ def test_the_page_stands_alone(shapes, tmp_path):
 
 
 def test_long_forwards_have_a_picture_of_their_modules(shapes):
-    many = HEAD + (
-        "class Part(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(8, 8)\n"
-        "    def forward(self, x):\n        return F.relu(self.fc(x)) + x\n"
-        "class Deep(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.parts = nn.ModuleList([Part() for _ in range(60)])\n"
-        "    def forward(self, x):\n        for part in self.parts:\n            x = part(x)\n        return x\n"
+    many = (
+        HEAD
+        + "class Part(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(8,"
+        " 8)\n    def forward(self, x):\n        return F.relu(self.fc(x)) + x\nclass Deep(nn.Module):\n    def"
+        " __init__(self):\n        super().__init__()\n        self.parts = nn.ModuleList([Part() for _ in"
+        " range(60)])\n    def forward(self, x):\n        for part in self.parts:\n            x = part(x)\n       "
+        " return x\n"
     )
     _, out, _ = shapes({"deep.py": many}, "deep.py:Deep", "--output-format", "html")
     page = _Page(out)
@@ -165,8 +166,8 @@ def test_long_forwards_have_a_picture_of_their_modules(shapes):
 
 
 def test_sizes_that_are_assumed_are_no_finding(shapes):
-    relation = HEAD + (
-        "class Residual(nn.Module):\n    def __init__(self, inplanes, planes):\n        super().__init__()\n"
+    relation = (
+        HEAD + "class Residual(nn.Module):\n    def __init__(self, inplanes, planes):\n        super().__init__()\n"
         "        self.conv = nn.Conv2d(inplanes, planes * 4, 1)\n"
         "    def forward(self, x):\n        return x + self.conv(x)\n"
     )

@@ -1,4 +1,6 @@
-"""Programs that want to hang, flood or escape: linting one leaves no trace, ends soon, and does not disturb the next."""
+"""Programs that want to hang, flood or escape: linting one leaves no trace, ends soon, and does not disturb the
+next.
+"""
 
 import json
 import os
@@ -15,7 +17,8 @@ pytest.importorskip("torch")
 HERE = Path(__file__).parent
 HOSTILE = HERE.parent / "fixtures" / "hostile"
 SECONDS, MEGABYTES = 2, 1024  # the promise; benchmarks/hostile.py measures it
-BARE = 350  # megabytes of a worker that has run nothing but an ordinary program; later ones hold what earlier programs have left
+# megabytes of a worker that has run nothing but an ordinary program; later ones hold what earlier programs have left
+BARE = 350
 HEADROOM = 3  # what the tests allow beyond it, after the pace of the machine is taken into account
 WATCHDOG = 120  # seconds until a program counts as endless
 
@@ -37,13 +40,22 @@ GENERATED = {
     "nested_calls": USE + "x = " + "abs(" * 150 + "torch.zeros(1)" + ")" * 150,
     "nested_lambdas": USE + "x = " + "(lambda: " * 90 + "torch.zeros(1)" + ")()" * 90,
     "nested_conditions": USE + "x = " + "torch if torch else " * 20_000 + "1",
-    "nested_functions": USE + "".join("  " * i + f"def f{i}():\n" for i in range(95)) + "  " * 95 + "return torch\nf0()",
+    "nested_functions": (
+        USE + "".join("  " * i + f"def f{i}():\n" for i in range(95)) + "  " * 95 + "return torch\nf0()"
+    ),
     "nested_ifs": USE + "".join(" " * i + "if torch:\n" for i in range(95)) + " " * 95 + "x = 1",
-    "nested_loops": USE + "".join(" " * i + f"for i{i} in range(10):\n" for i in range(19)) + " " * 19 + "x = torch.zeros(1)",
+    "nested_loops": (
+        USE + "".join(" " * i + f"for i{i} in range(10):\n" for i in range(19)) + " " * 19 + "x = torch.zeros(1)"
+    ),
     "many_elifs": USE + "if torch is 1:\n pass\n" + "elif torch is 2:\n pass\n" * 5_000,
     "many_lines": USE + "x = torch.zeros(3)\n" + "x = x + 1\n" * 20_000,
     "many_functions": USE + "".join(f"def f{i}(x):\n    return torch.relu(x)\n" for i in range(5_000)),
-    "many_classes": USE + "".join(f"class C{i}(torch.nn.Module):\n    def forward(self, x):\n        return x @ x\n" for i in range(3_000)),
+    "many_classes": (
+        USE
+        + "".join(
+            f"class C{i}(torch.nn.Module):\n    def forward(self, x):\n        return x @ x\n" for i in range(3_000)
+        )
+    ),
     "many_decorators": USE + "@torch.no_grad()\n" * 5_000 + "def f(x):\n    return x\nf(torch.zeros(1))",
     "many_arguments": USE + "torch.zeros(" + ", ".join(["1"] * DEEP) + ")",
     "many_keywords": USE + "dict(" + ", ".join(f"k{i}=torch" for i in range(20_000)) + ")",
@@ -67,7 +79,8 @@ GENERATED = {
     "a_stack_of_a_million": USE + "x = torch.stack([torch.zeros(2)] * 10**6)",
     "many_recurrent_networks": USE + "x = [torch.nn.LSTM(4, 4, 100) for i in range(10**4)]",
     "many_transformers": USE + "x = [torch.nn.TransformerEncoderLayer(512, 8) for i in range(10**5)]",
-    "a_scatter_of_ten_dimensions": USE + "x = torch.zeros(5, 6, 7, 8, 9, 10, 11, 12, 13, device='meta').long()\nx.scatter_add(0, x, x.half())",
+    "a_scatter_of_ten_dimensions": USE
+    + "x = torch.zeros(5, 6, 7, 8, 9, 10, 11, 12, 13, device='meta').long()\nx.scatter_add(0, x, x.half())",
     "an_unfinished_text": USE + "x = '''" + "a\n" * DEEP,
 }
 GAPS = dict(
@@ -86,7 +99,12 @@ class Worker:
         self.process = None
 
     def start(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(HERE.parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "OMP_NUM_THREADS": "1",
+        }
         self.process = subprocess.Popen(
             [sys.executable, str(HERE / "hostile_worker.py")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=self.folder, env=environment,
@@ -131,7 +149,11 @@ def worker(tmp_path_factory):
 
 def traces(folder: Path) -> list[str]:
     """Everything on disk that no program may make, and what is missing."""
-    found = [str(path) for path in (*folder.glob("torchlint-was-here*"), *HOSTILE.glob("torchlint-was-here*")) if path.exists()]
+    found = [
+        str(path)
+        for path in (*folder.glob("torchlint-was-here*"), *HOSTILE.glob("torchlint-was-here*"))
+        if path.exists()
+    ]
     found += [path for path in ("/tmp/torchlint-was-here", "/torchlint-was-here") if os.path.exists(path)]
     return found + [name for name in ("keep-me", "keep-me-too") if (folder / name).read_text() != "kept"]
 

@@ -15,7 +15,31 @@ from torchlint.config_file import Configurations
 from torchlint.ignores import WILDCARDS, Ignores, Rules, is_ignored
 from torchlint.walk import DEEPEST, Walk
 
-NAMES = ["a", "b", "ab", "ba", "aab", "a.py", "b.py", "A", "é.py", "a b", "a ", "[a]", "a]", "*", "a*b", "\\", "a\\b", "!a", "#a", "a\nb", "-", "^", "0"]
+NAMES = [
+    "a",
+    "b",
+    "ab",
+    "ba",
+    "aab",
+    "a.py",
+    "b.py",
+    "A",
+    "é.py",
+    "a b",
+    "a ",
+    "[a]",
+    "a]",
+    "*",
+    "a*b",
+    "\\",
+    "a\\b",
+    "!a",
+    "#a",
+    "a\nb",
+    "-",
+    "^",
+    "0",
+]
 PARTS = [
     "a", "b", "a", "b", "ab", "/", "/", "*", "**", "**/", "/**", "?", "[ab]", "[!a]", "[^b]", "[a-z]", "[[:alpha:]]", "[]a]", "[a", "\\*", "\\a", "\\",
     "é", ".py", "*.py", " ", "!", "#", "[[:foo:]]", "[a-]", "[\\]]", "[/]", "[!/]", "-", "***", "[[:punct:]]", "x", "\\/", "[b-a]", "[[:a]", "[[:]", "*/",
@@ -69,7 +93,9 @@ def test_patterns_mean_what_they_mean_to_git(tmp_path):
     for _ in range(ROUNDS):
         written = {}
         for folder in ("", *chance.sample(folders, 2)):
-            written[folder] = "\n".join(a_pattern(chance) for _ in range(chance.randint(1, 3))) + chance.choice(["", "\n"])
+            written[folder] = "\n".join(a_pattern(chance) for _ in range(chance.randint(1, 3))) + chance.choice(
+                ["", "\n"]
+            )
             (root / folder / ".gitignore").write_bytes(written[folder].encode())
         asked = ["git", "check-ignore", "--no-index", "--stdin", "-z"]
         done = subprocess.run(asked, cwd=root, env=environment, input="\0".join(paths).encode(), capture_output=True)
@@ -119,16 +145,24 @@ HOSTILE = {
 def test_no_pattern_takes_long(tree):
     """Each in an ignore file and in a configuration of its own, with long names to try it on."""
     names = [f"{'a/' * 40}{'a' * 200}{i}.py" for i in range(5)]
-    files = {f"{kind}/{one}/{name}": "import torch\n" for kind in ("ignore", "configure") for one in HOSTILE for name in names}
+    files = {
+        f"{kind}/{one}/{name}": "import torch\n"
+        for kind in ("ignore", "configure")
+        for one in HOSTILE
+        for name in names
+    }
     for one, pattern in HOSTILE.items():
         files[f"ignore/{one}/.gitignore"] = pattern
         if len(pattern) < 1000:
             files[f"configure/{one}/torchlint.toml"] = (
-                f"extend-exclude = ['{pattern}']\ninclude = ['{pattern}', '*.py']\nper-file-ignores = {{ '{pattern}' = ['TL1'] }}\n"
+                f"extend-exclude = ['{pattern}']\ninclude = ['{pattern}', '*.py']\nper-file-ignores = {{ '{pattern}' ="
+                " ['TL1'] }\n"
             )
     root = tree({**files, ".git/HEAD": ""})
     command = [sys.executable, "-m", "torchlint", "check", "--no-dry-run", "--no-cache", "-j", "1"]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, env={**os.environ, "XDG_CONFIG_HOME": str(root)})
+    done = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, timeout=60, env={**os.environ, "XDG_CONFIG_HOME": str(root)}
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -139,7 +173,17 @@ def walk(*paths: str) -> tuple[list[str], list[str], list[str]]:
 
 @pytest.mark.usefixtures("alone")
 def test_ignore_files_that_are_not_read_are_said(tree):
-    root = tree({"a.py": "", "rules": "a.py\n", "link/b.py": "", "pipe/c.py": "", "large/d.py": "", "many/e.py": "", "folder/.gitignore/x": ""})
+    root = tree(
+        {
+            "a.py": "",
+            "rules": "a.py\n",
+            "link/b.py": "",
+            "pipe/c.py": "",
+            "large/d.py": "",
+            "many/e.py": "",
+            "folder/.gitignore/x": "",
+        }
+    )
     (root / "link/.gitignore").symlink_to("../rules")  # git does not follow it either
     os.mkfifo(root / "pipe/.gitignore")
     (root / "large/.gitignore").write_bytes(b"d.py\n" * 300_000)

@@ -44,7 +44,11 @@ def test_scopes(text, scope):
 
 
 def test_jumps_belong_to_their_loop():
-    index = Index("for a in r:\n    for b in r:\n        break\n    else:\n        continue\n    while c:\n        if d: continue\n", "a.py")
+    index = Index(
+        "for a in r:\n    for b in r:\n        break\n    else:\n        continue\n    while c:\n        if d:"
+        " continue\n",
+        "a.py",
+    )
     jumps = {loop.lineno: [jump.lineno for jump in loop.jumps] for loop in index.nodes(ast.For, ast.While)}
     assert jumps == {1: [5], 2: [3], 6: [7]}
 
@@ -56,7 +60,11 @@ def test_what_a_node_stands_in():
     assert enclosing_class(index.functions[0]).name == "A"
 
 
-@pytest.mark.parametrize("text, line", [("x = 1\ndef f(:\n", 2), ("\x00", 1), ("(" * 100_000, 1), ("x = '\ud800'", 1)], ids=lambda v: repr(v)[:20])
+@pytest.mark.parametrize(
+    "text, line",
+    [("x = 1\ndef f(:\n", 2), ("\x00", 1), ("(" * 100_000, 1), ("x = '\ud800'", 1)],
+    ids=lambda v: repr(v)[:20],
+)
 def test_what_cannot_be_parsed_is_said_in_one_line(text, line):
     with pytest.raises(CannotParse) as caught:
         parse(text)
@@ -66,13 +74,21 @@ def test_what_cannot_be_parsed_is_said_in_one_line(text, line):
 @pytest.mark.parametrize(
     "line, needs",
     [
-        ("def unwrap[T](x: T) -> T:", "3.12"), ("class Box[T]:", "3.12"), ("    async def f[*Ts](x):", "3.12"), ("type Pair[T] = tuple[T, T]", "3.12"),
-        ("class Box[T = int]:", "3.13"), ("except* ValueError:", "3.11"), ("def f(:", ""), ("type(x) = 3", ""),
+        ("def unwrap[T](x: T) -> T:", "3.12"),
+        ("class Box[T]:", "3.12"),
+        ("    async def f[*Ts](x):", "3.12"),
+        ("type Pair[T] = tuple[T, T]", "3.12"),
+        ("class Box[T = int]:", "3.13"),
+        ("except* ValueError:", "3.11"),
+        ("def f(:", ""),
+        ("type(x) = 3", ""),
     ],
 )
 def test_newer_syntax_is_called_so(line, needs):
     said = reason(SyntaxError("invalid syntax", ("a.py", 1, 1, line)), (3, 10))
-    assert said == ("invalid syntax" if not needs else f"invalid syntax (this is Python {needs} syntax, and torchlint runs on 3.10)")
+    assert said == (
+        "invalid syntax" if not needs else f"invalid syntax (this is Python {needs} syntax, and torchlint runs on 3.10)"
+    )
     assert reason(SyntaxError("invalid syntax", ("a.py", 1, 1, line)), (3, 13)) == "invalid syntax"
 
 

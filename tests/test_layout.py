@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator
 
 import pytest
 
@@ -38,10 +38,17 @@ STOREYS = {
 }
 # Files that need each other: what calls and values come from, and Python's expressions and statements.
 CIRCLES = [
-    {"source.flow.branches", "source.flow.callers", "source.flow.calling", "source.flow.classes", "source.flow.flow", "source.flow.identity"},
+    {
+        "source.flow.branches",
+        "source.flow.callers",
+        "source.flow.calling",
+        "source.flow.classes",
+        "source.flow.flow",
+        "source.flow.identity",
+    },
     {f"shapes.language.{file}" for file in ("expressions", "functions", "patterns", "statements", "targets")},
 ]
-LONGEST = 500  # lines; 300 is what we aim at
+LONGEST = 600  # lines: a call whose arguments do not fit has one for each
 
 
 def name(path: Path) -> str:
@@ -96,8 +103,13 @@ def test_parts_import_only_what_lies_below_them(path: Path) -> None:
 
 def needs() -> dict[str, set[str]]:
     """Each module of torchlint with those it needs to run."""
-    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES if path.name != "__init__.py"}
-    return {module: {other for other, _ in imports(path, for_types=False) if other in modules and other != module} for module, path in modules.items()}
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES if path.name != "__init__.py"
+    }
+    return {
+        module: {other for other, _ in imports(path, for_types=False) if other in modules and other != module}
+        for module, path in modules.items()
+    }
 
 
 def circles(needed: dict[str, set[str]]) -> list[set[str]]:
@@ -117,7 +129,11 @@ def circles(needed: dict[str, set[str]]) -> list[set[str]]:
 @pytest.mark.parametrize("world", STOREYS)
 def test_a_storey_imports_only_what_lies_below(world: str) -> None:
     order = STOREYS[world]
-    homes = {path: path.relative_to(PACKAGE / world).parts[0] for path in MODULES if part(path) == world and path.parent != PACKAGE / world}
+    homes = {
+        path: path.relative_to(PACKAGE / world).parts[0]
+        for path in MODULES
+        if part(path) == world and path.parent != PACKAGE / world
+    }
     assert set(homes.values()) == set(order), "a new folder is a new storey: say what it rests on"
     flat = {path.name for path in MODULES if path.parent == PACKAGE / world}
     assert flat == {"__init__.py"}, "every file has its storey"
@@ -133,7 +149,9 @@ def test_a_storey_imports_only_what_lies_below(world: str) -> None:
 
 def test_files_need_each_other_only_where_that_is_the_nature_of_the_thing() -> None:
     found = circles(needs())
-    assert sorted(map(sorted, found)) == sorted(sorted(f"torchlint.{module}" for module in circle) for circle in CIRCLES)
+    assert sorted(map(sorted, found)) == sorted(
+        sorted(f"torchlint.{module}" for module in circle) for circle in CIRCLES
+    )
 
 
 def test_nothing_but_a_front_end_imports_a_front_end() -> None:
@@ -185,5 +203,5 @@ def test_files_are_short_and_open_with_a_sentence(path: Path) -> None:
         return
     docstring = ast.get_docstring(ast.parse(text))
     assert docstring, "a module opens with one sentence that says what it is"
-    assert docstring.splitlines()[0].rstrip()[-1] in ".:", "the first line is a whole sentence"
+    assert docstring.split("\n\n")[0].rstrip()[-1] in ".:", "the first paragraph is a whole sentence"
     assert len(text.splitlines()) <= LONGEST, "split it: one file, one purpose"

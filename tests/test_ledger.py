@@ -180,7 +180,9 @@ def test_what_was_judged_false_fails_when_it_is_said_again(bench: Bench) -> None
 def test_a_linted_source_is_no_place_to_import_from(bench: Bench) -> None:
     ran = bench.folder / "ran"
     wicked = f"open({str(ran)!r}, 'w')\n"
-    bench.package("tiny", {"tiny/a.py": DEEP, "random.py": wicked, "msgspec.py": wicked, "torchlint/__init__.py": wicked})
+    bench.package(
+        "tiny", {"tiny/a.py": DEEP, "random.py": wicked, "msgspec.py": wicked, "torchlint/__init__.py": wicked}
+    )
     bench.run("fetch")
     done = bench.run("lint", "--text-only", "--output", bench.folder / "found")
     assert done.returncode == 0, done.stderr
@@ -264,7 +266,9 @@ def test_the_list_and_the_ledger_of_the_repository_belong_together() -> None:
     assert done.returncode == 0, done.stderr
     lines = (LEDGER / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     listed = (LEDGER / "sources.toml").read_text(encoding="utf-8")
-    assert {name for name in (json.loads(line)["source"] for line in lines) if f'name = "{name}"' not in listed} == set()
+    assert {
+        name for name in (json.loads(line)["source"] for line in lines) if f'name = "{name}"' not in listed
+    } == set()
     keys = ("source", "version", "path", "cell", "line", "code")
     places = [tuple(json.loads(line).get(key) or 0 for key in keys) for line in lines]
     assert len(set(places)) == len(places)

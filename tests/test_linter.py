@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
 from effort import calls_of
+
 from torchlint.config import Selection, Settings
-from torchlint.finding import Edit, Finding, Fix, Span
 from torchlint.edits import landings
+from torchlint.finding import Edit, Finding, Fix, Span
 from torchlint.linter import fix, fix_until_stable, lint
 from torchlint.rule import load_rules
 
@@ -60,13 +60,21 @@ CALLS = 100_000_000  # the hardest of these takes 33 million, most less than one
         "import torch\nx = [" + "torch.zeros(1), " * 2_000 + "]\n",
         "import torch\nx = '" + "a" * 1_000_000 + "'\n",
         "import torch\n" + "".join("    " * i + "if torch.rand(1):\n" for i in range(90)) + "    " * 90 + "x += 1\n",
-        "import torch\ndef f(k):\n    if k == 0: x = 0\n" + "".join(f"    elif k == {i}: x = torch.zeros({i})\n" for i in range(1, 400)) + "    x += 1\n",
+        "import torch\ndef f(k):\n    if k == 0: x = 0\n"
+        + "".join(f"    elif k == {i}: x = torch.zeros({i})\n" for i in range(1, 400))
+        + "    x += 1\n",
         "import torch\nx = " + "torch.relu(" * 80 + "x" + ")" * 80 + "\n",
         "import torch\n" + "".join(f"x{i} = torch.relu(x{i - 1})\n" for i in range(1, 2000)) + "x1999.backward()\n",
         "import torch\nx = torch.zeros(1)\nfor i in r:\n" + "    x = x * 2\n    x += 1\n" * 300 + "x.backward()\n",
         "import torch\ntorch = torch.torch\nnn = torch.nn\nnn.x = nn = nn.nn\nnn.Softmax()(nn)\n",
-        "import torch\nclass A(A): pass\nclass B(C): pass\nclass C(B):\n    def forward(self, x): return self.forward(x)\n",
-        "import torch\nnode = torch.start\nwhile node:\n    node = node.parent\n    node.step()\n    node().backward()\n",
+        (
+            "import torch\nclass A(A): pass\nclass B(C): pass\nclass C(B):\n    def forward(self, x): return"
+            " self.forward(x)\n"
+        ),
+        (
+            "import torch\nnode = torch.start\nwhile node:\n    node = node.parent\n    node.step()\n   "
+            " node().backward()\n"
+        ),
     ],
     ids=lambda text: text[13:50],
 )
@@ -78,7 +86,9 @@ def test_hostile_text_crashes_no_rule_and_takes_no_time(text):
 
 def user_rules(folder, *bodies: str):
     for number, body in enumerate(bodies):
-        (folder / f"TL99{number}_rule.py").write_text(f'"""Do not.\n"""\nfrom torchlint import on_call\n\n@on_call("torch.zeros")\ndef check(call):\n    {body}\n')
+        (folder / f"TL99{number}_rule.py").write_text(
+            f'"""Do not.\n"""\nfrom torchlint import on_call\n\n@on_call("torch.zeros")\ndef check(call):\n    {body}\n'
+        )
     return load_rules([folder])
 
 
@@ -101,7 +111,9 @@ def test_a_crash_of_a_rule_is_one_finding(tmp_path, body, said):
 
 
 def test_one_mistake_is_said_once():
-    """The text world names the tensor, the dry run the layer in which it meets another: they share the line of the call."""
+    """The text world names the tensor, the dry run the layer in which it meets another: they share the line of the
+    call.
+    """
     pytest.importorskip("torch")
     text = """import torch
 from torch import nn
@@ -135,18 +147,31 @@ def test_numpy_of_a_graph_is_said_once():
 
 @pytest.mark.parametrize("library, found", [("torch", ["TL501"]), ("paddle", [])])
 def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, library, found):
-    engine = "def train(model, loader, optimizer):\n    for x in loader:\n        model(x).sum().backward()\n        optimizer.step()\n"
+    engine = (
+        "def train(model, loader, optimizer):\n    for x in loader:\n        model(x).sum().backward()\n       "
+        " optimizer.step()\n"
+    )
     (tmp_path / "engine.py").write_text(engine)
-    (tmp_path / "main.py").write_text(f"import {library}\nfrom engine import train\ntrain({library}.Model(), loader, {library}.optim.SGD())\n")
+    (tmp_path / "main.py").write_text(
+        f"import {library}\nfrom engine import train\ntrain({library}.Model(), loader, {library}.optim.SGD())\n"
+    )
     assert [f.code for f in lint(engine, tmp_path / "engine.py").findings] == found
     assert lint(engine + "def broken(:", tmp_path / "engine.py").findings == ()
 
 
-@pytest.mark.parametrize("caller, found", [("    with torch.no_grad():\n        validate(net, data)\n", []), ("    validate(net, data)\n", ["TL505"])])
+@pytest.mark.parametrize(
+    "caller, found",
+    [("    with torch.no_grad():\n        validate(net, data)\n", []), ("    validate(net, data)\n", ["TL505"])],
+)
 def test_who_evaluates_without_gradients_may_stand_in_another_file(tmp_path, caller, found):
-    evaluation = "import torch\n\ndef validate(model, loader):\n    model.eval()\n    for x in loader:\n        print(model(x).sum().item())\n"
+    evaluation = (
+        "import torch\n\ndef validate(model, loader):\n    model.eval()\n    for x in loader:\n       "
+        " print(model(x).sum().item())\n"
+    )
     (tmp_path / "evaluation.py").write_text(evaluation)
-    (tmp_path / "main.py").write_text("import torch\nfrom evaluation import validate\n\ndef main(net, data):\n" + caller)
+    (tmp_path / "main.py").write_text(
+        "import torch\nfrom evaluation import validate\n\ndef main(net, data):\n" + caller
+    )
     assert [f.code for f in lint(evaluation, tmp_path / "evaluation.py", TEXT_WORLD).findings] == found
 
 
@@ -229,7 +254,9 @@ def check(call: Call):
 def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
     (tmp_path / "TL990_zeros.py").write_text(ZEROS)
     settings = Settings(dry_run=False, rule_paths=(str(tmp_path),))
-    text = "import torch\nif torch:\n    a = torch.zeros(1)\n    b = torch.zeros(2); c = torch.zeros(1), torch.zeros(3)\n"
+    text = (
+        "import torch\nif torch:\n    a = torch.zeros(1)\n    b = torch.zeros(2); c = torch.zeros(1), torch.zeros(3)\n"
+    )
     fixed, applied, left = fix_until_stable(text, "/nowhere/a.py", settings)
     assert fixed == text.replace("torch.zeros(2)", "0").replace("torch.zeros(3)", "0")
     assert len(applied) == 2 and [f.span.line for f in left.findings if f.code == "TL990"] == [3, 4]
@@ -243,7 +270,11 @@ def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
         ((2, 5), [Edit(Span(2, 1, 2, 3), "abcd")], ((2, 7), (2, 7))),
         ((2, 5), [Edit(Span(1, 3, 2, 2), "")], ((1, 6), (1, 6))),
         ((2, 5), [Edit(Span(2, 5, 2, 5), "x\n    ")], ((2, 5), (3, 5))),
-        ((2, 5), [Edit(Span(2, 1, 2, 1), "with a:\n"), Edit(Span(2, 3, 2, 9), "xyz"), Edit(Span(2, 9, 2, 9), "!")], ((3, 3), (3, 6))),
+        (
+            (2, 5),
+            [Edit(Span(2, 1, 2, 1), "with a:\n"), Edit(Span(2, 3, 2, 9), "xyz"), Edit(Span(2, 9, 2, 9), "!")],
+            ((3, 3), (3, 6)),
+        ),
         ((2, 5), [Edit(Span(2, 6, 2, 7), "")], ((2, 5), (2, 5))),
     ],
 )
@@ -259,7 +290,10 @@ def test_functions_that_call_each_other_are_followed_once():
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("p = torch.softmax(logits, dim=1)\nwith torch.no_grad():\n    q = p.log()\n", ("warning", "it underflows to 0")),
+        (
+            "p = torch.softmax(logits, dim=1)\nwith torch.no_grad():\n    q = p.log()\n",
+            ("warning", "it underflows to 0"),
+        ),
         ("p = torch.softmax(logits, dim=1)\nq = p.log()\n", ("warning", "it underflows to 0, and its gradient NaN")),
     ],
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from asking import callees_of
+
 from torchlint.source.flow.names import canonical
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
@@ -45,8 +45,14 @@ NET = "class Net: pass\n"
         ("m = nn.ModuleDict({'a': nn.Softmax(1)})\nask(m['a'](x))", "torch.nn.Softmax()"),
         ("for m in nn.ModuleList([nn.Softmax(1) for _ in r]):\n    ask(m(x))", "torch.nn.Softmax()"),
         ("class A:\n    ce = F.cross_entropy\n    def f(self):\n        ask(self.ce(x, y))", CROSS_ENTROPY),
-        ("class A:\n    ce = staticmethod(F.cross_entropy)\n    def f(self):\n        ask(self.ce(x, y))", CROSS_ENTROPY),
-        ("class A:\n    ce = nn.CrossEntropyLoss()\n    def f(self):\n        ask(self.ce(x, y))", "torch.nn.CrossEntropyLoss()"),
+        (
+            "class A:\n    ce = staticmethod(F.cross_entropy)\n    def f(self):\n        ask(self.ce(x, y))",
+            CROSS_ENTROPY,
+        ),
+        (
+            "class A:\n    ce = nn.CrossEntropyLoss()\n    def f(self):\n        ask(self.ce(x, y))",
+            "torch.nn.CrossEntropyLoss()",
+        ),
         # shadows
         ("def f(F):\n    ask(F.softmax(x))", ".softmax"),
         ("def f():\n    F = other()\n    ask(F.softmax(x))", ".softmax"),
@@ -56,12 +62,24 @@ NET = "class Net: pass\n"
         ("from torch.nn.functional import *\ndef softmax(x): return x\nask(softmax(x))", "function softmax"),
         ("def print(x): return x\nask(print(x))", "function print"),
         ("class CrossEntropyLoss: pass\nask(CrossEntropyLoss())", "class CrossEntropyLoss"),
-        ("class CrossEntropyLoss(nn.Module):\n    def forward(self, x): return x\nask(CrossEntropyLoss()(x))", "object forward"),
+        (
+            "class CrossEntropyLoss(nn.Module):\n    def forward(self, x): return x\nask(CrossEntropyLoss()(x))",
+            "object forward",
+        ),
         ("from losses import CrossEntropyLoss\nask(CrossEntropyLoss())", "losses.CrossEntropyLoss"),
         # more than one way to it
-        ("try:\n    from torch.nn import CrossEntropyLoss\nexcept ImportError:\n    CrossEntropyLoss = None\nask(CrossEntropyLoss())", "torch.nn.CrossEntropyLoss"),
+        (
+            (
+                "try:\n    from torch.nn import CrossEntropyLoss\nexcept ImportError:\n    CrossEntropyLoss ="
+                " None\nask(CrossEntropyLoss())"
+            ),
+            "torch.nn.CrossEntropyLoss",
+        ),
         ("try:\n    import torch.nn.functional as G\nexcept ImportError:\n    G = None\nask(G.softmax(x))", SOFTMAX),
-        ("try:\n    import torch.nn.functional as G\nexcept ImportError:\n    import mine as G\nask(G.softmax(x))", ".softmax"),
+        (
+            "try:\n    import torch.nn.functional as G\nexcept ImportError:\n    import mine as G\nask(G.softmax(x))",
+            ".softmax",
+        ),
     ],
 )
 def test_one_thing_is_called(program, called):
@@ -73,7 +91,13 @@ def test_one_thing_is_called(program, called):
     [
         ("if c:\n    s = torch.softmax\nelse:\n    s = torch.sigmoid\nask(s(x))", {"torch.softmax", "torch.sigmoid"}),
         ("s = torch.softmax if c else torch.sigmoid\nask(s(x))", {"torch.softmax", "torch.sigmoid"}),
-        ("if c:\n    from torch.cuda.amp import GradScaler\nelse:\n    from torch.amp import GradScaler\nask(GradScaler())", {"torch.cuda.amp.GradScaler", "torch.amp.GradScaler"}),
+        (
+            (
+                "if c:\n    from torch.cuda.amp import GradScaler\nelse:\n    from torch.amp import"
+                " GradScaler\nask(GradScaler())"
+            ),
+            {"torch.cuda.amp.GradScaler", "torch.amp.GradScaler"},
+        ),
         ("x = [torch.softmax, torch.sigmoid]\nfor s in x:\n    ask(s(x))", {"torch.softmax", "torch.sigmoid"}),
         ("from somewhere import *\nask(softmax(x))", set()),
         ("ask(undefined(x))", set()),
@@ -91,8 +115,21 @@ def test_several_things_or_none(program, called):
         ("from pkg import Net", {"pkg/__init__.py": "from .net import Net\n", "pkg/net.py": NET}),
         ("from pkg import Net", {"pkg/__init__.py": "from .net import *\n", "pkg/net.py": NET}),
         ("from pkg import *", {"pkg/__init__.py": "from .net import *\n", "pkg/net.py": NET}),
-        ("from pkg import Model as Net", {"pkg/__init__.py": "from .a.net import Net as Model\n", "pkg/a/net.py": "from ..b import Net\n", "pkg/b.py": NET}),
-        ("from pkg import Net", {"pkg/__init__.py": "try:\n    from .net import Net\nexcept ImportError:\n    Net = None\n", "pkg/net.py": NET}),
+        (
+            "from pkg import Model as Net",
+            {
+                "pkg/__init__.py": "from .a.net import Net as Model\n",
+                "pkg/a/net.py": "from ..b import Net\n",
+                "pkg/b.py": NET,
+            },
+        ),
+        (
+            "from pkg import Net",
+            {
+                "pkg/__init__.py": "try:\n    from .net import Net\nexcept ImportError:\n    Net = None\n",
+                "pkg/net.py": NET,
+            },
+        ),
         ("import pkg.net\nNet = pkg.net.Net", {"pkg/net.py": NET}),
         ("import pkg.net as n\nNet = n.Net", {"pkg/net.py": NET}),
         ("from pkg import net\nNet = net.Net", {"pkg/net.py": NET}),
@@ -106,11 +143,27 @@ def test_a_class_of_another_file(program, files):
 @pytest.mark.parametrize(
     "program, files, called",
     [
-        ("from a import loss\nask(loss(x, y))", {"a.py": "import torch.nn.functional as F\nloss = F.cross_entropy\n"}, {CROSS_ENTROPY}),
-        ("import a\nask(a.loss(x, y))", {"a.py": "from torch import nn\nloss = nn.CrossEntropyLoss()\n"}, {"torch.nn.CrossEntropyLoss()"}),
-        ("from a import f\nask(f())", {"a.py": "from b import f\n", "b.py": "from a import f\n"}, {"a.f"}),  # a circle of imports
+        (
+            "from a import loss\nask(loss(x, y))",
+            {"a.py": "import torch.nn.functional as F\nloss = F.cross_entropy\n"},
+            {CROSS_ENTROPY},
+        ),
+        (
+            "import a\nask(a.loss(x, y))",
+            {"a.py": "from torch import nn\nloss = nn.CrossEntropyLoss()\n"},
+            {"torch.nn.CrossEntropyLoss()"},
+        ),
+        (
+            "from a import f\nask(f())",
+            {"a.py": "from b import f\n", "b.py": "from a import f\n"},
+            {"a.f"},
+        ),  # a circle of imports
         ("from pkg import Net\nask(Net())", {"pkg/__init__.py": "def __getattr__(name): ...\n"}, {"pkg.Net"}),
-        ("from torch.utils import helper\nask(helper())", {"torch/utils.py": "def helper(): ...\n"}, {"torch.utils.helper"}),
+        (
+            "from torch.utils import helper\nask(helper())",
+            {"torch/utils.py": "def helper(): ...\n"},
+            {"torch.utils.helper"},
+        ),
         ("from a import f\nask(f())", {"a.py": "def f(:\n"}, {"a.f"}),  # a file that cannot be parsed
     ],
 )

@@ -32,7 +32,9 @@ def test_a_problem_arrives_and_its_fix_is_applied(tmp_path: Path) -> None:
 
 def test_the_configuration_for_newer_versions_starts_the_same_server() -> None:
     load = f"lua print(vim.json.encode(dofile('{RECIPES / 'torchlint.lua'}')))"
-    neovim = subprocess.run(["nvim", "--headless", "-u", "NONE", "-c", load, "-c", "quit"], capture_output=True, text=True)
+    neovim = subprocess.run(
+        ["nvim", "--headless", "-u", "NONE", "-c", load, "-c", "quit"], capture_output=True, text=True
+    )
     configuration = json.loads(neovim.stderr)
     assert configuration["cmd"] == ["torchlint", "server"]
     assert configuration["filetypes"] == ["python"]

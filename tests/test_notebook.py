@@ -290,7 +290,7 @@ def test_any_edits_of_any_notebook_do_what_they_do_to_the_text():
     for trial in range(400):
         lines = ["#" + "".join(rng.choices(alphabet, k=rng.randrange(8))) for _ in range(rng.randrange(1, 6))]
         text = "\n".join("#" + line for line in "\n".join(lines).split("\n"))
-        source = text if trial % 2 else [part for part in text.splitlines(keepends=True)]
+        source = text if trial % 2 else list(text.splitlines(keepends=True))
         cell = {"cell_type": "code", "metadata": {}, "outputs": [], "source": source}
         file = document(cell, "last = 1", dump=rng.choice(list(DUMPS.values())))
         notebook = Notebook.parse(file)
@@ -342,7 +342,10 @@ def test_a_cell_that_is_expected_to_fail(cells, found):
     "text, words",
     [
         ('{"cells": [], "metadata": {"n": ' + "9" * 5000 + '}, "nbformat": 4}', "digits"),
-        ('{"cells": [{"cell_type": "code", "source": "' + "#" * (SOURCE + 1) + '"}], "nbformat": 4}', "more than 2 MB of code"),
+        (
+            '{"cells": [{"cell_type": "code", "source": "' + "#" * (SOURCE + 1) + '"}], "nbformat": 4}',
+            "more than 2 MB of code",
+        ),
     ],
 )
 def test_a_notebook_that_python_would_not_take(text, words):

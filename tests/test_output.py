@@ -1,4 +1,6 @@
-"""What is printed: names and texts that others chose are shown, never obeyed; a stream that takes nothing is one line."""
+"""What is printed: names and texts that others chose are shown, never obeyed; a stream that takes nothing is one
+line.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,22 @@ from torchlint.reports import FORMATS
 
 COMMAND = f"'{sys.executable}' -m torchlint"
 # Names of files: a new line with a command for GitHub, colours, text that runs backwards, a title for the terminal.
-NAMES = ["a\n::error::b.py", "::set-output name=x::y.py", "c\x1b[31md.py", "e\u202efyp.py", "g\x1b]0;title\x07.py", "h\ri.py", "##[error]j.py", "k%0A::warning::.py"]
-TEXT = '''import torch
+NAMES = [
+    "a\n::error::b.py",
+    "::set-output name=x::y.py",
+    "c\x1b[31md.py",
+    "e\u202efyp.py",
+    "g\x1b]0;title\x07.py",
+    "h\ri.py",
+    "##[error]j.py",
+    "k%0A::warning::.py",
+]
+TEXT = """import torch
 import torch.nn.functional as F
 def f(x, y):  # \x1b[2J \u202e ##[set-output name=a]b ##vso[task.x]
     "\x9b31m \u2066 \u200b"
     return F.cross_entropy(torch.softmax(x, 1), y, reduction="\x1b]0;t\x07\u202e##[error]")
-'''
+"""
 OBEYED = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
 
 
@@ -37,7 +48,7 @@ def is_harmless(text: str) -> bool:
 
 @pytest.fixture
 def hostile(tree) -> Path:
-    return tree({name: TEXT for name in NAMES})
+    return tree(dict.fromkeys(NAMES, TEXT))
 
 
 @pytest.mark.usefixtures("alone", "hostile")
@@ -68,16 +79,27 @@ def test_names_are_harmless_in_what_else_is_said(run, option):
 @pytest.mark.usefixtures("alone", "hostile")
 def test_formats_are_still_what_their_readers_take(run):
     assert len(json.loads(run("check", ".", "--no-dry-run", "--output-format", "json")[1])) == len(NAMES)
-    assert len(json.loads(run("check", ".", "--no-dry-run", "--output-format", "sarif")[1])["runs"][0]["results"]) == len(NAMES)
+    assert len(
+        json.loads(run("check", ".", "--no-dry-run", "--output-format", "sarif")[1])["runs"][0]["results"]
+    ) == len(NAMES)
     assert len(ElementTree.fromstring(run("check", ".", "--no-dry-run", "--output-format", "junit")[1])) == len(NAMES)
 
 
 @pytest.mark.usefixtures("alone")
 def test_errors_are_one_harmless_line(run, tree):
-    root = tree({"torchlint.toml": "'\x1b[31m\u202e::error::' = 1".replace("\x1b", "\\u001b").replace("'", '"'), "a/b.py": BAD})
-    for arguments in (["a/b.py"], ["nope\n::error::\x1b[31m"], ["a/b.py", "--isolated", "--select", "\x1b[31m\n"], ["--isolated", "--baseline", "\u202e\n"]):
+    root = tree(
+        {"torchlint.toml": "'\x1b[31m\u202e::error::' = 1".replace("\x1b", "\\u001b").replace("'", '"'), "a/b.py": BAD}
+    )
+    for arguments in (
+        ["a/b.py"],
+        ["nope\n::error::\x1b[31m"],
+        ["a/b.py", "--isolated", "--select", "\x1b[31m\n"],
+        ["--isolated", "--baseline", "\u202e\n"],
+    ):
         code, out, err = run(*arguments)
-        assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1 and is_harmless(err), arguments
+        assert (code, out) == (2, "") and err.startswith("error: ") and err.count("\n") == 1 and is_harmless(err), (
+            arguments
+        )
     (root / "torchlint.toml").write_text(f"{'x' * 100_000} = 1")
     _, _, err = run("a/b.py")
     assert err.count("\n") == 1 and len(err) < 3000
@@ -125,7 +147,15 @@ def test_printable(text, shown):
 
 def shell(folder: Path, command: str) -> tuple[int, str, str]:
     environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / ".config")}
-    done = subprocess.run(["bash", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, env=environment)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env=environment,
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -135,7 +165,14 @@ FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no f
 @FULL
 @pytest.mark.parametrize(
     "arguments",
-    ["check --no-dry-run a.py > /dev/full", "check --help > /dev/full", "check --no-dry-run a.py --diff --unsafe-fixes >&-", "rule >&-", "config > /dev/full", "--version >&-"],
+    [
+        "check --no-dry-run a.py > /dev/full",
+        "check --help > /dev/full",
+        "check --no-dry-run a.py --diff --unsafe-fixes >&-",
+        "rule >&-",
+        "config > /dev/full",
+        "--version >&-",
+    ],
 )
 def test_output_that_is_not_taken_is_one_line(tree, arguments):
     code, _, err = shell(tree({"a.py": BAD}), f"{COMMAND} {arguments}")
@@ -166,11 +203,21 @@ def test_files_that_cannot_be_written_are_one_line(tree, run, place, option):
 @pytest.mark.parametrize("given, words", [(b"#" * (SOURCE + 1), "larger than 2 MB"), (b"\xff", "is not text")])
 def test_a_standard_input_that_is_no_text_is_one_line(run, given, words):
     code, out, err = run("check", "-", stdin=given)
-    assert (code, out) == (2, "") and err.startswith("error: the standard input ") and words in err and err.count("\n") == 1
+    assert (
+        (code, out) == (2, "")
+        and err.startswith("error: the standard input ")
+        and words in err
+        and err.count("\n") == 1
+    )
 
 
 def test_a_standard_input_that_is_closed_or_has_no_end_is_one_line(tree):
     root = tree({})
     for given, words in (("<&-", "is closed"), ("< /dev/zero", "larger than 2 MB")):
         code, out, err = shell(root, f"{COMMAND} check - {given}")
-        assert (code, out) == (2, "") and err.startswith("error: the standard input ") and words in err and err.count("\n") == 1
+        assert (
+            (code, out) == (2, "")
+            and err.startswith("error: the standard input ")
+            and words in err
+            and err.count("\n") == 1
+        )

@@ -83,15 +83,17 @@ def test_mentions_are_whole_words_in_other_files(tree):
 
 
 def test_users_import_the_file_or_the_name_and_mention_it(tree):
-    folder = tree({
-        "pkg/__init__.py": "from .engine import train\n",
-        "pkg/engine.py": "def train(): ...\n",
-        "main.py": "from pkg import (\n    other,\n    train,\n)\n",
-        "run.py": "import pkg.engine\npkg.engine.train()\n",
-        "apart.py": "import torch\ntrain = 1\n",
-        "idle.py": "import pkg.engine\n",
-        "talk.py": "# import train\ntrain = 1\n",
-    })
+    folder = tree(
+        {
+            "pkg/__init__.py": "from .engine import train\n",
+            "pkg/engine.py": "def train(): ...\n",
+            "main.py": "from pkg import (\n    other,\n    train,\n)\n",
+            "run.py": "import pkg.engine\npkg.engine.train()\n",
+            "apart.py": "import torch\ntrain = 1\n",
+            "idle.py": "import pkg.engine\n",
+            "talk.py": "# import train\ntrain = 1\n",
+        }
+    )
     new = str(folder / "new.py")
     view = Project(folder, overlay={new: "from pkg.engine import train\n"}).view(folder / "idle.py")
     users = view.users(str(folder / "pkg/engine.py"), "train")

@@ -37,7 +37,13 @@ def test_only_regular_files_are_read(tmp_path):
     (tmp_path / "zero").symlink_to("/dev/zero")
     (tmp_path / "file").write_text("x")
     (tmp_path / "other").symlink_to("file")
-    for name, words in {"pipe": WORDS, "link": WORDS, "socket": "is a socket", "zero": "is a device", ".": "directory"}.items():
+    for name, words in {
+        "pipe": WORDS,
+        "link": WORDS,
+        "socket": "is a socket",
+        "zero": "is a device",
+        ".": "directory",
+    }.items():
         with pytest.raises(OSError, match=words):
             read(str(tmp_path / name))
     with pytest.raises(OSError, match="not a path"):
@@ -89,12 +95,14 @@ def test_imports_never_wait(tree):
 
 @pytest.mark.usefixtures("alone")
 def test_files_that_are_too_large_are_said_if_they_have_to_do_with_torch(tree, run):
-    tree({
-        "torch.py": "import torch\n" + "#" * SOURCE,
-        "data.py": "x = 1\n" + "#" * SOURCE,
-        "book.ipynb": '{"cells": [], "metadata": {"torch": "' + "x" * NOTEBOOK + '"}}',
-        "bad.py": BAD,
-    })
+    tree(
+        {
+            "torch.py": "import torch\n" + "#" * SOURCE,
+            "data.py": "x = 1\n" + "#" * SOURCE,
+            "book.ipynb": '{"cells": [], "metadata": {"torch": "' + "x" * NOTEBOOK + '"}}',
+            "bad.py": BAD,
+        }
+    )
     code, out, err = run("check", ".", "--no-dry-run", "--output-format", "concise", "-q")
     assert (code, err) == (1, "")
     assert "torch.py:1:1: TL001 cannot read: the file is larger than 2 MB" in out
@@ -129,7 +137,12 @@ def test_only_one_module_opens_files_to_read():
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 mode = node.args[1].value if len(node.args) > 1 and isinstance(node.args[1], ast.Constant) else "r"
-                if name in ("read_text", "read_bytes") or isinstance(node.func, ast.Name) and name == "open" and "r" in str(mode):
+                if (
+                    name in ("read_text", "read_bytes")
+                    or isinstance(node.func, ast.Name)
+                    and name == "open"
+                    and "r" in str(mode)
+                ):
                     guilty.append((path.relative_to(PACKAGE).as_posix(), node.lineno))
     # What the system says of this process, and what is overwritten in place.
     assert {name for name, _ in guilty} <= {"child.py", "atomic.py"}

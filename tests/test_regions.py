@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from asking import asked, module_of
+
 from torchlint.source.training.regions import under_no_grad
 
 PRELUDE = "import torch\n"

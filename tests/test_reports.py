@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import jsonschema
 import pytest
-
 from sarif_schema import SARIF
+
 from torchlint import reports
 from torchlint.config import Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
@@ -70,10 +70,7 @@ def result(here: Path) -> Result:
         help="give it the logits",
         severity="error",
         fix=Fix("Use the logits", (Edit(Span(5, 10, 5, 39), "net(images)"),)),
-        notes=(
-            Note("softmax is here", train, Span(5, 10, 5, 39)),
-            Note("and here", net, Span(3, 16, 3, 28)),
-        ),
+        notes=(Note("softmax is here", train, Span(5, 10, 5, 39)), Note("and here", net, Span(3, 16, 3, 28))),
     )
     plain = Finding("TL501", "missing_zero_grad", book, Span(2, 3, 2, 7), "no zero_grad", severity="info", cell=4)
     return Result(findings=[full, plain], texts={train: TRAIN, net: NET, book: BOOK})

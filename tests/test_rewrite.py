@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 import pytest
-
 from asking import asked, module_of
+
 from torchlint.edits import apply
 from torchlint.source.asking import rewrite
 from torchlint.source.text.index import statement_of
@@ -46,7 +46,10 @@ def keyword(module, call):
         ("f('''\n''')", "f('''\n''', dim=1)"),
     ],
 )
-@pytest.mark.parametrize("frame", ["ask({})", "s = '\u00e9\U0001f600'; ask({})", "if a: ask({})", "if a:\n\task({})\n", "ask({})  # \u00e9\r\n"])
+@pytest.mark.parametrize(
+    "frame",
+    ["ask({})", "s = '\u00e9\U0001f600'; ask({})", "if a: ask({})", "if a:\n\task({})\n", "ask({})  # \u00e9\r\n"],
+)
 def test_a_keyword(before, after, frame):
     ending = "\r\n" if "\r\n" in frame else "\n"
     before, after = before.replace("\n", ending), after and after.replace("\n", ending)

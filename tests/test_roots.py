@@ -24,9 +24,20 @@ PLACES = (".", "repo", "elsewhere", "elsewhere/pkg", "/")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("how", [[], ["--isolated"], ["--select", "TL1"], ["--config", "{root}/elsewhere/ci.toml"], ["the user's own"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "how",
+    [[], ["--isolated"], ["--select", "TL1"], ["--config", "{root}/elsewhere/ci.toml"], ["the user's own"]],
+    ids=" ".join,
+)
 def test_findings_are_the_same_from_everywhere(tree, run, monkeypatch, layout, how):
-    root = tree({**LAYOUTS[layout], "elsewhere/pkg/model.py": MODEL.format(""), "elsewhere/ci.toml": 'select = ["TL1"]', "elsewhere/.git/HEAD": ""})
+    root = tree(
+        {
+            **LAYOUTS[layout],
+            "elsewhere/pkg/model.py": MODEL.format(""),
+            "elsewhere/ci.toml": 'select = ["TL1"]',
+            "elsewhere/.git/HEAD": "",
+        }
+    )
     if how == ["the user's own"]:
         tree({".home/torchlint/torchlint.toml": 'select = ["TL1"]'})
         how = []
@@ -38,7 +49,9 @@ def test_findings_are_the_same_from_everywhere(tree, run, monkeypatch, layout, h
             words = [word.format(root=root) for word in how]
             code, out, err = run(os.path.relpath(path), "--output-format", "json", "--no-cache", *words)
             assert code < 2, err
-            heard.add(tuple((finding["filename"], finding["code"], finding["location"]["row"]) for finding in json.loads(out)))
+            heard.add(
+                tuple((finding["filename"], finding["code"], finding["location"]["row"]) for finding in json.loads(out))
+            )
     assert len(heard) == 1
     if "configured" in layout and how and "--select" not in how:
         return  # without that configuration it is another project, in which the package is not seen
@@ -46,7 +59,9 @@ def test_findings_are_the_same_from_everywhere(tree, run, monkeypatch, layout, h
 
 
 def test_a_configuration_that_is_named_makes_its_folder_a_project_only_for_what_lies_in_it(tree, run):
-    root = tree({**LAYOUTS["a repository"], "repo/tools/ci.toml": 'select = ["TL1"]', "repo/tools/deep/pkg/other.py": ""})
+    root = tree(
+        {**LAYOUTS["a repository"], "repo/tools/ci.toml": 'select = ["TL1"]', "repo/tools/deep/pkg/other.py": ""}
+    )
     assert run("repo/tools", "--config", "repo/ci.toml")[0] == 2
     (root / "repo/tools/ci.toml").rename(root / "repo/ci.toml")
     assert "TL101" in run("repo/tools", "--config", "repo/ci.toml")[1]
@@ -54,9 +69,20 @@ def test_a_configuration_that_is_named_makes_its_folder_a_project_only_for_what_
 
 def test_shapes_are_the_same_from_everywhere(tree, run, monkeypatch):
     pytest.importorskip("torch")
-    layer = "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear({}, 3)\n\n    def forward(self, x):\n        return self.layer(x)\n"
+    layer = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n       "
+        " super().__init__()\n        self.layer = nn.Linear({}, 3)\n\n    def forward(self, x):\n        return"
+        " self.layer(x)\n"
+    )
     model = layer.format("WIDTH").replace("import torch\n", "import torch\nfrom pkg.sizes import WIDTH\n", 1)
-    root = tree({"repo/.git/HEAD": "", "repo/pkg/sizes.py": "WIDTH = 7\n", "repo/tools/model.py": model, "elsewhere/pkg/sizes.py": "WIDTH = 9\n"})
+    root = tree(
+        {
+            "repo/.git/HEAD": "",
+            "repo/pkg/sizes.py": "WIDTH = 7\n",
+            "repo/tools/model.py": model,
+            "elsewhere/pkg/sizes.py": "WIDTH = 9\n",
+        }
+    )
     for place in (".", "repo", "elsewhere"):
         monkeypatch.chdir(root / place)
         code, out, err = run("shapes", os.path.relpath(root / "repo/tools/model.py"))

@@ -20,13 +20,32 @@ def rule(tmp_path):
 
 def test_name_manual_and_examples(rule):
     made = rule()
-    assert (made.code, made.name, made.summary, made.default, made.group) == ("TL999", "bad_thing", "Do not.", True, "dry run")
-    assert [(e.kind, e.file, e.text) for e in made.examples] == [("bad", "model.py", "x  # TL999\n"), ("good", "", "y\n")]
+    assert (made.code, made.name, made.summary, made.default, made.group) == (
+        "TL999",
+        "bad_thing",
+        "Do not.",
+        True,
+        "dry run",
+    )
+    assert [(e.kind, e.file, e.text) for e in made.examples] == [
+        ("bad", "model.py", "x  # TL999\n"),
+        ("good", "", "y\n"),
+    ]
 
 
 def test_facts(rule):
-    made = rule('default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nalso_said_by = ("TL1",)\nother = unknown()\n')
-    assert (made.default, made.preview, made.since, made.until, made.severity, made.also_said_by) == (False, True, "2.1", "2.9", "info", ("TL1",))
+    made = rule(
+        'default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nalso_said_by ='
+        ' ("TL1",)\nother = unknown()\n'
+    )
+    assert (made.default, made.preview, made.since, made.until, made.severity, made.also_said_by) == (
+        False,
+        True,
+        "2.1",
+        "2.9",
+        "info",
+        ("TL1",),
+    )
 
 
 def test_who_says_the_same_is_a_rule():
@@ -37,7 +56,13 @@ def test_who_says_the_same_is_a_rule():
 @pytest.mark.parametrize(
     "decorator, kind, names, needs, words",
     [
-        ('@on_call("torch.log", ".log", "torch.nn.Softmax()")', "call", ("torch.log", ".log", "torch.nn.Softmax()"), (), ("log", "log", "Softmax")),
+        (
+            '@on_call("torch.log", ".log", "torch.nn.Softmax()")',
+            "call",
+            ("torch.log", ".log", "torch.nn.Softmax()"),
+            (),
+            ("log", "log", "Softmax"),
+        ),
         ('@on_node("AugAssign", needs="grad")', "node", ("AugAssign",), ("grad",), ()),
         ('@on_loop(needs=("a", "b|c"))', "loop", (), ("a", "b|c"), ()),
         ("@on_module", "module", (), (), ()),
@@ -45,10 +70,18 @@ def test_who_says_the_same_is_a_rule():
 )
 def test_triggers(rule, decorator, kind, names, needs, words):
     (trigger,) = rule(f"{decorator}\n@other\ndef check(place): ...\n").triggers
-    assert (trigger.kind, trigger.function, trigger.names, trigger.needs, trigger.words) == (kind, "check", names, needs, words)
+    assert (trigger.kind, trigger.function, trigger.names, trigger.needs, trigger.words) == (
+        kind,
+        "check",
+        names,
+        needs,
+        words,
+    )
 
 
-@pytest.mark.parametrize("decorator, dry", [('@on_error("shape")', True), ("@on_graph", True), ('@on_call("f")', False)])
+@pytest.mark.parametrize(
+    "decorator, dry", [('@on_error("shape")', True), ("@on_graph", True), ('@on_call("f")', False)]
+)
 def test_which_rules_need_the_dry_run(rule, decorator, dry):
     assert rule(f"{decorator}\ndef check(place): ...\n").dry is dry
 

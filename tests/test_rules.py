@@ -1,4 +1,6 @@
-"""Every example of every rule: `bad` reports exactly its marks, `fixed` is what the fixes make of it, `good` is silent."""
+"""Every example of every rule: `bad` reports exactly its marks, `fixed` is what the fixes make of it, `good` is
+silent.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def cases():
 
 
 def run(rule: Rule, blocks, folder: Path, fixing: bool = False):
-    """Findings as (file, line, code) under the rules that are on by default plus this one, and the texts without marks."""
+    """Findings as (file, line, code) under the rules that are on by default plus this one, and the texts without
+    marks.
+    """
     settings = Settings(selections=(Selection(extend_select=(rule.code,)),), dry_run=rule.dry)
     texts, expected = {}, set()
     for block in blocks:
@@ -87,7 +91,9 @@ def test_manual(rule):
 
 
 def test_fixes_keep_windows_line_endings(tmp_path):
-    text = "import torch\r\nimport torch.nn.functional as F\r\nloss = F.cross_entropy(F.softmax(z, dim=1), y)  # why\r\n"
+    text = (
+        "import torch\r\nimport torch.nn.functional as F\r\nloss = F.cross_entropy(F.softmax(z, dim=1), y)  # why\r\n"
+    )
     fixed, applied, _ = fix_until_stable(text, tmp_path / "a.py", Settings(dry_run=False), unsafe=True)
     assert fixed == text.replace("F.softmax(z, dim=1)", "z") and len(applied) == 1
 
@@ -120,4 +126,7 @@ def test_a_rule_that_crashes_is_one_finding_and_the_others_go_on(tmp_path):
 def test_triggers_are_read_without_running_the_file(tmp_path):
     rules = user_rule(tmp_path / "r", 'raise SystemExit("ran")\n@on_call("torch.zeros")\ndef check(call):\n    yield\n')
     assert rules["TL999"].triggers[0].names == ("torch.zeros",)
-    assert lint("import torch\nx = torch.ones(3)\n", tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings == ()
+    assert (
+        lint("import torch\nx = torch.ones(3)\n", tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings
+        == ()
+    )

@@ -21,9 +21,17 @@ pytestmark = pytest.mark.usefixtures("alone")
 PLAIN = Settings(dry_run=False)
 PATIENCE = 60  # seconds; a tenth of what a sleeping rule sleeps
 RULES = {
-    f"rules/TL99{number}_{name}.py": f'"""A rule that {name}."""\n\nimport os\nimport time\n\n'
-    f'from torchlint import on_call\n\n\n@on_call("torch.{name}")\ndef check(call):\n    {action}\n    yield\n'
-    for number, (name, action) in enumerate([("dies", "os.abort()"), ("sleeps", "open(f'asleep{os.getpid()}', 'w').close(), time.sleep(600)"), ("raises", "1 / 0")])
+    f"rules/TL99{number}_{name}.py": (
+        f'"""A rule that {name}."""\n\nimport os\nimport time\n\n'
+        f'from torchlint import on_call\n\n\n@on_call("torch.{name}")\ndef check(call):\n    {action}\n    yield\n'
+    )
+    for number, (name, action) in enumerate(
+        [
+            ("dies", "os.abort()"),
+            ("sleeps", "open(f'asleep{os.getpid()}', 'w').close(), time.sleep(600)"),
+            ("raises", "1 / 0"),
+        ]
+    )
 }
 
 

@@ -1,4 +1,6 @@
-"""Linting runs nothing of what is linted: trees whose modules have the names of everything that could be imported by mistake."""
+"""Linting runs nothing of what is linted: trees whose modules have the names of everything that could be imported by
+mistake.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Callable, Iterable
 
 import pytest
 from lsp_client import LOSS, editor
@@ -16,8 +18,14 @@ from samples import BAD
 
 BIN = Path(sys.executable).parent
 # What torch and others import if it is there, and what is imported with nobody's asking.
-OPTIONAL = "sitecustomize usercustomize triton opt_einsum psutil scipy pandas yaml tqdm torch_xla torchvision optree expecttest colorama tomli dill".split()
-NAMES = sorted({*sys.stdlib_module_names, *importlib.metadata.packages_distributions(), *OPTIONAL, "rules", "torchlint"} - {"torch", "numpy"})
+OPTIONAL = (
+    "sitecustomize usercustomize triton opt_einsum psutil scipy pandas yaml tqdm torch_xla torchvision optree"
+    " expecttest colorama tomli dill".split()
+)
+NAMES = sorted(
+    {*sys.stdlib_module_names, *importlib.metadata.packages_distributions(), *OPTIONAL, "rules", "torchlint"}
+    - {"torch", "numpy"}
+)
 MODEL = """import torch
 from torch import nn
 
@@ -52,15 +60,29 @@ def executed(root: Path) -> list[str]:
 
 
 def start(root: Path, *command: str | Path, stdin: str | None = None, **environment: str) -> Finished:
-    inherited = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR", "PYTHONPATH", "PYTHONSAFEPATH")}
+    inherited = {
+        k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "NO_COLOR", "PYTHONPATH", "PYTHONSAFEPATH")
+    }
     own = {"XDG_CONFIG_HOME": str(root / ".config"), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    return subprocess.run([*map(str, command)], cwd=root, input=stdin, capture_output=True, text=True, timeout=300, env={**inherited, **own})
+    return subprocess.run(
+        [*map(str, command)],
+        cwd=root,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**inherited, **own},
+    )
 
 
 def before_us(folder: Path, first: str, *command: str) -> set[str]:
-    """What Python imports of its own for such a start, before the first line of ours: nobody else can keep a folder off its path then."""
+    """What Python imports of its own for such a start, before the first line of ours: nobody else can keep a folder off
+    its path then.
+    """
     folder.mkdir()
-    (folder / "probe.py").write_text(f"{first}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})\n")
+    (folder / "probe.py").write_text(
+        f"{first}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})\n"
+    )
     ran = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, check=True)
     # Those of other systems are tried.
     elsewhere = {name for name in NAMES if name not in sys.builtin_module_names and PathFinder.find_spec(name) is None}
@@ -91,7 +113,9 @@ def test_a_python_path_that_leads_there(traps: Callable, tmp_path_factory: pytes
     assert (executed(root), findings(ran), ran.returncode) == ([], [TEXT, DRY], 1)
 
 
-def test_a_python_path_that_leads_to_a_repository_elsewhere(traps: Callable, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_python_path_that_leads_to_a_repository_elsewhere(
+    traps: Callable, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     elsewhere = tmp_path_factory.mktemp("x")
     root = traps(before_us(elsewhere / "probe", "import re", "probe.py"))
     (root / ".git").mkdir()
@@ -117,7 +141,11 @@ def test_the_standard_input(traps: Callable) -> None:
 FLAKE8 = "from flake8.main.cli import main\nmain(['--isolated', '--select=E9', '--jobs=2', 'probe.py', '.'])"
 
 
-@pytest.mark.parametrize("command, more", [([BIN / "flake8"], []), ([sys.executable, "-m", "flake8"], ["--torchlint-dry-run"])], ids=["flake8", "python -m flake8"])
+@pytest.mark.parametrize(
+    "command, more",
+    [([BIN / "flake8"], []), ([sys.executable, "-m", "flake8"], ["--torchlint-dry-run"])],
+    ids=["flake8", "python -m flake8"],
+)
 def test_flake8(traps: Callable, tmp_path_factory: pytest.TempPathFactory, command: list, more: list) -> None:
     root = traps(before_us(tmp_path_factory.mktemp("x") / "probe", FLAKE8, "-m", "probe") if more else ())
     ran = start(root, *command, "--select=TL", "--jobs=2", "bad.py", "net.py", *more)
@@ -125,7 +153,9 @@ def test_flake8(traps: Callable, tmp_path_factory: pytest.TempPathFactory, comma
 
 
 @pytest.mark.asyncio
-async def test_the_server(traps: Callable, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_server(
+    traps: Callable, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = traps(before_us(tmp_path_factory.mktemp("x") / "probe", "", "-m", "probe"))
     monkeypatch.chdir(root)
     async with editor(root) as at:
@@ -154,7 +184,9 @@ def test_an_imported_model_finds_its_own_modules_and_shadows_none_of_ours(traps:
 
 def test_whoever_calls_us(traps: Callable, tmp_path_factory: pytest.TempPathFactory) -> None:
     script = tmp_path_factory.mktemp("x") / "script.py"
-    script.write_text("import torchlint\nfor found in torchlint.check(cache=False).findings: print(found.path, found.code)\n")
+    script.write_text(
+        "import torchlint\nfor found in torchlint.check(cache=False).findings: print(found.path, found.code)\n"
+    )
     root = traps()
     assert [line.split()[1] for line in start(root, sys.executable, script).stdout.splitlines()] == ["TL101", "TL901"]
     assert executed(root) == []

@@ -39,7 +39,9 @@ async def test_shapes_are_shown_and_stay(tmp_path):
             (12, 12, f": [B, 16, {product}]"),
             (13, 9, ": [B, 16]"),
         ]
-        await at.until(lambda: {types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH} <= set(at.refreshed))
+        await at.until(
+            lambda: {types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH} <= set(at.refreshed)
+        )
         assert await at.inlays(uri, 13, 13) == found[2:]
         assert await at.hover(uri, 14, 23) == "```text\n[B, 16] float32 cpu\n```"  # y in self.fc(y)
         assert await at.hover(uri, 14, 16) == "```text\n[B, 10] float32 cpu\n```"  # the call

@@ -1,4 +1,6 @@
-"""What a dry run may cost, in counted work: every hostile program ends within it, lines cost the same however many there are, and no file leaves anything."""
+"""What a dry run may cost, in counted work: every hostile program ends within it, lines cost the same however many
+there are, and no file leaves anything.
+"""
 
 import ast
 from pathlib import Path
@@ -7,10 +9,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project  # noqa: E402
-from torchlint.shapes.core.budget import Work, weight  # noqa: E402
-from torchlint.shapes.search.check import dry_run  # noqa: E402
-from torchlint.shapes.tensors.settings import SETTINGS  # noqa: E402
+from torchlint.project import Project
+from torchlint.shapes.core.budget import Work, weight
+from torchlint.shapes.search.check import dry_run
+from torchlint.shapes.tensors.settings import SETTINGS
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHANGERS = sorted((FIXTURES / "hostile" / "settings").glob("*.py"))

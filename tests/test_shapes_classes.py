@@ -1,4 +1,6 @@
-"""Classes of the program that are built on classes of torch and of Python: what these would do is done, and what is unknown stays unknown."""
+"""Classes of the program that are built on classes of torch and of Python: what these would do is done, and what is
+unknown stays unknown.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project  # noqa: E402
-from torchlint.shapes.search.check import dry_run  # noqa: E402
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
 
-USE = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset, Sampler, Subset, TensorDataset\nimport json\n"
+USE = (
+    "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset, Sampler, Subset,"
+    " TensorDataset\nimport json\n"
+)
 
 
 def faults(tmp_path, *parts: str) -> list[str]:
@@ -48,10 +53,30 @@ class Scaled(nn.Linear):
 @pytest.mark.parametrize(
     "parts",
     [
-        (OPTIMIZER, "Slow(net.parameters(), lr=1e-2).step()\nSlow([{'params': net.parameters(), 'lr': 0.1}]).zero_grad()"),
-        (OPTIMIZER, SCHEDULE, "o = Slow(net.parameters())\ns = Halved(o)\no.step()\ns.step()\nprint(s.get_last_lr(), o.param_groups[0]['lr'])"),
-        (OPTIMIZER, SCHEDULE, "o = Slow(net.parameters(), **json.load(open('o.json')))\ns = Halved(o)\no.step()\ns.step()\nprint(s.base_lrs, o.param_groups[0]['lr'])"),
-        (LAYER, "print(Scaled(3, 2)(torch.zeros(4, 3)))\nprint(Scaled(**json.load(open('l.json')))(torch.zeros(4, 3)))"),
+        (
+            OPTIMIZER,
+            "Slow(net.parameters(), lr=1e-2).step()\nSlow([{'params': net.parameters(), 'lr': 0.1}]).zero_grad()",
+        ),
+        (
+            OPTIMIZER,
+            SCHEDULE,
+            (
+                "o = Slow(net.parameters())\ns = Halved(o)\no.step()\ns.step()\nprint(s.get_last_lr(),"
+                " o.param_groups[0]['lr'])"
+            ),
+        ),
+        (
+            OPTIMIZER,
+            SCHEDULE,
+            (
+                "o = Slow(net.parameters(), **json.load(open('o.json')))\ns ="
+                " Halved(o)\no.step()\ns.step()\nprint(s.base_lrs, o.param_groups[0]['lr'])"
+            ),
+        ),
+        (
+            LAYER,
+            "print(Scaled(3, 2)(torch.zeros(4, 3)))\nprint(Scaled(**json.load(open('l.json')))(torch.zeros(4, 3)))",
+        ),
         (LAYER, "class Deep(Scaled):\n    def forward(self, x):\n        return super().forward(x)\n"),
         ("class Plain(nn.Linear):\n    pass\n",),
         (
@@ -256,7 +281,12 @@ class Scaled(nn.Linear):
             """,
         ),
         # torch's own wrapper calls a function of the program, which somebody else calls with more
-        ("import argbind\n@argbind.bind(size=3)\n@torch.no_grad()\ndef decode(size, path=''):\n    return size\n\ndecode()\n",),
+        (
+            (
+                "import argbind\n@argbind.bind(size=3)\n@torch.no_grad()\ndef decode(size, path=''):\n    return"
+                " size\n\ndecode()\n"
+            ),
+        ),
     ],
 )
 def test_nothing_is_said(tmp_path, parts):
@@ -268,16 +298,44 @@ def test_nothing_is_said(tmp_path, parts):
     [
         ("super().__init__(params, lr=lr, **more)", (OPTIMIZER, "Slow(net.parameters(), rate=1e-2)")),
         ("return self.act(super().forward(x))", (LAYER, "Scaled(3, 2)(torch.zeros(4, 5))")),
-        ("self.a = nn.Linear(3, 2)", ("import abc\nclass Net(nn.Module, metaclass=abc.ABCMeta):\n    def __init__(self):\n        self.a = nn.Linear(3, 2)\n\nNet()\n",)),
-        ("return self.a(x)", ("from pytorch_lightning import LightningModule\nclass Lit(LightningModule):\n    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 2)\n    def forward(self, x):\n        return self.a(x)\n\nLit()(torch.zeros(4, 5))\n",)),
-        ("return one(x)", ("@torch.no_grad()\ndef decode(x):\n    one = nn.Linear(3, 2)\n    return one(x)\n\ndecode(torch.zeros(4, 5))\n",)),
+        (
+            "self.a = nn.Linear(3, 2)",
+            (
+                (
+                    "import abc\nclass Net(nn.Module, metaclass=abc.ABCMeta):\n    def __init__(self):\n        self.a"
+                    " = nn.Linear(3, 2)\n\nNet()\n"
+                ),
+            ),
+        ),
+        (
+            "return self.a(x)",
+            (
+                (
+                    "from pytorch_lightning import LightningModule\nclass Lit(LightningModule):\n    def"
+                    " __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 2)\n    def"
+                    " forward(self, x):\n        return self.a(x)\n\nLit()(torch.zeros(4, 5))\n"
+                ),
+            ),
+        ),
+        (
+            "return one(x)",
+            (
+                (
+                    "@torch.no_grad()\ndef decode(x):\n    one = nn.Linear(3, 2)\n    return"
+                    " one(x)\n\ndecode(torch.zeros(4, 5))\n"
+                ),
+            ),
+        ),
     ],
 )
 def test_what_is_wrong_there_is_found(tmp_path, wrong, parts):
     assert faults(tmp_path, *parts) == [wrong]
 
 
-ATTENTION = "class Net(nn.Module):\n    def __init__(self, {}):\n        super().__init__()\n        self.a = nn.MultiheadAttention({})\n"
+ATTENTION = (
+    "class Net(nn.Module):\n    def __init__(self, {}):\n        super().__init__()\n        self.a ="
+    " nn.MultiheadAttention({})\n"
+)
 STEPS = """
 class Net(nn.Module):
     def __init__(self, wide=32, inner=64, rate=0.1):
@@ -299,7 +357,11 @@ class Net(nn.Module):
         (ATTENTION.format("dim=250, heads=8", "dim, heads"), 1),
         (ATTENTION.format("dim=250, heads=8, mask=None", "dim, heads"), 1),
         (ATTENTION.format("dim=0, heads=8, mask=None", "dim, heads"), 0),
-        (ATTENTION.format("dim=250, heads=8", "dim, heads") + "\nclass Wide(Net):\n    def __init__(self):\n        super().__init__(dim=256)\n", 0),
+        (
+            ATTENTION.format("dim=250, heads=8", "dim, heads")
+            + "\nclass Wide(Net):\n    def __init__(self):\n        super().__init__(dim=256)\n",
+            0,
+        ),
         (ATTENTION.format("dim=250, heads=8", "dim, heads") + "\ndef build(path):\n    return Net()\n", 1),
         (ATTENTION.format("dim=250, heads=8", "dim, heads") + "\ndef build(path):\n    return Net(heads=10)\n", 0),
         (ATTENTION.format("rate=0.1, last=True", "250, 8, dropout=rate"), 1),
@@ -335,4 +397,6 @@ def test_how_many_feature_maps_a_list_holds_is_a_guess(tmp_path):
     """
     assert faults(tmp_path, head) == []
     wrong = head.replace("return self.fuse", "torch.zeros(2, 3) @ torch.zeros(2, 3)\n            return self.fuse")
-    assert faults(tmp_path, wrong, "Head()([torch.zeros(1, size, 8, 8) for size in (16, 32, 64, 128)])") == ["torch.zeros(2, 3) @ torch.zeros(2, 3)"]
+    assert faults(tmp_path, wrong, "Head()([torch.zeros(1, size, 8, 8) for size in (16, 32, 64, 128)])") == [
+        "torch.zeros(2, 3) @ torch.zeros(2, 3)"
+    ]

@@ -1,4 +1,6 @@
-"""Classes that no script builds: where the dry run takes their constructor arguments from, and how many come to their end."""
+"""Classes that no script builds: where the dry run takes their constructor arguments from, and how many come to their
+end.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,14 @@ class Block(nn.Module):
     [
         "from program import Block\nlayer = Block(48, 12)",
         "import program\ndef build():\n    return program.Block(48, narrow=12)",
-        "from program import Block\ndef build(width):\n    size = 12\n    return nn.Sequential(Block(4 * size, size), nn.Conv2d(size, width, 1))",
-        "from program import *\nclass Net(nn.Module):\n    def __init__(self, size=12):\n        super().__init__()\n        self.block = Block(4 * size, size)",
+        (
+            "from program import Block\ndef build(width):\n    size = 12\n    return nn.Sequential(Block(4 * size,"
+            " size), nn.Conv2d(size, width, 1))"
+        ),
+        (
+            "from program import *\nclass Net(nn.Module):\n    def __init__(self, size=12):\n       "
+            " super().__init__()\n        self.block = Block(4 * size, size)"
+        ),
     ],
 )
 def test_a_class_is_constructed_as_other_files_do(tmp_path, caller):
@@ -56,7 +64,9 @@ def test_a_file_that_only_says_the_name_is_not_asked(tmp_path):
     assert share(tmp_path, PICKY, other=other)[:2] == (1, 0)
 
 
-def net(parameters: str, check: str, layer: str = "nn.Linear(8, 8)", forward: str = "self.layer(x)", before: str = "") -> str:
+def net(
+    parameters: str, check: str, layer: str = "nn.Linear(8, 8)", forward: str = "self.layer(x)", before: str = ""
+) -> str:
     return (
         f"{before}\nclass Net(nn.Module):\n    def __init__(self, {parameters}):\n        super().__init__()\n"
         f"        {check}\n        self.layer = {layer}\n\n    def forward(self, x):\n        return {forward}\n"
@@ -113,27 +123,42 @@ def test_a_default_that_stands_for_later_is_guessed(tmp_path):
         "def forward(self, *inputs):\n        return self.layer(inputs[0])",
         "@torch.no_grad()\n    def forward(self, x):\n        return self.layer(x)",
         "@torch.autocast('cuda')\n    def forward(self, x):\n        return self.layer(x)",
-        "def forward(self, x, angles):\n        assert angles.shape == (x.shape[1], x.shape[-1])\n        return self.layer(x) * angles",
+        (
+            "def forward(self, x, angles):\n        assert angles.shape == (x.shape[1], x.shape[-1])\n        return"
+            " self.layer(x) * angles"
+        ),
         "def forward(self, x):\n        self.seen = x.new_zeros(3)\n        return self.layer(x) + self.seen.sum()",
     ],
 )
 def test_forwards_of_every_kind_come_to_their_end(tmp_path, forward):
-    program = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear(8, 8)\n        self.seen = torch.zeros(3)\n    {forward}\n"
+    program = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear(8,"
+        f" 8)\n        self.seen = torch.zeros(3)\n    {forward}\n"
+    )
     assert share(tmp_path, program)[:2] == (1, 1)
 
 
 def test_a_class_without_a_forward_counts_and_does_not_come_to_an_end(tmp_path):
-    program = "class Base(nn.Module):\n    pass\nclass Block(nn.Sequential):\n    def __init__(self, dim):\n        super().__init__(nn.Linear(dim, dim), nn.ReLU())\n"
+    program = (
+        "class Base(nn.Module):\n    pass\nclass Block(nn.Sequential):\n    def __init__(self, dim):\n       "
+        " super().__init__(nn.Linear(dim, dim), nn.ReLU())\n"
+    )
     assert share(tmp_path, program) == (2, 1, {"it has no forward": 1})
 
 
 def test_what_stands_behind_the_end_of_a_script_is_run_too(tmp_path):
-    program = "import sys\nif not torch.tensor([1]).rot90:\n    pass\nsys.exit(0)\nclass Net(nn.Module):\n    def forward(self, x):\n        return x\n"
+    program = (
+        "import sys\nif not torch.tensor([1]).rot90:\n    pass\nsys.exit(0)\nclass Net(nn.Module):\n    def"
+        " forward(self, x):\n        return x\n"
+    )
     assert share(tmp_path, program)[:2] == (1, 1)
 
 
 def test_classes_that_functions_make_count(tmp_path):
-    program = "def build(width):\n    class Net(nn.Module):\n        def forward(self, x):\n            return x\n    return Net()\n"
+    program = (
+        "def build(width):\n    class Net(nn.Module):\n        def forward(self, x):\n            return x\n    return"
+        " Net()\n"
+    )
     assert share(tmp_path, program)[:2] == (1, 1)
 
 
@@ -154,8 +179,8 @@ def test_the_caller_knows_better_than_a_guess(tmp_path):
 
 def test_lists_that_lack_an_item_do_not_grow_for_ever():
     """A check of the program's own may never be content with the length of a list."""
-    from torchlint.shapes.search.constructors import LONGEST, solve_constructor
     from torchlint.shapes.search.attempts import Parameter, RunResult
+    from torchlint.shapes.search.constructors import LONGEST, solve_constructor
 
     longest = []
 

@@ -5,9 +5,19 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torchlint.shapes.libraries import einops
-from torchlint.shapes.libraries.einops import EinopsError, EinMix, Rearrange, Reduce, pack, rearrange, reduce, repeat, unpack  # noqa: E402
-from torchlint.shapes.record.graph import Recorder  # noqa: E402
-from torchlint.shapes.tensors.dispatch import dry_tensors  # noqa: E402
+from torchlint.shapes.libraries.einops import (
+    EinMix,
+    EinopsError,
+    Rearrange,
+    Reduce,
+    pack,
+    rearrange,
+    reduce,
+    repeat,
+    unpack,
+)
+from torchlint.shapes.record.graph import Recorder
+from torchlint.shapes.tensors.dispatch import dry_tensors
 
 X = torch.arange(2 * 4 * 6 * 3.0).reshape(2, 4, 6, 3)
 

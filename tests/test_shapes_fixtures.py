@@ -1,8 +1,9 @@
 """The programs in fixtures/: what torch does with them, and whether torchlint says so without running them.
 
-`bugs` and `seeds` come in pairs: X (a file, or a folder with a main.py) and its correction X_fixed. A comment `# TL901` marks
-the line that must be reported, `# cause` one that may be reported in its place. `models` are correct. What is known to be judged wrongly
-is listed in fixtures/gaps/shapes.txt; an entry that is judged rightly again must leave the list.
+`bugs` and `seeds` come in pairs: X (a file, or a folder with a main.py) and its correction X_fixed. A comment `# TL901`
+marks the line that must be reported, `# cause` one that may be reported in its place. `models` are correct. What is
+known to be judged wrongly is listed in fixtures/gaps/shapes.txt; an entry that is judged rightly again must leave the
+list.
 """
 
 import ast
@@ -22,10 +23,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torchlint.config import Settings  # noqa: E402
-from torchlint.linter import lint  # noqa: E402
-from torchlint.project import Project  # noqa: E402
-from torchlint.rule import load_rules  # noqa: E402
+from torchlint.config import Settings
+from torchlint.linter import lint
+from torchlint.project import Project
+from torchlint.rule import load_rules
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 STANDINS = Path(__file__).parent / "standins"
@@ -42,7 +43,11 @@ RULES = load_rules()
 
 
 def programs(folder: str) -> list[str]:
-    return sorted(f"{folder}/{path.name}" for path in (FIXTURES / folder).iterdir() if path.suffix == ".py" or (path / "main.py").exists())
+    return sorted(
+        f"{folder}/{path.name}"
+        for path in (FIXTURES / folder).iterdir()
+        if path.suffix == ".py" or (path / "main.py").exists()
+    )
 
 
 def sources(program: str) -> list[Path]:
@@ -145,7 +150,9 @@ def fresh_interpreter(folder: Path):
         torch.set_grad_enabled(True)
         torch.backends.cudnn.deterministic = torch.backends.cudnn.benchmark = False
         for name in set(sys.modules) - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith((str(FIXTURES), str(STANDINS))) or name.startswith("torchvision"):
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(
+                (str(FIXTURES), str(STANDINS))
+            ) or name.startswith("torchvision"):
                 del sys.modules[name]
         importlib.invalidate_caches()
 
@@ -175,7 +182,9 @@ def run_on_torch(program: str) -> tuple[Exception | None, tuple[str, int] | None
 def test_marks_are_true(program):
     """The marks are not an opinion: torch raises at the marked line, and runs a corrected program to its end."""
     error, line = run_on_torch(program)
-    raising = {place for place, codes in marks(program).items() if any(c.startswith("TL9") for c in codes - SILENT_ERRORS)}
+    raising = {
+        place for place, codes in marks(program).items() if any(c.startswith("TL9") for c in codes - SILENT_ERRORS)
+    }
     if raising:
         assert line in raising, error
     else:

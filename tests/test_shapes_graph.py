@@ -5,12 +5,12 @@ import operator
 import pytest
 
 torch = pytest.importorskip("torch")
-from torch import fx, nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
+from torch import fx, nn
+from torch.nn import functional as F
 
-from torchlint.finding import Span  # noqa: E402
-from torchlint.shapes.record.graph import Recorder, repropagate  # noqa: E402
-from torchlint.shapes.tensors.dispatch import dry_tensors  # noqa: E402
+from torchlint.finding import Span
+from torchlint.shapes.record.graph import Recorder, repropagate
+from torchlint.shapes.tensors.dispatch import dry_tensors
 
 PLACE = ("net.py", Span(3, 1, 3, 9))
 

@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project  # noqa: E402
-from torchlint.shapes.machine.decisions import are_independent, excluded, turnable  # noqa: E402
-from torchlint.shapes.search.check import dry_run  # noqa: E402
+from torchlint.project import Project
+from torchlint.shapes.machine.decisions import are_independent, excluded, turnable
+from torchlint.shapes.search.check import dry_run
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
@@ -164,7 +164,9 @@ else:
 @pytest.mark.parametrize("name", CERTAIN)
 def test_what_fails_whatever_is_guessed_is_found(tmp_path, name):
     program = CERTAIN[name]
-    assert faults(tmp_path, program) == [line.partition("# !")[2].strip() or line.strip() for line in program.split("\n") if "# !" in line]
+    assert faults(tmp_path, program) == [
+        line.partition("# !")[2].strip() or line.strip() for line in program.split("\n") if "# !" in line
+    ]
 
 
 @pytest.mark.parametrize("name", DOUBTFUL)
@@ -187,12 +189,23 @@ def test_the_layer_that_gives_a_size_is_named(tmp_path):
     [
         (module("dim", "self.a = nn.Linear(dim, 8)", "return x + self.a(x).expand(2, 12, 8)[..., :7]"), []),
         (module("dim", "self.a = nn.Linear(dim + 3, dim)", "return x + self.a(x)"), ["self.a gives 64 and takes 67"]),
-        (module("dim", "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)", "return F.linear(self.a(x), self.b.weight)"), ["self.b is made here", "self.a gives 8"]),
+        (
+            module(
+                "dim",
+                "self.a = nn.Linear(dim, 8)\nself.b = nn.Linear(9, 2)",
+                "return F.linear(self.a(x), self.b.weight)",
+            ),
+            ["self.b is made here", "self.a gives 8"],
+        ),
     ],
 )
 def test_the_layers_beside_an_operation_are_named(tmp_path, program, notes):
     text = PRELUDE + program
-    found = [n.message for f in dry_run(text, str(tmp_path / "a.py"), Project(tmp_path).view(tmp_path / "a.py")).faults for n in f.notes]
+    found = [
+        n.message
+        for f in dry_run(text, str(tmp_path / "a.py"), Project(tmp_path).view(tmp_path / "a.py")).faults
+        for n in f.notes
+    ]
     assert sorted(found) == sorted(notes)
 
 

@@ -38,18 +38,48 @@ def reaches(tmp_path, expression: str, before: str = "") -> None:
         ("sum(i for i in range(4) if i > 1)", ""),
         ("[*range(3), 5][-1]", ""),
         ("(lambda x: x + 1)(4)", ""),
-        ("count()", "def make():\n    n = 4\n    def inner():\n        nonlocal n\n        n += 1\n        return n\n    return inner\ncount = make()"),
-        ("total", "total = 0\nfor i in range(10):\n    if i == 3:\n        continue\n    if i > 5:\n        break\n    total += 1\nelse:\n    total = 100"),
+        (
+            "count()",
+            (
+                "def make():\n    n = 4\n    def inner():\n        nonlocal n\n        n += 1\n        return n\n   "
+                " return inner\ncount = make()"
+            ),
+        ),
+        (
+            "total",
+            (
+                "total = 0\nfor i in range(10):\n    if i == 3:\n        continue\n    if i > 5:\n        break\n   "
+                " total += 1\nelse:\n    total = 100"
+            ),
+        ),
         ("len({'a': 1, **dict(b=2, c=3)}) + 2", ""),
         ("n", "match (1, {'k': 5}):\n    case (0, _):\n        n = 1\n    case (1, {'k': n}):\n        pass"),
         ("n", "try:\n    raise ValueError\nexcept (KeyError, ValueError) as error:\n    n = 4\nfinally:\n    n += 1"),
         ("(n := 4) + 1", ""),
-        ("C().n", "class B:\n    def __init__(self):\n        self.n = 4\nclass C(B):\n    def __init__(self):\n        super().__init__()\n        self.n += 1"),
-        ("Config().width", "from dataclasses import dataclass, field\n@dataclass\nclass Config:\n    width: int = 5\n    names: list = field(default_factory=list)"),
+        (
+            "C().n",
+            (
+                "class B:\n    def __init__(self):\n        self.n = 4\nclass C(B):\n    def __init__(self):\n       "
+                " super().__init__()\n        self.n += 1"
+            ),
+        ),
+        (
+            "Config().width",
+            (
+                "from dataclasses import dataclass, field\n@dataclass\nclass Config:\n    width: int = 5\n    names:"
+                " list = field(default_factory=list)"
+            ),
+        ),
         ("int(f'{2 + 3}')", ""),
         ("Size.WIDE.value", "import enum\nclass Size(enum.Enum):\n    WIDE = 5"),
         ("partial(max, 3)(5)", "from functools import partial"),
-        ("args.width", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--width', type=int, default=5)\nargs = p.parse_args()"),
+        (
+            "args.width",
+            (
+                "import argparse\np = argparse.ArgumentParser()\np.add_argument('--width', type=int, default=5)\nargs ="
+                " p.parse_args()"
+            ),
+        ),
         ("list(gen())[-1]", "def gen():\n    yield 1\n    yield from (2, 5)"),
         ("Box()[2]", "class Box:\n    def __getitem__(self, key):\n        return key + 3"),
         ("math.prod((1, 5))", "import math"),
@@ -71,8 +101,14 @@ def test_both_parties_are_named_and_the_number_is_offered(tmp_path):
 
 
 def test_a_fault_in_another_file_is_said_at_the_call(tmp_path):
-    model = "from torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 2)\n    def forward(self, x):\n        return self.fc(x)\n"
-    assert [(line, kind) for line, kind, _ in run(tmp_path, "from model import Net\nNet()(torch.zeros(2, 5))\n", model=model)] == [(2, "shape")]
+    model = (
+        "from torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n       "
+        " self.fc = nn.Linear(4, 2)\n    def forward(self, x):\n        return self.fc(x)\n"
+    )
+    assert [
+        (line, kind)
+        for line, kind, _ in run(tmp_path, "from model import Net\nNet()(torch.zeros(2, 5))\n", model=model)
+    ] == [(2, "shape")]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +116,10 @@ def test_a_fault_in_another_file_is_said_at_the_call(tmp_path):
     [
         "try:\n    nn.Linear(2, 2)(torch.zeros(3))\nexcept RuntimeError:\n    answer = 1\n",
         "import pytest\nwith pytest.raises(RuntimeError):\n    nn.Linear(2, 2)(torch.zeros(3))\n",
-        "def f(x):\n    if x.dim() != 2:\n        raise ValueError('two dimensions')\n    return x\nf(torch.zeros(3))\n",
+        (
+            "def f(x):\n    if x.dim() != 2:\n        raise ValueError('two dimensions')\n    return"
+            " x\nf(torch.zeros(3))\n"
+        ),
         "x = torch.load('x.pt')\nnn.Linear(2, 2)(x)\n",
         "if torch.rand(1).item() > 2:\n    pass\nassert torch.zeros(2).sum() == 0\n",
     ],
@@ -112,9 +151,21 @@ def test_a_class_with_an_unknown_base_may_take_and_do_anything(tmp_path):
 @pytest.mark.parametrize(
     "program, fault",
     [
-        ("net = nn.Sequential(nn.Embedding(SIZE, 3))\ntorch.optim.SGD(net.parameters(), 0.1)\n", "net = nn.Sequential()\ntorch.optim.SGD(net.parameters(), 0.1)\n"),
-        ("names = []\nfor file in FILES:\n    names.append(file.name)\nnames.index('x')\n", "names = []\nfor file in 'ab':\n    names.append(file)\nnames.index('x')\n"),
-        ("class Conv(nn.Conv2d):\n    def __init__(self, *sizes):\n        super().__init__(*sizes)\nConv(3, SIZE, 3)(torch.zeros(2, 4))\n", "nn.Conv2d(3, 4, 3)(torch.zeros(2, 4))\n"),
+        (
+            "net = nn.Sequential(nn.Embedding(SIZE, 3))\ntorch.optim.SGD(net.parameters(), 0.1)\n",
+            "net = nn.Sequential()\ntorch.optim.SGD(net.parameters(), 0.1)\n",
+        ),
+        (
+            "names = []\nfor file in FILES:\n    names.append(file.name)\nnames.index('x')\n",
+            "names = []\nfor file in 'ab':\n    names.append(file)\nnames.index('x')\n",
+        ),
+        (
+            (
+                "class Conv(nn.Conv2d):\n    def __init__(self, *sizes):\n        super().__init__(*sizes)\nConv(3,"
+                " SIZE, 3)(torch.zeros(2, 4))\n"
+            ),
+            "nn.Conv2d(3, 4, 3)(torch.zeros(2, 4))\n",
+        ),
     ],
 )
 def test_what_is_made_of_unknowns_is_no_fault(tmp_path, program, fault):
@@ -158,7 +209,9 @@ def test_loaders_yield_batches_of_the_dataset(tmp_path):
     for x, y in DataLoader(Points(), batch_size=8):
         nn.Linear(6, 2)(x)
     """
-    assert [(line, message) for line, _, message in run(tmp_path, program)] == [(10, "Linear takes 6 features but gets 7 in (8, 7)")]
+    assert [(line, message) for line, _, message in run(tmp_path, program)] == [
+        (10, "Linear takes 6 features but gets 7 in (8, 7)")
+    ]
 
 
 def test_a_program_that_never_ends_is_given_up(tmp_path):

@@ -32,10 +32,15 @@ def run(tmp_path, text: str):
 
 
 def judged(tmp_path, before: str, expression: str) -> list[int]:
-    """Of the widths 2, 3 and 5, which a layer may have that is given so many features; the program must run to its end."""
+    """Of the widths 2, 3 and 5, which a layer may have that is given so many features; the program must run to its
+    end.
+    """
     fits = []
     for width in (2, 3, 5):
-        program = f"{TRAINING}\n{textwrap.dedent(before)}\nnn.Linear({width}, 1)(torch.zeros(2, {expression}))\nnn.Linear(7, 1)(torch.zeros(2, 8))\n"
+        program = (
+            f"{TRAINING}\n{textwrap.dedent(before)}\nnn.Linear({width}, 1)(torch.zeros(2, {expression}))\nnn.Linear(7,"
+            " 1)(torch.zeros(2, 8))\n"
+        )
         found = run(tmp_path, program)
         assert found[-1] == "Linear takes 7 features but gets 8 in (2, 8)"
         fits += [width] * (len(found) == 1)
@@ -62,7 +67,10 @@ UNKNOWN = [
     ("class Box:\n    n = 0\nbox = Box()\nfor epoch in range(50):\n    train()\n    box.n += 1", "box.n"),
     ("n = 0\ndef count():\n    global n\n    n += 1\nfor epoch in range(50):\n    train()\n    count()", "n"),
     ("def fit():\n    n = 0\n    for epoch in range(50):\n        train()\n        n += 1\n    return n", "fit()"),
-    ("all = torch.zeros(1)\nfor epoch in range(50):\n    train()\n    all = torch.cat([all, torch.zeros(1)])", "len(all)"),
+    (
+        "all = torch.zeros(1)\nfor epoch in range(50):\n    train()\n    all = torch.cat([all, torch.zeros(1)])",
+        "len(all)",
+    ),
     ("for epoch in range(50):\n    unknown(net).backward()\n    n = epoch + 1", "n"),
     # over loaders, and over what nobody knows
     ("n = 0\nfor batch in loader:\n    n += 1", "n"),
@@ -73,7 +81,10 @@ UNKNOWN = [
     ("n = 0\nfor x in unknown:\n    n += 2", "n"),
     ("outs = []\nfor x in unknown:\n    outs.append(1)\n    outs.append(1)", "len(outs)"),
     ("n = 0\nwhile unknown:\n    n += 1", "n"),
-    ("def forever():\n    while True:\n        yield 1\nouts = []\nfor x in forever():\n    outs.append(x)", "len(outs) // 32"),
+    (
+        "def forever():\n    while True:\n        yield 1\nouts = []\nfor x in forever():\n    outs.append(x)",
+        "len(outs) // 32",
+    ),
     # in loops that only take long
     ("n = 0\nfor i in range(10**9):\n    n = i % 4", "n"),
     ("words = {}\nfor i in range(10**6):\n    words[i % 5] = i", "len(words)"),

@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.config import Selection, Settings  # noqa: E402
-from torchlint.linter import lint  # noqa: E402
-from torchlint.project import Project  # noqa: E402
-from torchlint.rule import Rule  # noqa: E402
+from torchlint.config import Selection, Settings
+from torchlint.linter import lint
+from torchlint.project import Project
+from torchlint.rule import Rule
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
@@ -21,7 +21,13 @@ def said(tmp_path, body: str, program: str, decorator: str = "on_op") -> list[tu
     path = tmp_path / "TL999_rule.py"
     path.write_text(f'"""Do not."""\nfrom torchlint import {decorator}\n\n{textwrap.dedent(body)}')
     settings = Settings(selections=(Selection(select=("TL999", "TL000")),))
-    outcome = lint(PRELUDE + textwrap.dedent(program).lstrip("\n"), tmp_path / "program.py", settings, Project(tmp_path), {"TL999": Rule(path)})
+    outcome = lint(
+        PRELUDE + textwrap.dedent(program).lstrip("\n"),
+        tmp_path / "program.py",
+        settings,
+        Project(tmp_path),
+        {"TL999": Rule(path)},
+    )
     return [(f.span.line - 3, f.message) for f in outcome.findings]
 
 
@@ -58,7 +64,9 @@ def check(op):
 
 
 def test_an_operation_knows_where_its_arguments_come_from(tmp_path):
-    assert said(tmp_path, MADE_BY, "x = torch.randn(3, 4)\nprint(nn.Linear(4, 2)(x).relu().mean())\n") == [(2, "relu linear randn ()")]
+    assert said(tmp_path, MADE_BY, "x = torch.randn(3, 4)\nprint(nn.Linear(4, 2)(x).relu().mean())\n") == [
+        (2, "relu linear randn ()")
+    ]
 
 
 GUESSED = """

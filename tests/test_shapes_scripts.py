@@ -1,4 +1,6 @@
-"""What scripts do with tensors that have sizes but no values: windows at random positions, NumPy, distributions, sizes of real life."""
+"""What scripts do with tensors that have sizes but no values: windows at random positions, NumPy, distributions, sizes
+of real life.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project  # noqa: E402
-from torchlint.shapes.search.check import dry_run  # noqa: E402
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
 
-PRELUDE = "import random\nimport numpy as np\nimport torch\nfrom torch import nn\nfrom torch.distributions import Categorical, Normal\n"
+PRELUDE = (
+    "import random\nimport numpy as np\nimport torch\nfrom torch import nn\nfrom torch.distributions import"
+    " Categorical, Normal\n"
+)
 
 
 def faults(tmp_path, program: str) -> list[str]:
@@ -22,68 +27,102 @@ def faults(tmp_path, program: str) -> list[str]:
 HEAD = "data, other = torch.zeros(90, 3), torch.zeros(9, 3)\ni, n = random.randint(0, 70), 8\n"
 WRONG = {
     "sizes that no machine has memory for": "w = torch.Tensor(2**20, 2**20)\nw[:3] @ torch.zeros(3, 3)",
-    "batches of what was moved": "data = torch.utils.data.TensorDataset(torch.zeros(8, 3).cuda())\nfor (x,) in torch.utils.data.DataLoader(data):\n    x + torch.zeros(1, 3)",
+    "batches of what was moved": (
+        "data = torch.utils.data.TensorDataset(torch.zeros(8, 3).cuda())\nfor (x,) in"
+        " torch.utils.data.DataLoader(data):\n    x + torch.zeros(1, 3)"
+    ),
     "a window": HEAD + "data[i:i + n] + other",
     "the next window": HEAD + "data[i + 1:i + n + 1] + other",
     "a numbered window": HEAD + "data[i * n:(i + 1) * n] + other",
     "a window that ends somewhere": HEAD + "data[i - n:i, :] + other",
     "a window of an array": HEAD + "torch.from_numpy(np.zeros((90, 3))[i:i + n]) + other",
-    "a window at each of some positions": HEAD + "torch.stack([data[j:j + n] for j in torch.randint(80, (4,))]) + torch.zeros(5, 1, 1)",
+    "a window at each of some positions": (
+        HEAD + "torch.stack([data[j:j + n] for j in torch.randint(80, (4,))]) + torch.zeros(5, 1, 1)"
+    ),
     "a GPU's tensor for NumPy": "x = nn.Linear(3, 2).cuda()(torch.zeros(2, 3).cuda())\nx.detach().numpy()",
     "a GPU's tensor in an array": "x = torch.zeros(3, device='cuda')\nnp.array(x)",
-    "samples of what a network gives": "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(5, 1)(x)",
-    "another number of actions": "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(torch.zeros(21))",
+    "samples of what a network gives": (
+        "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(5, 1)(x)"
+    ),
+    "another number of actions": (
+        "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(torch.zeros(21))"
+    ),
     "the rest of the samples": (
-        "loader = torch.utils.data.DataLoader(torch.zeros(70, 5, 4), batch_size=32)\nrnn = nn.GRU(4, 8, batch_first=True)\n"
-        "for x in loader:\n    rnn(x, torch.zeros(1, 32, 8))"
+        "loader = torch.utils.data.DataLoader(torch.zeros(70, 5, 4), batch_size=32)\nrnn = nn.GRU(4, 8,"
+        " batch_first=True)\nfor x in loader:\n    rnn(x, torch.zeros(1, 32, 8))"
     ),
     "rows that are written": "memory = torch.zeros(10, 4)\nmemory[torch.tensor([0, 2, 5])] = torch.ones(2, 4)",
-    "a layer with another norm": "x = nn.utils.weight_norm(nn.Conv1d(4, 8, 3))(torch.rand(2, 4, 9))\nnn.Linear(8, 2)(x)",
-    "random numbers of a size": "lam = torch.from_numpy(np.random.beta(1.0, 1.0, size=8)).float()\nlam * torch.rand(8, 3, 32, 32)",
+    "a layer with another norm": (
+        "x = nn.utils.weight_norm(nn.Conv1d(4, 8, 3))(torch.rand(2, 4, 9))\nnn.Linear(8, 2)(x)"
+    ),
+    "random numbers of a size": (
+        "lam = torch.from_numpy(np.random.beta(1.0, 1.0, size=8)).float()\nlam * torch.rand(8, 3, 32, 32)"
+    ),
     "output and state together": "out = nn.LSTM(4, 8)(torch.rand(2, 5, 4))\nprint(out.shape)",
     "the last of output and state": "out = nn.GRU(4, 8)(torch.rand(2, 5, 4))\nnn.Linear(8, 2)(out[:, -1])",
-    "lengths on a GPU": "n = torch.tensor([5, 3]).cuda()\nnn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 4).cuda(), n, batch_first=True)",
+    "lengths on a GPU": (
+        "n = torch.tensor([5, 3]).cuda()\nnn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 4).cuda(), n,"
+        " batch_first=True)"
+    ),
     "images of real size": "x = torch.rand(64, 3, 224, 224)\nnn.Conv2d(1, 8, 3)(x)",
     "a layer of real size": "x = torch.rand(8, 512, 8, 8)\nnn.Linear(512 * 7 * 7, 4096)(x.flatten(1))",
     "doubles of real size": "x = torch.rand(64, 3, 224, 224, dtype=torch.float64)\nnn.Conv2d(3, 8, 3)(x)",
     "a view of real size": "x = torch.rand(64, 64, 112, 112)\nx.view(64, 64, 55, -1)",
     "a sum in place of real size": "x = torch.rand(64, 64, 112, 112)\nx += torch.rand(64, 64, 56, 56)",
     "rows of real size": "x = torch.rand(4096, 8192)\nx @ torch.rand(4096, 8)",
-    "an attention of real size": "x = torch.rand(16, 197, 512)\nnn.TransformerEncoderLayer(768, 12, batch_first=True)(x)",
+    "an attention of real size": (
+        "x = torch.rand(16, 197, 512)\nnn.TransformerEncoderLayer(768, 12, batch_first=True)(x)"
+    ),
 }
 RIGHT = {
     "an array of arrays of several shapes": (
-        "net = nn.Linear(4, 6)\nnoise = np.array([np.random.normal(size=p.data.size()) for p in net.parameters()], dtype=object)\n"
-        "for n, p in zip(noise, net.parameters()):\n    p.data += torch.FloatTensor(n * 0.1)"
+        "net = nn.Linear(4, 6)\nnoise = np.array([np.random.normal(size=p.data.size()) for p in net.parameters()],"
+        " dtype=object)\nfor n, p in zip(noise, net.parameters()):\n    p.data += torch.FloatTensor(n * 0.1)"
     ),
     "pictures of tensors": (
-        "from torchvision.transforms import Compose, Resize, ToPILImage, ToTensor\nshow, image = ToPILImage(), torch.randn(3, 32, 32)\n"
-        "show(image).resize((100, 100)).save('picture.png')\nshow(image).show()\n"
-        "Compose([ToPILImage(), Resize((16, 16)), ToTensor()])(image).view(3, 256)"
+        "from torchvision.transforms import Compose, Resize, ToPILImage, ToTensor\nshow, image = ToPILImage(),"
+        " torch.randn(3, 32, 32)\nshow(image).resize((100,"
+        " 100)).save('picture.png')\nshow(image).show()\nCompose([ToPILImage(), Resize((16, 16)),"
+        " ToTensor()])(image).view(3, 256)"
     ),
     "a window": HEAD + "data[i:i + n] + other[1:]",
     "no window": HEAD + "data[i:n] + other",
     "a window of a short tensor": HEAD + "other[i:i + 20] + other",
-    "a list": HEAD + "names = list('abcdefghijklmnop')\nassert len(names[i:i + n]) < 5\ndata[len(names[i:i + n]):][:9] + other",
+    "a list": (
+        HEAD
+        + "names = list('abcdefghijklmnop')\nassert len(names[i:i + n]) < 5\ndata[len(names[i:i + n]):][:9] + other"
+    ),
     "another value each time": HEAD + "data[random.randint(0, 5):random.randint(0, 5) + n] + other",
     "a GPU's tensor comes back": "x = torch.zeros(3, device='cuda')\nx.cpu().numpy(), np.array(x.cpu())",
-    "samples of what a network gives": "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(6, 1)(x)",
+    "samples of what a network gives": (
+        "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(6, 1)(x)"
+    ),
     "actions": "d = Categorical(logits=nn.Linear(4, 2)(torch.rand(20, 4)))\nd.log_prob(d.sample()) + torch.zeros(20)",
     "all but the rest of the samples": (
-        "rnn = nn.GRU(4, 8, batch_first=True)\nfor x in torch.utils.data.DataLoader(torch.zeros(70, 5, 4), batch_size=32, drop_last=True):\n    rnn(x, torch.zeros(1, 32, 8))\n"
-        "for x in torch.utils.data.DataLoader(torch.zeros(64, 5, 4), batch_size=32):\n    rnn(x, torch.zeros(1, 32, 8))"
+        "rnn = nn.GRU(4, 8, batch_first=True)\nfor x in torch.utils.data.DataLoader(torch.zeros(70, 5, 4),"
+        " batch_size=32, drop_last=True):\n    rnn(x, torch.zeros(1, 32, 8))\nfor x in"
+        " torch.utils.data.DataLoader(torch.zeros(64, 5, 4), batch_size=32):\n    rnn(x, torch.zeros(1, 32, 8))"
     ),
-    "rows that are written": "memory, at = torch.zeros(10, 4), torch.tensor([0, 2, 5])\nmemory[at] = torch.ones(3, 4)\nmemory[at] = torch.ones(1, 1, 4)\nmemory[at, 1] = 2.0\nmemory[:, at] = torch.ones(3)",
+    "rows that are written": (
+        "memory, at = torch.zeros(10, 4), torch.tensor([0, 2, 5])\nmemory[at] = torch.ones(3, 4)\nmemory[at] ="
+        " torch.ones(1, 1, 4)\nmemory[at, 1] = 2.0\nmemory[:, at] = torch.ones(3)"
+    ),
     "output or state": (
-        "out = nn.LSTM(4, 8)(torch.rand(2, 5, 4))\nout.index(3) if hasattr(out, 'shape') else out[0].shape\ngetattr(out, 'size', None)\n"
-        "try:\n    out = out.data\nexcept AttributeError:\n    pass\nprint(out[0][:, -1])"
+        "out = nn.LSTM(4, 8)(torch.rand(2, 5, 4))\nout.index(3) if hasattr(out, 'shape') else"
+        " out[0].shape\ngetattr(out, 'size', None)\ntry:\n    out = out.data\nexcept AttributeError:\n   "
+        " pass\nprint(out[0][:, -1])"
     ),
     "what a switch makes several": (
         "import sys\nboth = len(sys.argv) > 2\n\ndef run(x):\n    return (x, x) if both else x\n\n"
         "out = run(torch.rand(2, 3))\nif not both:\n    print(out.shape)"
     ),
-    "lengths where they belong": "n = torch.tensor([5, 3])\nnn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 4).cuda(), n, batch_first=True)",
-    "real sizes": "x = nn.Conv2d(3, 64, 3, 2, 1)(torch.rand(64, 3, 224, 224))\nx += torch.rand(64, 64, 112, 112)\nx.view(64, 64, 56, -1)",
+    "lengths where they belong": (
+        "n = torch.tensor([5, 3])\nnn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 4).cuda(), n, batch_first=True)"
+    ),
+    "real sizes": (
+        "x = nn.Conv2d(3, 64, 3, 2, 1)(torch.rand(64, 3, 224, 224))\nx += torch.rand(64, 64, 112, 112)\nx.view(64, 64,"
+        " 56, -1)"
+    ),
 }
 
 
@@ -99,8 +138,14 @@ def test_what_works_is_silent(tmp_path, name):
 
 def test_a_class_given_for_layers_may_be_of_another_rank(tmp_path):
     block = (
-        "class Block(nn.Module):\n    def __init__(self, width, conv_builder):\n        super().__init__()\n        self.a = nn.Conv3d(width, width, 1)\n"
-        "        self.b = conv_builder(width, width, 1)\n\n    def forward(self, x):\n        return self.b(self.a(x))\n"
+        "class Block(nn.Module):\n    def __init__(self, width, conv_builder):\n        super().__init__()\n       "
+        " self.a = nn.Conv3d(width, width, 1)\n        self.b = conv_builder(width, width, 1)\n\n    def forward(self,"
+        " x):\n        return self.b(self.a(x))\n"
     )
     assert faults(tmp_path, block) == []
-    assert faults(tmp_path, block.replace("conv_builder(", "nn.Conv2d(").replace(", nn.Conv2d(width", ", conv_builder(width")) != []
+    assert (
+        faults(
+            tmp_path, block.replace("conv_builder(", "nn.Conv2d(").replace(", nn.Conv2d(width", ", conv_builder(width")
+        )
+        != []
+    )

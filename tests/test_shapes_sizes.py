@@ -3,20 +3,20 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-from torch import nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
+from torch import nn
+from torch.nn import functional as F
 
-from torchlint.finding import Span  # noqa: E402
-from torchlint.shapes.search.conflicts import pair_of  # noqa: E402
-from torchlint.shapes.search.constructors import solve_constructor  # noqa: E402
-from torchlint.shapes.record.graph import Recorder  # noqa: E402
-from torchlint.shapes.search.harvest import starts  # noqa: E402
-from torchlint.shapes.search.attempts import Parameter, RunResult, TensorGuess
-from torchlint.shapes.search.sizes import solve_forward  # noqa: E402
-from torchlint.shapes.tensors.dispatch import dry_tensors  # noqa: E402
-from torchlint.shapes.core.values import Use, on_use  # noqa: E402
+from torchlint.finding import Span
+from torchlint.shapes.core.values import Use, on_use
+from torchlint.shapes.record.graph import Recorder
 from torchlint.shapes.search import verdict
-from torchlint.shapes.search.verdict import same_fault  # noqa: E402
+from torchlint.shapes.search.attempts import Parameter, RunResult, TensorGuess
+from torchlint.shapes.search.conflicts import pair_of
+from torchlint.shapes.search.constructors import solve_constructor
+from torchlint.shapes.search.harvest import starts
+from torchlint.shapes.search.sizes import solve_forward
+from torchlint.shapes.search.verdict import same_fault
+from torchlint.shapes.tensors.dispatch import dry_tensors
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
 
@@ -61,7 +61,9 @@ def runner(net, uses=(), log=None):
     return run
 
 
-def solve(net, *names, uses=(), hints={}):
+def solve(net, *names, uses=(), hints=None):
+    if hints is None:
+        hints = {}
     return solve_forward(runner(net, uses), [Parameter(n) for n in names], hints)
 
 

@@ -3,14 +3,15 @@
 import pytest
 
 torch = pytest.importorskip("torch")
-from torch import nn  # noqa: E402
-from torch.nn import functional as F  # noqa: E402
+from torch import nn
+from torch.nn import functional as F
 
-from torchlint.shapes.tensors import autocast, device_tags as devices
-from torchlint.shapes.tensors.device_tags import DeviceError  # noqa: E402
-from torchlint.shapes.tensors.replay import confirm  # noqa: E402
-from torchlint.shapes.tensors.dispatch import device_of, dry_tensors, value_of  # noqa: E402
-from torchlint.shapes.core.values import UnknownUsed  # noqa: E402
+from torchlint.shapes.core.values import UnknownUsed
+from torchlint.shapes.tensors import autocast
+from torchlint.shapes.tensors import device_tags as devices
+from torchlint.shapes.tensors.device_tags import DeviceError
+from torchlint.shapes.tensors.dispatch import device_of, dry_tensors, value_of
+from torchlint.shapes.tensors.replay import confirm
 
 
 @pytest.fixture(autouse=True)
@@ -348,16 +349,11 @@ def test_nothing_is_left_behind():
         before = after()
     assert devices_before is False
     code = (
-        "import torch, warnings\n"
-        "from torchlint.shapes.tensors.dispatch import dry_tensors\n"
-        "seed = torch.get_rng_state()\n"
-        "try:\n"
-        "    with dry_tensors():\n"
-        "        torch.set_default_dtype(torch.float64); torch.set_grad_enabled(False); torch.manual_seed(1); torch.randn(3)\n"
-        "        raise KeyError\n"
-        "except KeyError: pass\n"
-        "assert torch.get_default_dtype() is torch.float32 and torch.is_grad_enabled()\n"
-        "assert torch.equal(seed, torch.get_rng_state()) and torch.ones(2).sum().item() == 2\n"
+        "import torch, warnings\nfrom torchlint.shapes.tensors.dispatch import dry_tensors\nseed ="
+        " torch.get_rng_state()\ntry:\n    with dry_tensors():\n        torch.set_default_dtype(torch.float64);"
+        " torch.set_grad_enabled(False); torch.manual_seed(1); torch.randn(3)\n        raise KeyError\nexcept KeyError:"
+        " pass\nassert torch.get_default_dtype() is torch.float32 and torch.is_grad_enabled()\nassert torch.equal(seed,"
+        " torch.get_rng_state()) and torch.ones(2).sum().item() == 2\n"
     )
     import subprocess
     import sys

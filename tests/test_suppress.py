@@ -2,8 +2,8 @@
 
 import pytest
 
-from torchlint.finding import Finding, Span
 from torchlint.edits import apply
+from torchlint.finding import Finding, Span
 from torchlint.source.text.suppress import Suppressions
 
 ACTIVE = {"TL002": "unused_suppression", "TL101": "softmax_before_cross_entropy", "TL201": "inplace_on_grad_tensor"}
@@ -149,8 +149,9 @@ def silenced(text: str, *findings: Finding) -> str:
 
 
 def test_added_comments():
-    assert silenced("x = 1\ny = 2 \n", finding(1), finding(2), finding(2, "TL201")) == (
-        "x = 1  # noqa: TL101\ny = 2  # noqa: TL101, TL201\n"
+    assert (
+        silenced("x = 1\ny = 2 \n", finding(1), finding(2), finding(2, "TL201"))
+        == "x = 1  # noqa: TL101\ny = 2  # noqa: TL101, TL201\n"
     )
     assert silenced("x = 1  # noqa: E501 long\r\n", finding(1)) == "x = 1  # noqa: E501, TL101 long\r\n"
     assert silenced("x = 1  # why", finding(1)) == "x = 1  # why  # noqa: TL101"

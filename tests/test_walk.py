@@ -83,16 +83,25 @@ def test_links_in_circles_end(tree):
 @pytest.fixture
 def beside(tree):
     """A repository with links of every kind, and a folder beside it that is none of its business."""
-    root = tree({
-        "home/secret.py": "import torch\nPASSWORD = 1\n",
-        "repo/.git/HEAD": "",
-        "repo/.git/config.py": "",
-        "repo/.env": "import torch",
-        "repo/build/made.py": "",
-        "repo/pkg/a.py": "",
-        "repo/tools/b.py": "",
-    })
-    links = {"out": "../../home/secret.py", "env": "../.env", "git": "../.git/config.py", "made": "../build/made.py", "zero": "/dev/zero", "inside": "../tools/b.py"}
+    root = tree(
+        {
+            "home/secret.py": "import torch\nPASSWORD = 1\n",
+            "repo/.git/HEAD": "",
+            "repo/.git/config.py": "",
+            "repo/.env": "import torch",
+            "repo/build/made.py": "",
+            "repo/pkg/a.py": "",
+            "repo/tools/b.py": "",
+        }
+    )
+    links = {
+        "out": "../../home/secret.py",
+        "env": "../.env",
+        "git": "../.git/config.py",
+        "made": "../build/made.py",
+        "zero": "/dev/zero",
+        "inside": "../tools/b.py",
+    }
     for name, to in links.items():
         (root / f"repo/pkg/{name}.py").symlink_to(to)
     (root / "repo/away").symlink_to("../home")
@@ -101,7 +110,11 @@ def beside(tree):
 
 def test_links_are_followed_to_what_is_linted_anyway(beside):
     walk = Walk(["repo"], Configurations())
-    assert [os.path.relpath(path) for path in walk.files()] == ["repo/pkg/a.py", "repo/pkg/inside.py", "repo/tools/b.py"]
+    assert [os.path.relpath(path) for path in walk.files()] == [
+        "repo/pkg/a.py",
+        "repo/pkg/inside.py",
+        "repo/tools/b.py",
+    ]
     assert walk.missing == [] and len(walk.notices) == 1 and "5 links are left out" in walk.notices[0]
     assert walked("repo/pkg/out.py", "repo/away") == ["repo/away/secret.py", "repo/pkg/out.py"]  # they were named
 

@@ -1,6 +1,7 @@
 """torchlint finds PyTorch mistakes before the code meets a GPU.
 
-`lint(text, path)` and `check(paths)` are the Python API; the other names are what a rule file imports. All are loaded when first used.
+`lint(text, path)` and `check(paths)` are the Python API; the other names are what a rule file imports. All are loaded
+when first used.
 """
 
 # No import stands here that runs: `python -m torchlint` comes here with the working folder still first on the path.
@@ -14,15 +15,26 @@ if TYPE_CHECKING:
     from torchlint.finding import Edit, Finding, Fix, Note, Span
     from torchlint.linter import lint
     from torchlint.run import check
-    from torchlint.source.flow.flow import SCALED
     from torchlint.source.asking.structures import Change, Loop, ModuleClass
     from torchlint.source.asking.views import Call, Node, Origin
+    from torchlint.source.flow.flow import SCALED
     from torchlint.triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op
 
 _HOMES = {
-    "lint": "linter", "check": "run", "SCALED": "source.flow.flow",
-    "Span": "finding", "Edit": "finding", "Fix": "finding", "Note": "finding", "Finding": "finding",
-    "Call": "source.asking.views", "Change": "source.asking.structures", "Loop": "source.asking.structures", "ModuleClass": "source.asking.structures", "Node": "source.asking.views", "Origin": "source.asking.views",
+    "lint": "linter",
+    "check": "run",
+    "SCALED": "source.flow.flow",
+    "Span": "finding",
+    "Edit": "finding",
+    "Fix": "finding",
+    "Note": "finding",
+    "Finding": "finding",
+    "Call": "source.asking.views",
+    "Change": "source.asking.structures",
+    "Loop": "source.asking.structures",
+    "ModuleClass": "source.asking.structures",
+    "Node": "source.asking.views",
+    "Origin": "source.asking.views",
     **{f"on_{kind}": "triggers" for kind in ("call", "node", "module", "inplace", "loop", "op", "graph", "error")},
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from io import FileIO
-from typing import Iterable
 
 from torchlint.boundary import is_below, leads_out
 

@@ -5,7 +5,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Iterable
+    from collections.abc import Iterable
 
 _repositories: dict[str, str] = {}
 
@@ -28,7 +28,9 @@ def repository(folder: str) -> str:
 
 
 def tree_of(path: str, configured: str) -> str:
-    """The tree that a path belongs to: the folder of the configuration in force, else the repository, empty if to none."""
+    """The tree that a path belongs to: the folder of the configuration in force, else the repository, empty if to
+    none.
+    """
     return configured if configured and is_below(path, configured) else repository(path)
 
 
@@ -46,6 +48,8 @@ def stays_in(path: str, tree: str) -> bool:
 
 
 def leads_out(path: str, trees: "Iterable[str]") -> bool:
-    """Whether a path that is written as one in these trees means something outside: whoever made the tree put a link there."""
+    """Whether a path that is written as one in these trees means something outside: whoever made the tree put a link
+    there.
+    """
     around = [tree for tree in trees if is_below(path, tree)]
     return bool(around) and not any(stays_in(path, tree) for tree in around)

@@ -11,7 +11,8 @@ import hashlib
 import os
 import re
 import sys
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -62,8 +63,8 @@ class Part(Struct, array_like=True):
 
 
 class Cache:
-    """The cache file of one configuration and tree; without a path it only lasts as long as the run. Whatever goes wrong
-    with it only costs time."""
+    """The cache file of one configuration and tree; without a path it only lasts as long as the run. Whatever goes
+    wrong with it only costs time."""
 
     def __init__(self, path: str, started: float):
         self.path = path

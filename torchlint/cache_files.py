@@ -1,4 +1,5 @@
-"""The folder of the cache: only files with names of our own are written, read and removed there, and no link is followed.
+"""The folder of the cache: only files with names of our own are written, read and removed there, and no link is
+followed.
 
 It lies in the user's own cache folder unless the user names another. A linted tree can neither say where it is nor, if
 the user puts it into that tree, lead it somewhere else: a folder that holds anything but a cache is left alone.
@@ -10,9 +11,9 @@ import errno
 import os
 import re
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
-from typing import Iterable
 
 from torchlint import reading
 from torchlint.atomic import TEMPORARY, put
@@ -60,9 +61,13 @@ def write(path: str, data: bytes, trees: Iterable[str]) -> None:
 
 
 def clean(folder: str) -> bool:
-    """Removes what torchlint wrote into a folder, file by file, and the folder if that was all; says whether there was something."""
+    """Removes what torchlint wrote into a folder, file by file, and the folder if that was all; says whether there was
+    something.
+    """
     marked = _is_marked(folder)
-    old = [below.path for below in _entries(folder, _OLD_FOLDER) if below.is_dir(follow_symlinks=False)] if marked else []
+    old = (
+        [below.path for below in _entries(folder, _OLD_FOLDER) if below.is_dir(follow_symlinks=False)] if marked else []
+    )
     found = _files(folder, _OWN) + [file for below in old for file in _files(below, _OLD_FILE)]
     for file in found:
         with suppress(OSError):

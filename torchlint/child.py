@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import queue
 import signal
-import sys
 import threading
-from typing import BinaryIO, Callable
+from collections.abc import Callable
+from typing import BinaryIO
 
-# Bytes that one child may hold: the last resort, for everything inside has counted budgets. It is never more than half of the machine's.
+# Bytes that one child may hold: the last resort, for everything inside has counted budgets. It is never more than half
+# of the machine's.
 MEMORY = 6 << 30
 
 

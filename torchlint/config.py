@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -57,7 +58,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     output_format: str = "full"
 
     def enabled(self, rules: Mapping[str, Any]) -> frozenset[str]:
-        """The codes that are on for files without per-file ignores. `rules` has the name, `default` and `preview` of each."""
+        """The codes that are on for files without per-file ignores.
+
+        `rules` has the name, `default` and `preview` of each.
+        """
         on = {code for code, rule in rules.items() if rule.default}
         for layer in self.selections:
             on = _apply(layer, rules, on)
@@ -80,7 +84,9 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     def applies(self, fix: Fix | None) -> bool:
         """Whether `--fix` would apply a fix."""
-        return fix is not None and (fix.applicability == "safe" or (self.unsafe_fixes and fix.applicability == "unsafe"))
+        return fix is not None and (
+            fix.applicability == "safe" or (self.unsafe_fixes and fix.applicability == "unsafe")
+        )
 
     def is_fixable(self, code: str, name: str) -> bool:
         """Whether `--fix` may apply this rule's fixes."""

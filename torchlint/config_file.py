@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Any, Collection
+from collections.abc import Collection
+from typing import Any
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -25,8 +26,8 @@ _MOST_PARTS = 10_000_000
 class Layer(Struct):
     """Options, the folder their paths are relative to, where they come from, and whether they may name code to run.
 
-    What was found in a linted tree is bound to a folder: none of its paths may lead out of it, and it hears nothing of the
-    user's environment. What the user named is free.
+    What was found in a linted tree is bound to a folder: none of its paths may lead out of it, and it hears nothing of
+    the user's environment. What the user named is free.
     """
 
     options: Options
@@ -127,8 +128,13 @@ class Configurations:
             self._files[path] = settings
         return self._files[path]
 
-    def _read(self, path: str, root: str, bound: str, trusted: bool = False, shown: str = "", seen: tuple[str, ...] = ()) -> list[Layer]:
-        """A file's layers: what it extends first. `shown` is how errors call it: an expanded name could tell a secret."""
+    def _read(
+        self, path: str, root: str, bound: str, trusted: bool = False, shown: str = "", seen: tuple[str, ...] = ()
+    ) -> list[Layer]:
+        """A file's layers: what it extends first.
+
+        `shown` is how errors call it: an expanded name could tell a secret.
+        """
         shown = shown or path
         if path in seen:
             raise ConfigError(f"{shown}: `extend` leads back to the file itself")
@@ -214,7 +220,9 @@ def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]
         select, ignore = o.select, (*(o.ignore or ()), *(o.extend_ignore or ()))
         if select is not UNSET or ignore or o.extend_select:
             chosen = None if select is UNSET else tuple(dict.fromkeys(select))
-            selections.append(Selection(chosen, tuple(dict.fromkeys(ignore)), tuple(dict.fromkeys(o.extend_select or ()))))
+            selections.append(
+                Selection(chosen, tuple(dict.fromkeys(ignore)), tuple(dict.fromkeys(o.extend_select or ())))
+            )
         for name in ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "output_format"):
             if getattr(o, name) is not UNSET:
                 values[name] = getattr(o, name)
@@ -279,8 +287,8 @@ def _place(path: str, folder: str, bound: str) -> str:
 
 def _outside(source: str, option: str, value: str) -> str:
     return (
-        f"{source}: {option} = {value!r} is ignored: the configuration of a project does not lead out of its repository, "
-        "and is not told the environment; name it with --config"
+        f"{source}: {option} = {value!r} is ignored: the configuration of a project does not lead out of its"
+        " repository, and is not told the environment; name it with --config"
     )
 
 

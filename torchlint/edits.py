@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable
+from collections.abc import Iterable
 
 from torchlint.finding import Edit
 
@@ -28,7 +28,9 @@ Position = tuple[int, int]
 
 
 def landings(places: Iterable[Position], edits: Iterable[Edit]) -> dict[Position, tuple[Position, Position]]:
-    """Where lines and columns of a text are after edits of it: all that was written there if an edit touches the place."""
+    """Where lines and columns of a text are after edits of it: all that was written there if an edit touches the
+    place.
+    """
     ordered, found = sorted(edits), {}
     done, shift = 0, (0, 0, 0)  # so many lines further, and in this line of the old text so many columns
     for place in sorted(set(places)):

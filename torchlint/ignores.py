@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Callable, Iterator
 
 from torchlint.reading import SETTINGS, read
 from torchlint.wildcards import SPECIAL, regex
@@ -77,7 +77,10 @@ class Rules:
 
     @cached_property
     def _each(self) -> list[tuple[int, bool, bool, Callable]]:
-        return [(place, by_name, folders, _compiled([regex(p, by_name, str(place))])) for place, p, by_name, folders in self.wild]
+        return [
+            (place, by_name, folders, _compiled([regex(p, by_name, str(place))]))
+            for place, p, by_name, folders in self.wild
+        ]
 
     @cached_property
     def _for_files(self) -> tuple[tuple[bytes, ...], Callable, Callable]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -43,7 +44,10 @@ def lint(
     hints: bool = False,
     strict: bool = False,
 ) -> Outcome:
-    """Lint one text as the file at `path`. `strict` lets a failing rule raise; `hints` asks for shapes for an editor."""
+    """Lint one text as the file at `path`.
+
+    `strict` lets a failing rule raise; `hints` asks for shapes for an editor.
+    """
     settings = settings or Settings()
     path = os.path.abspath(path)
     project = project or Project(os.path.dirname(path))
@@ -57,17 +61,23 @@ def lint(
     return _lint_module(text, path, settings, project, rules, hints, strict)
 
 
-def _lint_module(text: str, path: str, settings: Settings, project: Project, rules: Mapping[str, Rule], hints: bool, strict: bool) -> Outcome:
+def _lint_module(
+    text: str, path: str, settings: Settings, project: Project, rules: Mapping[str, Rule], hints: bool, strict: bool
+) -> Outcome:
     text = text.removeprefix("\ufeff")
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
         return Outcome(lines=lines)
-    from torchlint.source.text.parse import CannotParse
     from torchlint.source.flow.module import parsed
+    from torchlint.source.text.parse import CannotParse
 
     enabled = settings.enabled(rules)
     ignored = settings.ignored_in(path)
-    active = {code: rules[code].name for code in enabled if not any(matches(selector, code, rules[code].name) for selector in ignored)}
+    active = {
+        code: rules[code].name
+        for code in enabled
+        if not any(matches(selector, code, rules[code].name) for selector in ignored)
+    }
     says_torch = any(word in text for word in TORCH)
     try:
         tree = parsed(project, path, text)
@@ -89,8 +99,15 @@ def _lint_module(text: str, path: str, settings: Settings, project: Project, rul
         findings, suppressed, unused = Suppressions(text).filter(findings, active, path)
         findings = [*findings, *unused]
     return Outcome(
-        tuple(sorted(findings, key=lambda f: f.order)), suppressed, view.consulted, lines, armed, rewritten,
-        dry.statistics if dry else {}, dry.notices if dry else (), dry.hints if dry else (),
+        tuple(sorted(findings, key=lambda f: f.order)),
+        suppressed,
+        view.consulted,
+        lines,
+        armed,
+        rewritten,
+        dry.statistics if dry else {},
+        dry.notices if dry else (),
+        dry.hints if dry else (),
     )
 
 
@@ -126,7 +143,14 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
 
     if find_spec("torch") is None:
         codes = ", ".join(rule.code for rule in rules)
-        return _Dry(notices=(f"{NO_DRY_RUN} ({codes}): torch is not installed here (for pre-commit there is the hook torchlint-system)",))
+        return _Dry(
+            notices=(
+                (
+                    f"{NO_DRY_RUN} ({codes}): torch is not installed here (for pre-commit there is the hook"
+                    " torchlint-system)"
+                ),
+            )
+        )
     from torchlint.shapes.search.check import dry_run
 
     armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
@@ -139,7 +163,13 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
     result = dry_run(text, path, view, tree, settings.inputs, listener=listener, graphs=graphs)
     found = list(listener.findings.values()) if listener is not None else []
     for rule, trigger in armed:
-        subjects = [f for f in result.faults if f.kind in trigger.names] if trigger.kind == "error" else result.traces if trigger.kind == "graph" else ()
+        subjects = (
+            [f for f in result.faults if f.kind in trigger.names]
+            if trigger.kind == "error"
+            else result.traces
+            if trigger.kind == "graph"
+            else ()
+        )
         for subject in subjects:
             found += _said(rule, trigger, path, strict, subject)
     shown: tuple = ()
@@ -152,7 +182,9 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
 
 def _is_met(trigger: Trigger, text: str) -> bool:
     """Whether the words that a trigger of the dry run needs stand in a file."""
-    return trigger.kind in ("error", "op", "graph") and all(any(word in text for word in need.split("|")) for need in trigger.needs)
+    return trigger.kind in ("error", "op", "graph") and all(
+        any(word in text for word in need.split("|")) for need in trigger.needs
+    )
 
 
 def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -> list[Finding]:
@@ -163,12 +195,26 @@ def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -
         if strict:
             raise
         message = f"rule {rule.code} failed here: {type(error).__name__}: {error}".splitlines()[0]
-        return [Finding("TL000", "rule_crashed", path, subject.span if subject.path == path else Span(1, 1, 1, 1), message, "please report this", "error")]
-    return [msgspec.structs.replace(f, code=rule.code, name=rule.name, severity=rule.severity or f.severity) for f in found]
+        return [
+            Finding(
+                "TL000",
+                "rule_crashed",
+                path,
+                subject.span if subject.path == path else Span(1, 1, 1, 1),
+                message,
+                "please report this",
+                "error",
+            )
+        ]
+    return [
+        msgspec.structs.replace(f, code=rule.code, name=rule.name, severity=rule.severity or f.severity) for f in found
+    ]
 
 
 def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
-    """One mistake seen by both worlds is one finding: without what another rule has said, which says more, of the line that fails or one that led there."""
+    """One mistake seen by both worlds is one finding: without what another rule has said, which says more, of the line
+    that fails or one that led there.
+    """
     said: dict[int, set[str]] = {}
     for finding in findings:
         for line in _lines(finding):
@@ -182,10 +228,20 @@ def _lines(finding: Finding) -> set[int]:
 
 
 def _not_python(path: str, line: int, column: int, reason: str, cell: int | None = None) -> Finding:
-    return Finding("TL001", "cannot_be_parsed", path, Span(line, column, line, column), f"cannot be parsed: {reason}", severity="error", cell=cell)
+    return Finding(
+        "TL001",
+        "cannot_be_parsed",
+        path,
+        Span(line, column, line, column),
+        f"cannot be parsed: {reason}",
+        severity="error",
+        cell=cell,
+    )
 
 
-def _lint_notebook(text: str, path: str, settings: Settings, project: Project, rules, hints: bool, strict: bool) -> Outcome:
+def _lint_notebook(
+    text: str, path: str, settings: Settings, project: Project, rules, hints: bool, strict: bool
+) -> Outcome:
     from torchlint.source.text.notebook import Notebook, NotebookError
 
     try:
@@ -196,7 +252,9 @@ def _lint_notebook(text: str, path: str, settings: Settings, project: Project, r
         return Outcome(lines=notebook.text.count("\n"))
     outcome = _lint_module(notebook.text, path, settings, project, rules, hints, strict)
     raised = {code for code, rule in rules.items() if any(trigger.kind == "error" for trigger in rule.triggers)}
-    findings = [f for f in map(notebook.to_cell, outcome.findings) if f.code not in raised or f.cell not in notebook.failing]
+    findings = [
+        f for f in map(notebook.to_cell, outcome.findings) if f.code not in raised or f.cell not in notebook.failing
+    ]
     findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))
     return msgspec.structs.replace(outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown)
@@ -208,7 +266,11 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
     taken: set[Edit] = set()
     places: list[tuple[int, Span]] = []  # of what is taken, in order
     for finding in sorted(findings, key=lambda f: f.order):
-        if finding.fix is None or finding.fix.applicability == "display" or (finding.fix.applicability == "unsafe" and not unsafe):
+        if (
+            finding.fix is None
+            or finding.fix.applicability == "display"
+            or (finding.fix.applicability == "unsafe" and not unsafe)
+        ):
             continue
         fresh = [e for e in finding.fix.edits if e not in taken]
         if fresh and not any(_overlaps(e, places) for e in fresh):
@@ -238,7 +300,9 @@ def _apply(text: str, edits: set[Edit], path: str) -> str:
 
 
 def _overlaps(edit: Edit, places: list[tuple[int, Span]]) -> bool:
-    """Does an edit touch what is taken? Those do not touch each other, so that only the ones before and after it are looked at."""
+    """Does an edit touch what is taken? Those do not touch each other, so that only the ones before and after it are
+    looked at.
+    """
     at = bisect_left(places, (edit.cell or 0, edit.span))
     return any(cell == (edit.cell or 0) and _overlap(edit.span, span) for cell, span in places[max(at - 1, 0) : at + 1])
 
@@ -261,9 +325,16 @@ def _reads(text: str, path: str) -> bool:
 
 
 def fix_until_stable(
-    text: str, path: str, settings: Settings | None = None, project: Project | None = None, rules: Mapping[str, Rule] | None = None, unsafe: bool = False
+    text: str,
+    path: str,
+    settings: Settings | None = None,
+    project: Project | None = None,
+    rules: Mapping[str, Rule] | None = None,
+    unsafe: bool = False,
 ) -> tuple[str, list[Finding], Outcome]:
-    """Lint and fix until nothing changes: the new text, what was fixed, and what is left. A fix that leaves its own finding is dropped."""
+    """Lint and fix until nothing changes: the new text, what was fixed, and what is left. A fix that leaves its own
+    finding is dropped.
+    """
     settings = settings or Settings()
     rules = load_rules(settings.rule_paths) if rules is None else rules
     path = os.path.abspath(path)
@@ -290,7 +361,10 @@ def fix_until_stable(
 
 
 def _remaining(done: list[Finding], edits: set[Edit], left: Iterable[Finding]) -> set[Finding]:
-    """Those of which the same is still said at the same place after edits that were to mend it. Such a fix would be applied again and again."""
+    """Those of which the same is still said at the same place after edits that were to mend it.
+
+    Such a fix would be applied again and again.
+    """
     said: dict[tuple, list[tuple[int, int]]] = {}
     for finding in left:
         said.setdefault((finding.code, finding.cell), []).append((finding.span.line, finding.span.column))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Mapping
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -27,8 +28,7 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
         ),
     ] = UNSET
     required_version: Annotated[
-        str | UnsetType,
-        Meta(description="The versions of torchlint that may lint this project.", examples=['">=0.1"']),
+        str | UnsetType, Meta(description="The versions of torchlint that may lint this project.", examples=['">=0.1"'])
     ] = UNSET
     select: Annotated[
         list[str] | UnsetType,
@@ -45,12 +45,10 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
         ),
     ] = UNSET
     extend_select: Annotated[
-        list[str] | UnsetType,
-        Meta(description="Rules that are on besides the others.", examples=['["TL906"]']),
+        list[str] | UnsetType, Meta(description="Rules that are on besides the others.", examples=['["TL906"]'])
     ] = UNSET
     extend_ignore: Annotated[
-        list[str] | UnsetType,
-        Meta(description="Rules that are off besides the others.", examples=['["TL102"]']),
+        list[str] | UnsetType, Meta(description="Rules that are off besides the others.", examples=['["TL102"]'])
     ] = UNSET
     per_file_ignores: Annotated[
         dict[str, list[str]] | UnsetType,
@@ -67,12 +65,10 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
         ),
     ] = UNSET
     fixable: Annotated[
-        list[str] | UnsetType,
-        Meta(description="The rules whose fixes `--fix` may apply.", examples=['["TL1"]']),
+        list[str] | UnsetType, Meta(description="The rules whose fixes `--fix` may apply.", examples=['["TL1"]'])
     ] = UNSET
     unfixable: Annotated[
-        list[str] | UnsetType,
-        Meta(description="The rules whose fixes `--fix` never applies.", examples=['["TL401"]']),
+        list[str] | UnsetType, Meta(description="The rules whose fixes `--fix` never applies.", examples=['["TL401"]'])
     ] = UNSET
     preview: Annotated[
         bool | UnsetType,
@@ -83,8 +79,7 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
         Meta(description="Lets `--fix` apply fixes that may change what the program does.", examples=["true"]),
     ] = UNSET
     include: Annotated[
-        list[str] | UnsetType,
-        Meta(description="The files to lint in folders.", examples=['["*.py"]']),
+        list[str] | UnsetType, Meta(description="The files to lint in folders.", examples=['["*.py"]'])
     ] = UNSET
     exclude: Annotated[
         list[str] | UnsetType,
@@ -99,8 +94,7 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
         Meta(description="Leaves excluded files out even if they are named on the command line.", examples=["true"]),
     ] = UNSET
     respect_gitignore: Annotated[
-        bool | UnsetType,
-        Meta(description="Leaves out what .gitignore files name.", examples=["false"]),
+        bool | UnsetType, Meta(description="Leaves out what .gitignore files name.", examples=["false"])
     ] = UNSET
     src: Annotated[
         list[str] | UnsetType,

@@ -8,7 +8,7 @@ import io
 import os
 import re
 import tokenize
-from typing import Iterable
+from collections.abc import Iterable
 
 from torchlint.atomic import write
 from torchlint.printable import UNPRINTABLE
@@ -53,7 +53,6 @@ def _quoted(name: str) -> str:
         return name + "\t" * (" " in name)  # else a name ends at its first blank
     name = name.replace("\\", "\\\\").replace('"', '\\"')
     return '"%s"' % UNPRINTABLE.sub(lambda match: "".join(f"\\{byte:03o}" for byte in os.fsencode(match[0])), name)
-
 
 
 def _lines(text: str) -> list[str]:

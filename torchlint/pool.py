@@ -6,9 +6,9 @@ import os
 import subprocess
 import threading
 from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from queue import SimpleQueue
-from typing import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -24,7 +24,8 @@ class DoesNotStart(RuntimeError):
 class Pool(Executor):
     """Children, each of which works on one task at a time and dies alone. Functions are those of `torchlint.workers`.
 
-    It has none of Python's own fork servers and resource trackers, which import from the working folder before they can be told not to.
+    It has none of Python's own fork servers and resource trackers, which import from the working folder before they can
+    be told not to.
     """
 
     def __init__(self, size: int, linted: tuple[str, ...] = ()):

@@ -9,14 +9,17 @@ import os
 import re
 import sys
 import tokenize
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Iterable, Iterator, Mapping
 
 from torchlint import reading
 from torchlint.boundary import repository, stays_in
 
 TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
-WORDS = (*TORCH, "backward(")  # a file with none of them is not even parsed; one that only runs backward is told by its users what it trains
+WORDS = (
+    *TORCH,
+    "backward(",
+)  # a file with none of them is not even parsed; one that only runs backward is told by its users what it trains
 IGNORED_FOLDERS = frozenset(
     ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
     "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()
@@ -102,20 +105,29 @@ class Project:
         return self._digests[path][1]
 
     def resolve(self, module: str, level: int, importer: str) -> tuple[str | None, tuple[str, ...]]:
-        """The file that an import in `importer` means, None if it is none of ours, and the places that were looked at."""
+        """The file that an import in `importer` means, None if it is none of ours, and the places that were looked
+        at.
+        """
         folder = os.path.dirname(importer)
         key = (folder, module, level)
         if key not in self._resolved:
             tried: list[str] = []
-            places = (path for path in self._places(folder, module, level) if tried.append(path) or self.bytes(path) is not None)
+            places = (
+                path
+                for path in self._places(folder, module, level)
+                if tried.append(path) or self.bytes(path) is not None
+            )
             found = next(filter(self._is_reachable, places), None)
             self._resolved[key] = found, tuple(tried)
         return self._resolved[key]
 
     def _places(self, folder: str, module: str, level: int) -> Iterator[str]:
         """The paths at which a module may be, in the order of their rank."""
-        # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden either.
-        if not level and (module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy")):
+        # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden
+        # either.
+        if not level and (
+            module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy")
+        ):
             return
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
@@ -126,13 +138,17 @@ class Project:
             yield os.path.join(stem, "__init__.py")
 
     def _is_reachable(self, path: str) -> bool:
-        """Whether a path leads to Python in this project: links in it are anybody's, and what they lead to would be quoted."""
+        """Whether a path leads to Python in this project: links in it are anybody's, and what they lead to would be
+        quoted.
+        """
         if path in self.overlay:
             return True
         folder = os.path.dirname(path)
         if folder not in self._reachable:
             self._reachable[folder] = self._stays(folder)
-        return self._reachable[folder] and (not os.path.islink(path) or os.path.realpath(path).endswith(".py") and self._stays(path))
+        return self._reachable[folder] and (
+            not os.path.islink(path) or os.path.realpath(path).endswith(".py") and self._stays(path)
+        )
 
     def _stays(self, path: str) -> bool:
         trees = (repository(str(self.root)) or str(self.root), *self.folders)
@@ -153,13 +169,20 @@ class Project:
         if self._files is None:
             found = []
             for _, entries in folders_below(str(self.root)):
-                paths = [entry.path for entry in entries if entry.name.endswith(".py") and not entry.is_dir(follow_symlinks=False)]
+                paths = [
+                    entry.path
+                    for entry in entries
+                    if entry.name.endswith(".py") and not entry.is_dir(follow_symlinks=False)
+                ]
                 found += filter(self._is_reachable, sorted(paths))
             self._files = found
         return self._files
 
     def importing(self, word: str) -> list[str]:
-        """The files in whose import statements a word stands, sorted. All files are read for it, once and without keeping them."""
+        """The files in whose import statements a word stands, sorted.
+
+        All files are read for it, once and without keeping them.
+        """
         if self._importing is None:
             self._importing = {}
             for path in self.files():
@@ -167,7 +190,9 @@ class Project:
                     self._importing.setdefault(name, []).append(path)
         wanted = word.encode()
         found = [path for path in self._importing.get(wanted, ()) if path not in self.overlay]
-        return sorted([*found, *(path for path, text in self.overlay.items() if wanted in _imported_words(text.encode()))])
+        return sorted(
+            [*found, *(path for path, text in self.overlay.items() if wanted in _imported_words(text.encode()))]
+        )
 
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""
@@ -185,7 +210,9 @@ def folders_below(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
         except OSError:
             continue
         yield folder, entries
-        below = [entry.path for entry in entries if entry.name not in IGNORED_FOLDERS and entry.is_dir(follow_symlinks=False)]
+        below = [
+            entry.path for entry in entries if entry.name not in IGNORED_FOLDERS and entry.is_dir(follow_symlinks=False)
+        ]
         stack += sorted(below, reverse=True)
 
 
@@ -230,7 +257,9 @@ class View:
         return self._mentioning(word, self.project.files(), self.path)
 
     def users(self, path: str, name: str) -> list[str]:
-        """Those that mention a name of the file at `path`, and import that file, or something so called from elsewhere."""
+        """Those that mention a name of the file at `path`, and import that file, or something so called from
+        elsewhere.
+        """
         folder, file = os.path.split(path)
         own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
         return self._mentioning(name, sorted({*self.project.importing(own), *self.project.importing(name)}), path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Callable, Mapping
 
 from msgspec import Struct, field
 
@@ -44,8 +44,8 @@ class Result(Struct, dict=True):
 
     `findings` are sorted and final (suppressed and baseline ones removed). `failures` are lines about what could not be
     done at all (a missing path): with one of them the exit code is 2. `fixed` are the findings whose fix was applied.
-    `texts` holds what is not on the disk (standard input, text before or after a fix). `trees` are the folders that were
-    linted: no link in them is believed when something is written.
+    `texts` holds what is not on the disk (standard input, text before or after a fix). `trees` are the folders that
+    were linted: no link in them is believed when something is written.
     """
 
     findings: list[Finding] = field(default_factory=list)

@@ -7,9 +7,10 @@ import importlib.util
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Callable, Iterable
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,8 +20,16 @@ _FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
 _EXAMPLE = re.compile(r"^```python (bad|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FACTS = ("group", "default", "preview", "since", "until", "severity", "also_said_by")
 GROUPS = (
-    "torchlint itself", "losses and numerics", "autograd", "device", "dtype and NumPy", "training loop", "modules",
-    "data, reproducibility, leftovers", "security, removed and deprecated", "dry run",
+    "torchlint itself",
+    "losses and numerics",
+    "autograd",
+    "device",
+    "dtype and NumPy",
+    "training loop",
+    "modules",
+    "data, reproducibility, leftovers",
+    "security, removed and deprecated",
+    "dry run",
 )
 
 
@@ -125,11 +134,17 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
         return None
     options = {k.arg: _literal(k.value, path) for k in call.keywords} if call else {}
     names = tuple(_literal(a, path) for a in call.args) if call else ()
-    many = {key: (options[key],) if isinstance(options[key], str) else tuple(options[key]) for key in ("needs", "without") if key in options}
+    many = {
+        key: (options[key],) if isinstance(options[key], str) else tuple(options[key])
+        for key in ("needs", "without")
+        if key in options
+    }
     unknown = set(options) - {"needs", "without", "unknown"}
     if unknown:
         raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(unknown))}")
-    return Trigger(name.id[3:], function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False))
+    return Trigger(
+        name.id[3:], function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False)
+    )
 
 
 def _literal(node: ast.expr, path: Path) -> Any:
@@ -143,7 +158,11 @@ def builtin_folder() -> Path:
     """The sibling `rules/` of a checkout (an editable install leaves a stale copy in the package), else the wheel's."""
     package = Path(__file__).parent
     checkout = package.parent
-    return checkout / "rules" if (checkout / "pyproject.toml").exists() and (checkout / "rules").is_dir() else package / "rules"
+    return (
+        checkout / "rules"
+        if (checkout / "pyproject.toml").exists() and (checkout / "rules").is_dir()
+        else package / "rules"
+    )
 
 
 def rule_names(extra: Iterable[Path | str] = ()) -> dict[str, str]:

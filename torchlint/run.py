@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, Callable, Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -165,9 +166,12 @@ class Run:
             entries[path] = None
             limit = limit_of(path)
             try:
-                data, has_more = (self.overlay[path].encode(), False) if path in self.overlay else read_start(path, limit)
+                data, has_more = (
+                    (self.overlay[path].encode(), False) if path in self.overlay else read_start(path, limit)
+                )
                 if not any(word.encode() in data for word in WORDS):
-                    # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the cache.
+                    # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the
+                    # cache.
                     kept = "" if has_more else digest(data)
                     entries[path] = Entry(kept, NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
                 elif has_more:

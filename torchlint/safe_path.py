@@ -1,8 +1,9 @@
-"""Where our processes import from: never from what is linted, and never from a folder only because they were started in it.
+"""Where our processes import from: never from what is linted, and never from a folder only because they were started in
+it.
 
-Python puts the working folder first on its path for `-m` and `-c`, and so does an empty or relative entry of PYTHONPATH: a `random.py`
-or `torch.py` of the linted repository would run. Everything here comes before any other import, so it needs `os` and `sys` alone,
-which Python itself has loaded; a `from __future__` would be an import, too.
+Python puts the working folder first on its path for `-m` and `-c`, and so does an empty or relative entry of
+PYTHONPATH: a `random.py` or `torch.py` of the linted repository would run. Everything here comes before any other
+import, so it needs `os` and `sys` alone, which Python itself has loaded; a `from __future__` would be an import, too.
 """
 
 import os
@@ -15,7 +16,9 @@ left_out: list[str] = []
 
 
 def enter(*linted: str) -> None:
-    """From here on this process, which must be ours, imports nothing from the working folder nor from what is linted."""
+    """From here on this process, which must be ours, imports nothing from the working folder nor from what is
+    linted.
+    """
     safe = safe_path(*linted)
     left_out.extend(entry for entry in sys.path if os.path.isabs(entry) and entry not in safe)
     sys.path[:] = safe
@@ -40,8 +43,8 @@ class only_safe_imports:
 def safe_path(*linted: str) -> list[str]:
     """`sys.path` without relative entries, and without those in or around the working folder or what is linted.
 
-    "In" and "around" mean the whole repository. The interpreter's own folders stay wherever they are, for a `.venv` is often in
-    the project, and so does the one that torchlint itself came from.
+    "In" and "around" mean the whole repository. The interpreter's own folders stay wherever they are, for a `.venv` is
+    often in the project, and so does the one that torchlint itself came from.
     """
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     ours = {home, *_installed()}
@@ -49,7 +52,9 @@ def safe_path(*linted: str) -> list[str]:
     doubtful = {entry: _real(entry) for entry in path if entry not in ours}
     if doubtful:
         relative, trees = _relative_entries(), _trees(linted)
-        unsafe = {entry for entry, real in doubtful.items() if real in relative or any(_touch(real, tree) for tree in trees)}
+        unsafe = {
+            entry for entry, real in doubtful.items() if real in relative or any(_touch(real, tree) for tree in trees)
+        }
         path = [entry for entry in path if entry not in unsafe]
     return path if home in path else [*path, home]
 
@@ -57,8 +62,8 @@ def safe_path(*linted: str) -> list[str]:
 def command(module: str, *arguments: str, linted: tuple[str, ...] = ()) -> list[str]:
     """How to start a Python process of ours, which calls `main` of a module of ours.
 
-    Isolated, it looks neither at the environment's variables nor at the working folder; then it gets the safe path of this process,
-    before its first import.
+    Isolated, it looks neither at the environment's variables nor at the working folder; then it gets the safe path of
+    this process, before its first import.
     """
     options = ["-I", "-X", f"utf8={sys.flags.utf8_mode}"]
     if sys.dont_write_bytecode:
@@ -88,7 +93,10 @@ def _relative_entries() -> set[str]:
 
 
 def _trees(linted: tuple[str, ...]) -> set[str]:
-    """The repositories of the working folder and of files and folders, or these folders themselves. `model.py:Net` is a file, too."""
+    """The repositories of the working folder and of files and folders, or these folders themselves.
+
+    `model.py:Net` is a file, too.
+    """
     names = {name if os.path.exists(name) else name.rpartition(":")[0] for name in linted}
     folders = {_real(name if os.path.isdir(name) else os.path.dirname(name)) for name in ("", *names)}
     trees = {repository(folder) or folder for folder in folders}

@@ -1,13 +1,18 @@
-"""The decorators of rule files. They only mark: `rule.py` reads them as text, because arming must not run rule files."""
+"""The decorators of rule files.
+
+They only mark: `rule.py` reads them as text, because arming must not run rule files.
+"""
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 
-def _marks(*names: str, needs: str | tuple[str, ...] = (), without: str | tuple[str, ...] = (), unknown: bool = False) -> Callable:
-    """`needs`: words the file must contain (`a|b`: one of them, there or in a file it imports); `without`: keywords that clear the
-    call; `unknown`: see methods on receivers of unknown kind too."""
+def _marks(
+    *names: str, needs: str | tuple[str, ...] = (), without: str | tuple[str, ...] = (), unknown: bool = False
+) -> Callable:
+    """`needs`: words the file must contain (`a|b`: one of them, there or in a file it imports); `without`: keywords
+    that clear the call; `unknown`: see methods on receivers of unknown kind too."""
     if len(names) == 1 and callable(names[0]):  # @on_module without parentheses
         return names[0]
     return lambda check: check

@@ -18,7 +18,9 @@ def cache_folder() -> str:
     if sys.platform == "win32":
         return _below(os.environ.get("LOCALAPPDATA", ""), os.path.join("torchlint", "cache"))
     home = os.path.expanduser("~")  # some that only run services have none, and it is not ours to make
-    usual = os.path.join(home, "Library/Caches" if sys.platform == "darwin" else ".cache") if os.path.isdir(home) else ""
+    usual = (
+        os.path.join(home, "Library/Caches" if sys.platform == "darwin" else ".cache") if os.path.isdir(home) else ""
+    )
     return _below(_xdg("XDG_CACHE_HOME") or usual, "torchlint")
 
 

@@ -6,9 +6,9 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Callable, Iterable
 from fnmatch import translate
 from functools import cache, lru_cache
-from typing import Callable, Iterable
 
 from msgspec import Struct
 
@@ -54,7 +54,10 @@ class Walk:
                 self.missing.append(str(error))
         if self._unfollowed:
             links = "a link is" if len(self._unfollowed) == 1 else f"{len(self._unfollowed)} links are"
-            self.notices.append(f"{links} left out: only those to linted files of the same repository are followed ({self._unfollowed[0]})")
+            self.notices.append(
+                f"{links} left out: only those to linted files of the same repository are followed"
+                f" ({self._unfollowed[0]})"
+            )
         self.groups = [group for group in self._groups.values() if group.files]
         for group in self.groups:
             for path in [path for path in group.files if not _is_text(path)]:
@@ -132,7 +135,9 @@ class Walk:
                     continue  # a dangling link, such as an editor's lock file
                 if not stat.S_ISREG(status.st_mode) and not entry.is_symlink():
                     continue
-                if entry.is_symlink() and not _is_linted(os.path.realpath(path), repository(folder) or start, is_included, is_left_out):
+                if entry.is_symlink() and not _is_linted(
+                    os.path.realpath(path), repository(folder) or start, is_included, is_left_out
+                ):
                     self._unfollowed.append(path)
                 elif stat.S_ISREG(status.st_mode) and path not in self._seen:
                     self._seen.add(path)
@@ -152,8 +157,8 @@ class Walk:
 
 
 def _is_linted(path: str, tree: str, is_included: Callable, is_left_out: Callable) -> bool:
-    """Whether what a link leads to is one of the tree's files that are linted. Else whoever made the link could have secrets
-    of the reader quoted."""
+    """Whether what a link leads to is one of the tree's files that are linted. Else whoever made the link could have
+    secrets of the reader quoted."""
     tree = os.path.realpath(tree)
     if not is_below(path, tree) or not is_included(os.path.basename(path), path):
         return False

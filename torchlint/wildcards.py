@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import re
 import string
-from typing import Iterator
+from collections.abc import Iterator
 
 SPECIAL = re.compile(rb"[*?\[\\]")
-_LETTERS, _DIGITS, _PUNCTUATION = (set(text.encode()) for text in (string.ascii_letters, string.digits, string.punctuation))
+_LETTERS, _DIGITS, _PUNCTUATION = (
+    set(text.encode()) for text in (string.ascii_letters, string.digits, string.punctuation)
+)
 _CLASSES = {
-    b"alnum": _LETTERS | _DIGITS, b"alpha": _LETTERS, b"blank": set(b" \t"), b"cntrl": {*range(32), 127}, b"digit": _DIGITS,
-    b"graph": _LETTERS | _DIGITS | _PUNCTUATION, b"lower": set(string.ascii_lowercase.encode()), b"print": {*range(32, 127)},
-    b"punct": _PUNCTUATION, b"space": set(b" \t\n\r"), b"upper": set(string.ascii_uppercase.encode()), b"xdigit": set(string.hexdigits.encode()),
-}  # fmt: skip
+    b"alnum": _LETTERS | _DIGITS,
+    b"alpha": _LETTERS,
+    b"blank": set(b" \t"),
+    b"cntrl": {*range(32), 127},
+    b"digit": _DIGITS,
+    b"graph": _LETTERS | _DIGITS | _PUNCTUATION,
+    b"lower": set(string.ascii_lowercase.encode()),
+    b"print": {*range(32, 127)},
+    b"punct": _PUNCTUATION,
+    b"space": set(b" \t\n\r"),
+    b"upper": set(string.ascii_uppercase.encode()),
+    b"xdigit": set(string.hexdigits.encode()),
+}
 
 # What a pattern is made of: regular expressions of one byte, and these.
 _STAR, _REST, _FOLDERS, _FOLDER = "*", "**", "**/", "**\\/"

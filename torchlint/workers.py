@@ -1,4 +1,6 @@
-"""What is done with some files of a project, wherever that is: in this process, in a child of a pool, or in anybody's executor."""
+"""What is done with some files of a project, wherever that is: in this process, in a child of a pool, or in anybody's
+executor.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import gc
 import os
 import signal
 import threading
-from typing import Callable
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Raw, Struct
@@ -44,7 +46,8 @@ class Fixed(Struct, frozen=True):
     applied: tuple[Finding, ...]
 
 
-# The dry run leaves much that refers to itself. Looking for garbage after each file would take longer than linting most.
+# The dry run leaves much that refers to itself. Looking for garbage after each file would take longer than linting
+# most.
 _GROWTH = 150 << 20
 _held = 0
 
@@ -151,6 +154,7 @@ def main() -> None:
     _is_worker = True
     request, answer = connect()
     import torchlint.linter  # noqa: F401  every task needs it
+
     # Trees are large and live long: looking through them for cycles every 700 objects costs a third of the time.
     gc.set_threshold(100_000, 20, 20)
     gc.freeze()  # what was imported before never becomes garbage

@@ -61,7 +61,9 @@ def parsed() -> argparse.Namespace:
     command(check, linted, run, saved)
     reader = command(read, linted, run, saved)
     reader.add_argument("--code", action="append", default=[], help="of these rules (or their beginnings); repeatable")
-    reader.add_argument("--most", type=int, default=0, metavar="N", help="of each rule, from as many sources as possible")
+    reader.add_argument(
+        "--most", type=int, default=0, metavar="N", help="of each rule, from as many sources as possible"
+    )
     reader.add_argument("--around", type=int, default=8, metavar="LINES", help="of code before and after")
     command(judge).add_argument("file", help="JSON lines with the ledger's fields; - is the standard input")
     command(precision, saved)

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator
 
 from sources import Source, place
 from unpacking import LARGEST_FILE, MOST_MEMBERS, Member, Refused, unpack, zip_members

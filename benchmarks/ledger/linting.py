@@ -1,4 +1,6 @@
-"""What one version of torchlint says about fetched sources: a version is an interpreter or a revision of this repository."""
+"""What one version of torchlint says about fetched sources: a version is an interpreter or a revision of this
+repository.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,16 @@ def interpreter(version: str, corpus: Path) -> Path:
         return Path(sys.executable)
     if os.access(version, os.X_OK) and not os.path.isdir(version):
         return Path(version).absolute()  # not resolved: a virtual environment's Python is a link
-    asked = ["git", "-C", str(REPOSITORY), "rev-parse", "--verify", "--quiet", "--end-of-options", version + "^{commit}"]
+    asked = [
+        "git",
+        "-C",
+        str(REPOSITORY),
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        version + "^{commit}",
+    ]
     commit = subprocess.run(asked, capture_output=True, text=True).stdout.strip()
     if not re.fullmatch("[0-9a-f]{40,}", commit):
         raise NotLinted(f"{version} is neither a Python interpreter nor a revision")

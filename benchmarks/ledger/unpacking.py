@@ -7,8 +7,8 @@ import shutil
 import stat
 import tempfile
 import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Callable, Iterable, Iterator
 
 SUFFIXES = (".py", ".ipynb", ".pyi")
 LARGEST_FILE = 4 << 20

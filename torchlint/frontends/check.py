@@ -17,8 +17,8 @@ from torchlint.frontends.summary import Progress, add_noqa, count, show_settings
 from torchlint.options import options
 from torchlint.patch import rewrite, unified
 from torchlint.printable import printable
-from torchlint.reading import limit_of, too_large
 from torchlint.project import NotText, decode
+from torchlint.reading import limit_of, too_large
 from torchlint.reports import FORMATS, load
 from torchlint.result import Result, shown
 from torchlint.run import Run

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from argparse import Namespace
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any
 
 from torchlint.printable import printable
 from torchlint.safe_path import only_safe_imports

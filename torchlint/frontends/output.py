@@ -17,7 +17,10 @@ class Failure(Exception):
 
 
 def prepare() -> None:
-    """Makes the standard streams usable. One that is closed is occupied, or the next file that is opened would be it."""
+    """Makes the standard streams usable.
+
+    One that is closed is occupied, or the next file that is opened would be it.
+    """
     for handle in range(3):
         try:
             os.fstat(handle)
@@ -71,7 +74,9 @@ def put_error(text: str) -> None:
 
 def is_output(error: Exception) -> bool:
     """Whether an error is that of a full disk or a closed stream, not of a file."""
-    return isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EBADF, errno.EIO)
+    return (
+        isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EBADF, errno.EIO)
+    )
 
 
 def settle() -> None:

@@ -7,8 +7,9 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -78,7 +79,9 @@ def _table(rules: list[Rule]) -> Iterator[str]:
 
 
 def _page(r: Rule, rules: dict[str, Rule]) -> Iterator[str]:
-    """What a rule finds and why it hurts, one example and what to write, what looks the same and is right, and where to read on."""
+    """What a rule finds and why it hurts, one example and what to write, what looks the same and is right, and where to
+    read on.
+    """
     yield f"{click.style(r.code, fg='cyan', bold=True)} {_heading(r.name)}"
     yield click.style(" · ".join((r.group, _state(r), f"fix: {_fix(r)}")), dim=True)
     yield ""
@@ -92,7 +95,11 @@ def _page(r: Rule, rules: dict[str, Rule]) -> Iterator[str]:
     right = next((text for kind, text in blocks if kind == "good"), "")
     if right:
         yield from _example("Looks the same, and is right", right, r.code)
-    related = [rules[code] for code in dict.fromkeys(re.findall(r"\bTL\d{3}\b", _said_about(r))) if code in rules and code != r.code]
+    related = [
+        rules[code]
+        for code in dict.fromkeys(re.findall(r"\bTL\d{3}\b", _said_about(r)))
+        if code in rules and code != r.code
+    ]
     if related:
         yield ""
         yield _heading("Related")
@@ -105,7 +112,10 @@ def _page(r: Rule, rules: dict[str, Rule]) -> Iterator[str]:
     more = len(blocks) - 3
     if more > 0:
         yield ""
-        yield click.style(f"`torchlint rule {r.code} --examples` shows all {len(blocks)} examples; they are the rule's tests.", dim=True)
+        yield click.style(
+            f"`torchlint rule {r.code} --examples` shows all {len(blocks)} examples; they are the rule's tests.",
+            dim=True,
+        )
 
 
 def _whole(r: Rule) -> Iterator[str]:
@@ -118,7 +128,10 @@ def _example(title: str, text: str, code: str) -> Iterator[str]:
     for line in text.rstrip("\n").split("\n"):
         source, mark, marked = line.partition("  # TL")
         is_marked = mark and code in f"TL{marked}"
-        yield f"    {click.style(source, fg='red') + click.style('  # ' + code, dim=True) if is_marked else source if mark else line}".rstrip()
+        shown = source if mark else line
+        if is_marked:
+            shown = click.style(source, fg="red") + click.style("  # " + code, dim=True)
+        yield f"    {shown}".rstrip()
 
 
 def _said_about(r: Rule) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
@@ -82,8 +81,8 @@ def _render(stories: list, output_format: str, terminal: bool) -> str:
 def _of_file(target: str, given: dict) -> list:
     """The forwards of the classes in a file, or of one of them."""
     from torchlint.config_file import Configurations
-    from torchlint.shapes.search.check import dry_run
     from torchlint.shapes.record.traces import Traces
+    from torchlint.shapes.search.check import dry_run
     from torchlint.traces.story import Story
     from torchlint.walk import project_of
 

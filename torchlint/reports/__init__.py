@@ -8,7 +8,7 @@ takes text. It writes the findings and nothing else: summary lines, notices and 
 from __future__ import annotations
 
 import importlib
-from typing import Callable
+from collections.abc import Callable
 
 FORMATS = ("concise", "full", "json", "json-lines", "junit", "github", "gitlab", "sarif", "rdjson", "pylint")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from torchlint.finding import Edit, Fix
 from torchlint.edits import apply
+from torchlint.finding import Edit, Fix
 
 
 class Change(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Iterator
+from collections.abc import Iterator
 
 from msgspec import Struct
 

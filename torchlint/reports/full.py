@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
-from typing import Callable, Iterator
 
 from torchlint.config import Settings
 from torchlint.finding import Finding, Note

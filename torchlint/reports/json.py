@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.config import Settings
 from torchlint.finding import Finding, Span
@@ -26,12 +27,14 @@ def record(finding: Finding) -> dict[str, Any]:
         "filename": finding.path,
         "cell": finding.cell,
         **_places(finding.span),
-        "fix": finding.fix
-        and {
-            "applicability": finding.fix.applicability,
-            "message": finding.fix.message,
-            "edits": [{"content": edit.text, **_places(edit.span)} for edit in finding.fix.edits],
-        },
+        "fix": (
+            finding.fix
+            and {
+                "applicability": finding.fix.applicability,
+                "message": finding.fix.message,
+                "edits": [{"content": edit.text, **_places(edit.span)} for edit in finding.fix.edits],
+            }
+        ),
         "notes": [
             {"message": note.message, "filename": note.path, "cell": note.cell, **_places(note.span)}
             for note in finding.notes

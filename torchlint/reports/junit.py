@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from itertools import groupby
-from typing import Callable
 from xml.sax.saxutils import escape, quoteattr
 
 from torchlint.config import Settings

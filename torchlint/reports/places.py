@@ -7,6 +7,7 @@ from torchlint.finding import Finding, Note, Span
 from torchlint.printable import printable
 from torchlint.result import shown
 
+
 def path_in_line(path: str) -> str:
     """A path that a line may begin with: GitHub obeys lines that begin with `::`."""
     name = shown(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 from torchlint.config import Settings
 from torchlint.reports.places import path_in_line, sentence, span_in_file

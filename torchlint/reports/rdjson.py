@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.config import Settings
 from torchlint.finding import Finding, Note, Span
 from torchlint.printable import json_text
-from torchlint.reports.links import rule_url
 from torchlint.reports.change import change
+from torchlint.reports.links import rule_url
 from torchlint.reports.places import sentence, span_in_file
 from torchlint.result import Result, shown
 

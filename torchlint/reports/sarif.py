@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 from urllib.parse import quote
 
 from torchlint import __version__
@@ -86,10 +87,7 @@ def _fix(path: str, fix: Fix) -> dict[str, Any]:
         {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in sorted(fix.edits)
     ]
     change = {"artifactLocation": _artifact(path), "replacements": replacements}
-    return {
-        "description": {"text": f"{fix.message} ({fix.applicability})"},
-        "artifactChanges": [change],
-    }
+    return {"description": {"text": f"{fix.message} ({fix.applicability})"}, "artifactChanges": [change]}
 
 
 def _place(at: Finding | Note) -> dict[str, Any]:
@@ -110,9 +108,4 @@ def _artifact(path: str) -> dict[str, str]:
 
 
 def _region(span: Span) -> dict[str, int]:
-    return {
-        "startLine": span.line,
-        "startColumn": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
-    }
+    return {"startLine": span.line, "startColumn": span.column, "endLine": span.end_line, "endColumn": span.end_column}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
-from typing import Iterator
 
 from torchlint.printable import printable
 from torchlint.result import split_lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.printable import printable
 from torchlint.shapes.core.table import Table
@@ -24,7 +24,10 @@ def render(stories: list[Story], color: bool = False, ascii_only: bool = False) 
 def _forward(story: Story, color: bool) -> Iterator[str]:
     table = story.table
     line = f":{table.span.line}" if table.span else ""
-    yield _paint(table.name, _BOLD, color) + f"  {printable(story.path)}{line}, {words.count(table.parameters)} parameters"
+    yield (
+        _paint(table.name, _BOLD, color)
+        + f"  {printable(story.path)}{line}, {words.count(table.parameters)} parameters"
+    )
     for name, value in table.inputs.items():
         why = f"  (assumed: {table.assumed[name] or 'it runs with it'})" if name in table.assumed else ""
         yield f"  {name}: {printable(value)}{_paint(printable(why), _DIM, color)}"

@@ -7,7 +7,6 @@ import re
 from torchlint.printable import printable
 from torchlint.shapes.core.table import Step, Value
 
-
 # What a label can do without.
 _LONG_WORDS = re.compile(
     r"in_features=|out_features=|kernel_size=|, stride=\((?:1(?:, )?,?)+\)|, bias=True|, eps=1e-05|"

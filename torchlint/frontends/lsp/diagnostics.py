@@ -12,8 +12,8 @@ from pygls.uris import from_fs_path
 from torchlint.finding import Edit, Finding, Note
 from torchlint.frontends.lsp.documents import Document, OpenFiles, Unit
 from torchlint.frontends.lsp.text import Text
-from torchlint.project import NotText, decode
 from torchlint.printable import printable
+from torchlint.project import NotText, decode
 from torchlint.reading import read
 from torchlint.reports.links import rule_url
 from torchlint.rule import Rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
@@ -113,7 +113,10 @@ class Unit:
 
 
 class Reading:
-    """A unit's texts as they were when somebody began to work on them, and what has changed since. It may begin again."""
+    """A unit's texts as they were when somebody began to work on them, and what has changed since.
+
+    It may begin again.
+    """
 
     def __init__(self, unit: Unit):
         self.unit = unit

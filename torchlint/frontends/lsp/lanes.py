@@ -1,10 +1,12 @@
-"""The workers of a stage: one for everybody, and a second one for those who take long, so that nobody else waits for them."""
+"""The workers of a stage: one for everybody, and a second one for those who take long, so that nobody else waits for
+them.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic
-from typing import Callable
 
 from torchlint.frontends.lsp.documents import OpenFiles, Unit
 from torchlint.frontends.lsp.work import Answer, Job
@@ -21,9 +23,9 @@ class Lane:
 
 
 class Lanes:
-    """Jobs that take longer than `patience` while another unit waits begin again in the slow lane, and later ones of their unit begin
-    there. So units that hang wait for each other only. Work on a text that has changed since ends after `patience` seconds, any
-    after `limit`.
+    """Jobs that take longer than `patience` while another unit waits begin again in the slow lane, and later ones of
+    their unit begin there. So units that hang wait for each other only. Work on a text that has changed since ends
+    after `patience` seconds, any after `limit`.
     """
 
     def __init__(self, is_dry: bool, patience: float, limit: float):
@@ -79,7 +81,9 @@ class Lanes:
                 is_wanted = unit.is_open and unit.revision == revision
                 if elapsed > (self.limit if is_wanted else self.patience):
                     lane.worker.kill(is_late=True)
-                elif elapsed > self.patience and lane is self.quick and any(other is not unit for other in lane.waiting):
+                elif (
+                    elapsed > self.patience and lane is self.quick and any(other is not unit for other in lane.waiting)
+                ):
                     self._slow_units.add(unit)
                     lane.worker.kill()
         except BaseException:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Callable, Iterable
 
 from lsprotocol import types
 from msgspec.structs import replace
@@ -130,7 +130,9 @@ class Session:
             return ""
 
     async def shapes(self, unit: Unit, can_refresh: bool) -> None:
-        """Waits a little for the shapes of the text as it is, if the client cannot be told later that there are new ones."""
+        """Waits a little for the shapes of the text as it is, if the client cannot be told later that there are new
+        ones.
+        """
         if not can_refresh:
             try:
                 await asyncio.wait_for(self.dry.result(unit, at_once=False), SHAPES_PATIENCE)
@@ -181,7 +183,9 @@ class Session:
         return settings if settings and settings.dry_run and has_torch() else None
 
     async def _analyse(self, unit: Unit, stage: Stage, settings_of: Callable[[Unit], Settings | None]) -> int:
-        """Puts what the stage's worker says into the documents, where its lines are by now; the revision that it is about."""
+        """Puts what the stage's worker says into the documents, where its lines are by now; the revision that it is
+        about.
+        """
         with Reading(unit) as reading:
             answer = await self._answer(stage, reading, settings_of)
         if answer is None:
@@ -199,9 +203,13 @@ class Session:
         unit.heard[stage.name] = reading.revision
         return reading.revision
 
-    async def _answer(self, stage: Stage, reading: Reading, settings_of: Callable[[Unit], Settings | None]) -> Answer | None:
+    async def _answer(
+        self, stage: Stage, reading: Reading, settings_of: Callable[[Unit], Settings | None]
+    ) -> Answer | None:
         """What the worker says. One that dies gets a second chance, for it may have died of something else; None if the
-        text has changed meanwhile and somebody lost patience, or if nothing is to be said any more: what is new is next."""
+        text has changed meanwhile and somebody lost patience, or if nothing is to be said any more: what is new is
+        next.
+        """
         unit = reading.unit
 
         def begin() -> Job | None:
@@ -250,7 +258,9 @@ class Session:
         # What was found in an older text is moved to where it is now, but says nothing about this version.
         is_current = max(unit.heard.values(), default=-1) == unit.revision
         for document in unit.documents:
-            self.client.publish(document.uri, self.diagnostics(document, unit), document.version if is_current else None)
+            self.client.publish(
+                document.uri, self.diagnostics(document, unit), document.version if is_current else None
+            )
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -75,7 +76,10 @@ class Workspace:
         return self.by_folder.get(self.folder_of(path), self.everywhere)
 
     def settings(self, path: str) -> Settings:
-        """The settings in force for a file. A configuration that cannot be read is reported once, and the last good one stays."""
+        """The settings in force for a file.
+
+        A configuration that cannot be read is reported once, and the last good one stays.
+        """
         folder = self.folder_of(path)
         editor = self.editor(path)
         overrides = [Layer(editor.options(), folder, "the editor's settings")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 from torchlint.frontends.lsp.documents import Unit
 from torchlint.frontends.lsp.lanes import Lanes
@@ -15,12 +15,18 @@ log = logging.getLogger(__name__)
 class Stage:
     """The units that are to be analysed, and the workers that do it.
 
-    `analyse` does the work for a unit and says which revision it has dealt with. `quiet` seconds after the last change a unit's
-    turn comes; `patience` and `limit` are those of the lanes.
+    `analyse` does the work for a unit and says which revision it has dealt with. `quiet` seconds after the last change
+    a unit's turn comes; `patience` and `limit` are those of the lanes.
     """
 
     def __init__(
-        self, name: str, is_dry: bool, analyse: Callable[[Unit], Awaitable[int]], quiet: float, patience: float, limit: float
+        self,
+        name: str,
+        is_dry: bool,
+        analyse: Callable[[Unit], Awaitable[int]],
+        quiet: float,
+        patience: float,
+        limit: float,
     ):
         self.name = name
         self.lanes = Lanes(is_dry, patience, limit)

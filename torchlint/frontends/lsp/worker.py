@@ -23,7 +23,9 @@ WARM_UP = "import torch\ntorch.nn.functional.relu(torch.zeros(1))\n"
 
 
 class WorkerDied(Exception):
-    """The process ended before it answered: it was killed, or it crashed. `is_late` says that it had run out of time."""
+    """The process ended before it answered: it was killed, or it crashed. `is_late` says that it had run out of
+    time.
+    """
 
     def __init__(self, is_late: bool = False):
         super().__init__("out of time" if is_late else "died")

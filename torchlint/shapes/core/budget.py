@@ -1,7 +1,9 @@
-"""What a dry run may cost: the steps of one run, the work of all runs of a file, and what native code touches of the values it is given.
+"""What a dry run may cost: the steps of one run, the work of all runs of a file, and what native code touches of the
+values it is given.
 
-Nothing is timed: the same program always ends at the same place. What the interpreter does itself is counted as it goes. Code that is
-not interpreted (Python's own types, torch) is paid for before it is called, by what it may touch or make.
+Nothing is timed: the same program always ends at the same place. What the interpreter does itself is counted as it
+goes. Code that is not interpreted (Python's own types, torch) is paid for before it is called, by what it may touch or
+make.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import functools
 from typing import Any
 
 from torchlint.shapes.core.values import Exhausted, Overworked
-
 
 TOO_MUCH = "all its runs together take too much work"
 
@@ -104,14 +105,22 @@ class Budget:
 
 # What is the same to touch whatever its value is; integers are never long here.
 LIGHT = frozenset({int, float, bool, complex, type(None), type(...), type, type(len), type(lambda: 0)})
-_ITEMS = {list: list.__iter__, tuple: tuple.__iter__, set: set.__iter__, frozenset: frozenset.__iter__, collections.deque: collections.deque.__iter__}
+_ITEMS = {
+    list: list.__iter__,
+    tuple: tuple.__iter__,
+    set: set.__iter__,
+    frozenset: frozenset.__iter__,
+    collections.deque: collections.deque.__iter__,
+}
 _VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def weight(value: Any, most: int) -> int:
-    """How many items and characters are reached from a value, counted as often as they are reached; the count ends soon after `most`. What holds more costs more to look at than plain items.
+    """How many items and characters are reached from a value, counted as often as they are reached; the count ends soon
+    after `most`. What holds more costs more to look at than plain items.
 
-    What holds itself has no end, and what doubles twenty times a million items: comparing, hashing and copying do not know better.
+    What holds itself has no end, and what doubles twenty times a million items: comparing, hashing and copying do not
+    know better.
     """
     total, stack = 0, [value]
     while stack and total <= most:

@@ -32,8 +32,9 @@ class Fault(Struct, frozen=True):
 
 
 class Trace(Struct, frozen=True):
-    """One forward that ran to its end. `graph` is a torch.fx.GraphModule whose nodes carry `val` (shape, dtype, device), `place` (path, span),
-    `path` (of the module) and `scope` (its class) in `meta`; `inputs` maps each argument of forward to its shape, or to what else it was.
+    """One forward that ran to its end. `graph` is a torch.fx.GraphModule whose nodes carry `val` (shape, dtype,
+    device), `place` (path, span), `path` (of the module) and `scope` (its class) in `meta`; `inputs` maps each argument
+    of forward to its shape, or to what else it was.
 
     `guessed`: whether the inputs were guessed, or the arguments of the constructor: then the numbers are examples.
     """
@@ -58,7 +59,8 @@ class Trace(Struct, frozen=True):
 
 class DryRun(Struct, frozen=True):
     """All that came of running one file. `statistics` counts: modules, modules_run, functions, functions_run, steps;
-    `reasons` counts why the others were not run to their end; `notices` are for the reader (a file that was given up)."""
+    `reasons` counts why the others were not run to their end; `notices` are for the reader (a file that was given up).
+    """
 
     faults: tuple[Fault, ...] = ()
     traces: tuple[Trace, ...] = ()

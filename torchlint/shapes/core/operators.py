@@ -31,4 +31,15 @@ COMPARE = {
     ast.GtE: operator.ge,
 }
 # These grow what they are given, so that their result is estimated before it is made.
-GROWING = frozenset({operator.mul, operator.pow, operator.lshift, operator.mod, operator.imul, operator.ipow, operator.ilshift, operator.imod})
+GROWING = frozenset(
+    {
+        operator.mul,
+        operator.pow,
+        operator.lshift,
+        operator.mod,
+        operator.imul,
+        operator.ipow,
+        operator.ilshift,
+        operator.imod,
+    }
+)

@@ -1,4 +1,6 @@
-"""What stands for things that are not the program's own: a library, an imported file, and our own objects in the place of a library's."""
+"""What stands for things that are not the program's own: a library, an imported file, and our own objects in the place
+of a library's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,10 @@ from typing import Any
 
 
 class Library:
-    """A module of Python, torch or another library, by its dotted name. Nothing of the real module is reachable through it."""
+    """A module of Python, torch or another library, by its dotted name.
+
+    Nothing of the real module is reachable through it.
+    """
 
     __slots__ = ("name",)
 
@@ -40,4 +45,7 @@ class _NamedTuple:
 NAMED_TUPLE = _NamedTuple
 
 # What `super()` may be asked for although it has two underscores.
-SUPER_DUNDERS = frozenset("__init__ __new__ __getattr__ __setattr__ __call__ __len__ __getitem__ __iter__ __repr__ __eq__ __setitem__ __contains__ __post_init__ __init_subclass__ __enter__ __exit__".split())
+SUPER_DUNDERS = frozenset(
+    "__init__ __new__ __getattr__ __setattr__ __call__ __len__ __getitem__ __iter__ __repr__ __eq__ __setitem__ "
+    "__contains__ __post_init__ __init_subclass__ __enter__ __exit__".split()
+)

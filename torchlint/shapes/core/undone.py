@@ -1,9 +1,12 @@
-"""Takes back what a run on unknown inputs left in a module: an attribute that was set to an unknown would spoil all later runs."""
+"""Takes back what a run on unknown inputs left in a module: an attribute that was set to an unknown would spoil all
+later runs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 from torch import nn
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 
 class UnknownUsed(Exception):
@@ -55,9 +56,9 @@ class ProgramError(Exception):
 class Unknown:
     """A value nobody knows, and why. It absorbs every operation; `hole` names the input it stands for, if it does.
 
-    Python asks for definite answers in `bool`, `len`, `int`, items, iteration: those raise UnknownUsed, and the interpreter,
-    which looks first, decides instead. What others' code does with one is paid for, so that no loop of theirs is endless.
-    torch functions that meet an unknown answer with it (`__torch_function__`).
+    Python asks for definite answers in `bool`, `len`, `int`, items, iteration: those raise UnknownUsed, and the
+    interpreter, which looks first, decides instead. What others' code does with one is paid for, so that no loop of
+    theirs is endless. torch functions that meet an unknown answer with it (`__torch_function__`).
     """
 
     __slots__ = ("reason", "hole")
@@ -98,14 +99,18 @@ class Unknown:
     __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __neg__ = __pos__ = __invert__ = __abs__ = _absorb
     __lt__ = __le__ = __gt__ = __ge__ = _absorb
     __bool__ = __len__ = __int__ = __float__ = __index__ = __iter__ = __contains__ = _refuse
-    __getitem__ = _refuse  # torch looks for the first tensor of a result by `while not isinstance(var, Tensor): var = var[0]`
+    __getitem__ = (
+        _refuse  # torch looks for the first tensor of a result by `while not isinstance(var, Tensor): var = var[0]`
+    )
 
     def __setitem__(self, key, value) -> None:
         pass
 
 
 class Special:
-    """A function of our own that stands for one of Python, torch or NumPy; it gets the machine as its first argument."""
+    """A function of our own that stands for one of Python, torch or NumPy; it gets the machine as its first
+    argument.
+    """
 
     __slots__ = ("name", "function", "__dict__")
 

@@ -1,9 +1,12 @@
-"""Expressions become closures: `expression(node, scope)` is compiled once and then called with a frame for its value."""
+"""Expressions become closures: `expression(node, scope)` is compiled once and then called with a frame for its
+value.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
@@ -25,7 +28,11 @@ def expression(node: ast.expr, scope: Scope) -> Evaluate:
 
 
 def _constant(node: ast.Constant, scope: Scope) -> Evaluate:
-    value = node.value if type(node.value) is not int or node.value.bit_length() <= Budget.BITS else Unknown("a long number")
+    value = (
+        node.value
+        if type(node.value) is not int or node.value.bit_length() <= Budget.BITS
+        else Unknown("a long number")
+    )
     return lambda frame: value
 
 
@@ -221,7 +228,9 @@ def _choice(node: ast.IfExp, scope: Scope) -> Evaluate:
 
 def _items(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
     """The values of a display or of positional arguments; an unknown star argument ends the list with MISSING."""
-    parts = [(expression(n.value if isinstance(n, ast.Starred) else n, scope), isinstance(n, ast.Starred)) for n in nodes]
+    parts = [
+        (expression(n.value if isinstance(n, ast.Starred) else n, scope), isinstance(n, ast.Starred)) for n in nodes
+    ]
     if not any(starred for _, starred in parts):
         plain = [part for part, _ in parts]
         return lambda frame: [part(frame) for part in plain]
@@ -426,7 +435,12 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
         return lambda frame: frame.machine.super_of(frame)
-    if isinstance(node.func, ast.Name) and node.func.id in ("locals", "globals") and not node.args and scope.find(node.func.id) is None:
+    if (
+        isinstance(node.func, ast.Name)
+        and node.func.id in ("locals", "globals")
+        and not node.args
+        and scope.find(node.func.id) is None
+    ):
         return lambda frame: _names(frame, frame.vars if node.func.id == "locals" else frame.globals)
     starred = any(isinstance(a, ast.Starred) for a in node.args)
     if not starred and not node.keywords:

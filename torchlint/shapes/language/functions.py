@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Exhausted, Stop, unknown_in
@@ -110,7 +111,8 @@ class Closure:
                 bound[code.rest] = unknown
         elif count > len(names):
             raise ArgumentError(
-                f"{code.name}() takes {len(names)} positional argument{'s' * (len(names) != 1)} but {count} were given", code
+                f"{code.name}() takes {len(names)} positional argument{'s' * (len(names) != 1)} but {count} were given",
+                code,
             )
         extra = {}
         for name, value in kwargs.items():

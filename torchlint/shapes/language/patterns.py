@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.expressions import expression

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import OrderedDict
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from torchlint.finding import Span
 from torchlint.shapes.core.budget import Work
@@ -65,7 +66,10 @@ def load(path: str, text: str, tree: ast.Module | None = None) -> Program:
 
 
 class Frame:
-    """The names of one running scope. `parent` is the frame it was defined in, `cls` the class that a class body became."""
+    """The names of one running scope.
+
+    `parent` is the frame it was defined in, `cls` the class that a class body became.
+    """
 
     __slots__ = ("vars", "parent", "globals", "machine", "cls", "code", "returned", "yields", "handling")
 
@@ -100,7 +104,10 @@ class Scope:
             self.bound -= self.globals | self.nonlocals
 
     def find(self, name: str) -> int | None:
-        """How many frames up a name lives, or None if it is global. Class bodies hide their names from functions within."""
+        """How many frames up a name lives, or None if it is global.
+
+        Class bodies hide their names from functions within.
+        """
         if self.kind == "module" or name in self.globals:
             return None
         if name in self.bound:
@@ -161,7 +168,9 @@ _OPPOSITE = {ast.NotEq: ast.Eq, ast.GtE: ast.Lt, ast.LtE: ast.Gt, ast.NotIn: ast
 
 
 class Question:
-    """A condition, by its text: the same words are answered the same way wherever they stand, and `not` the other way."""
+    """A condition, by its text: the same words are answered the same way wherever they stand, and `not` the other
+    way.
+    """
 
     __slots__ = ("node", "_asked")
 
@@ -187,7 +196,9 @@ class Question:
 
 
 def price_of(nodes: Iterable[ast.AST]) -> int:
-    """The work of evaluating some statements or expressions once, if it is worth counting; blocks and bodies within count for themselves."""
+    """The work of evaluating some statements or expressions once, if it is worth counting; blocks and bodies within
+    count for themselves.
+    """
     count, stack = 0, list(nodes)
     while stack:
         node = stack.pop()
@@ -220,6 +231,10 @@ def node_at(place: Place) -> ast.AST | None:
     if program is None:
         return None
     for node in ast.walk(program.tree):
-        if getattr(node, "lineno", 0) == place[1].line and isinstance(node, ast.expr) and program.span(node) == place[1]:
+        if (
+            getattr(node, "lineno", 0) == place[1].line
+            and isinstance(node, ast.expr)
+            and program.span(node) == place[1]
+        ):
             return node
     return None

@@ -1,15 +1,17 @@
 """Loops that end before they would: when their rounds have said enough, and what nobody knows after them.
 
-Two rounds of training say all there is to say about shapes, and any loop that has taken most of the steps there were is cut.
-What a cut loop leaves behind must not be believed: numbers that changed from round to round, tensors that changed their shape,
-containers that grew. These become unknown, or hold an unknown that stands for all the items that are missing.
+Two rounds of training say all there is to say about shapes, and any loop that has taken most of the steps there were is
+cut. What a cut loop leaves behind must not be believed: numbers that changed from round to round, tensors that changed
+their shape, containers that grew. These become unknown, or hold an unknown that stands for all the items that are
+missing.
 """
 
 from __future__ import annotations
 
 import operator
 from collections import OrderedDict, deque
-from typing import Any, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 
@@ -60,7 +62,9 @@ class Changes:
             self.containers.append(owner)
 
     def loosen(self, container: Any) -> None:
-        """A container holds more than is known: it is filled under unknown names, or by a function that is not called."""
+        """A container holds more than is known: it is filled under unknown names, or by a function that is not
+        called.
+        """
         self.cut = True
         if not is_open(container):
             loosen(container)
@@ -81,7 +85,24 @@ class Changes:
 class Rounds:
     """The rounds of one loop while it runs."""
 
-    __slots__ = ("frame", "names", "filled", "changes", "budget", "began", "limit", "early", "updates", "decisions", "count", "before", "first", "containers", "items", "fields")
+    __slots__ = (
+        "frame",
+        "names",
+        "filled",
+        "changes",
+        "budget",
+        "began",
+        "limit",
+        "early",
+        "updates",
+        "decisions",
+        "count",
+        "before",
+        "first",
+        "containers",
+        "items",
+        "fields",
+    )
 
     def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]]):
         machine = frame.machine
@@ -125,7 +146,9 @@ class Rounds:
         return self.count > 2 and self.frame.machine.updates > self.updates
 
     def expensive(self) -> bool:
-        """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds are alike, a quarter."""
+        """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds
+        are alike, a quarter.
+        """
         used = self.budget.used
         return used > self.limit or used > self.early and self.count >= ENOUGH
 
@@ -143,7 +166,10 @@ class Rounds:
             self.leave_open(like_the_last=True)
 
     def leave_open(self, like_the_last: bool) -> None:
-        """The loop ends before it would. `like_the_last` if the other rounds do what the last one did, else anything may follow."""
+        """The loop ends before it would.
+
+        `like_the_last` if the other rounds do what the last one did, else anything may follow.
+        """
         earlier = self.before if self.first is None else self.first
         same = alike if like_the_last else operator.is_
         self.changes.cut = True
@@ -184,7 +210,9 @@ def alike(one: Any, other: Any, depth: int = 3) -> bool:
     if isinstance(one, (list, tuple)):
         return len(one) == len(other) and depth > 0 and all(alike(a, b, depth - 1) for a, b in zip(one[:64], other))
     if isinstance(one, dict):
-        return len(one) == len(other) and depth > 0 and all(alike(one[k], other.get(k), depth - 1) for k in list(one)[:64])
+        return (
+            len(one) == len(other) and depth > 0 and all(alike(one[k], other.get(k), depth - 1) for k in list(one)[:64])
+        )
     return True
 
 

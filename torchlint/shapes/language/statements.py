@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
@@ -156,7 +157,9 @@ def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
     """How the names are read and set that the statements of a loop bind."""
     inside = Scope("function", nodes, scope, scope.program)
     names = sorted(inside.bound | inside.globals | inside.nonlocals)
-    return [(expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names]
+    return [
+        (expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names
+    ]
 
 
 def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
@@ -246,7 +249,11 @@ def _for(node: ast.For, scope: Scope) -> Run:
 
 def _with(node: ast.With, scope: Scope) -> Run:
     items = [
-        (expression(i.context_expr, scope), store(i.optional_vars, scope) if i.optional_vars else None, scope.place(i.context_expr))
+        (
+            expression(i.context_expr, scope),
+            store(i.optional_vars, scope) if i.optional_vars else None,
+            scope.place(i.context_expr),
+        )
         for i in node.items
     ]
     body = block(node.body, scope)
@@ -276,7 +283,11 @@ def _with(node: ast.With, scope: Scope) -> Run:
 
 
 def _try(node: ast.Try, scope: Scope) -> Run:
-    names = {n.id if isinstance(n, ast.Name) else "" for h in node.handlers for n in ast.walk(h.type or ast.Name("Exception"))}
+    names = {
+        n.id if isinstance(n, ast.Name) else ""
+        for h in node.handlers
+        for n in ast.walk(h.type or ast.Name("Exception"))
+    }
     guards = bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
     scope.guarded += guards
     body = block(node.body, scope)
@@ -345,8 +356,20 @@ def _is_plain_handler(nodes: list[ast.stmt]) -> bool:
                 pass
             case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
                 pass
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))):
-                if attr not in ("debug", "info", "warning", "error", "exception", "critical", "log", "print_exc", "warn", "exit", "write"):
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))):
+                if attr not in (
+                    "debug",
+                    "info",
+                    "warning",
+                    "error",
+                    "exception",
+                    "critical",
+                    "log",
+                    "print_exc",
+                    "warn",
+                    "exit",
+                    "write",
+                ):
                     return False
             case _:
                 return False

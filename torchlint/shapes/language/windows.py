@@ -1,10 +1,13 @@
-"""Windows: `data[i : i + n]` has n rows, also where nobody knows `i` (a random position, or one that was read from data)."""
+"""Windows: `data[i : i + n]` has n rows, also where nobody knows `i` (a random position, or one that was read from
+data).
+"""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
@@ -18,9 +21,15 @@ _Length = Callable[[Frame], Any]
 
 
 def windows(index: ast.expr, compiled: Callable[[ast.expr], Callable]) -> dict[int, _Length]:
-    """The slices of an index whose length can be told from their text: at which position they stand, and what computes it."""
+    """The slices of an index whose length can be told from their text: at which position they stand, and what computes
+    it.
+    """
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return {position: length for position, part in enumerate(parts) if isinstance(part, ast.Slice) and (length := _length(part, compiled)) is not None}
+    return {
+        position: length
+        for position, part in enumerate(parts)
+        if isinstance(part, ast.Slice) and (length := _length(part, compiled)) is not None
+    }
 
 
 def known_lengths(owner: Any, key: Any, found: dict[int, _Length], frame: Frame) -> Any:
@@ -74,14 +83,20 @@ def _terms(node: ast.expr, atoms: dict[str, ast.expr]) -> _Terms | None:
     match node:
         case ast.Constant(value=int() as number) if type(number) is int:
             return {(): number}
-        case ast.Name() | ast.Attribute() if all(isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in ast.walk(node)):
+        case ast.Name() | ast.Attribute() if all(
+            isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in ast.walk(node)
+        ):
             atoms[ast.unparse(node)] = node
             return {(ast.unparse(node),): 1}
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
             one, other = _terms(left, atoms), _terms(right, atoms)
             if one is None or other is None or len(one) * len(other) > 16:
                 return None
-            return dict(_product(one, other)) if isinstance(op, ast.Mult) else dict(_sum(one, other, 1 if isinstance(op, ast.Add) else -1))
+            return (
+                dict(_product(one, other))
+                if isinstance(op, ast.Mult)
+                else dict(_sum(one, other, 1 if isinstance(op, ast.Add) else -1))
+            )
     return None
 
 

@@ -53,7 +53,9 @@ class Parser(StandIn):
                 value = None
             elif not long.startswith("-") or options.get("required") is True:
                 choices = options.get("choices")
-                value = choices[0] if isinstance(choices, (list, tuple)) and choices else Unknown(f"the argument {name}")
+                value = (
+                    choices[0] if isinstance(choices, (list, tuple)) and choices else Unknown(f"the argument {name}")
+                )
         if isinstance(value, str) and options.get("type") in (int, float) and len(value) < 30:
             try:
                 value = options["type"](value)
@@ -128,7 +130,10 @@ def _option(machine, *flags, **options):
     name = next((f for f in flags if type(f) is str and f.isidentifier()), None)
     if name is None and type(flag) is str:
         name = flag.lstrip("-").partition("/")[0].replace("-", "_")
-    default = options.get("default", False if options.get("is_flag") is True else Unknown(f"the option {name}") if options.get("required") else None)
+    default = options.get(
+        "default",
+        False if options.get("is_flag") is True else Unknown(f"the option {name}") if options.get("required") else None,
+    )
 
     def decorate(machine, function):
         if isinstance(function, Command):
@@ -144,7 +149,11 @@ def _command(machine, *names, **options):
     def decorate(machine, function):
         return Command(function, dict(getattr(function, "__dict__", {}).get("click_options", {})))
 
-    return decorate(machine, names[0]) if names and callable(names[0]) and not isinstance(names[0], str) else Special("command", decorate)
+    return (
+        decorate(machine, names[0])
+        if names and callable(names[0]) and not isinstance(names[0], str)
+        else Special("command", decorate)
+    )
 
 
 def _argument(machine, name="", *rest, **options):

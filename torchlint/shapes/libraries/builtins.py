@@ -238,8 +238,36 @@ def _ord(machine, value):
     return ord(value) if type(value) is str and len(value) == 1 else Unknown("a character's number")
 
 
-TYPES = (int, float, bool, str, list, tuple, dict, set, frozenset, range, type, object, property, staticmethod, classmethod, super, slice, enumerate, zip, map, filter, reversed, bytes, bytearray, complex)
-EXCEPTIONS = {name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)}
+TYPES = (
+    int,
+    float,
+    bool,
+    str,
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    range,
+    type,
+    object,
+    property,
+    staticmethod,
+    classmethod,
+    super,
+    slice,
+    enumerate,
+    zip,
+    map,
+    filter,
+    reversed,
+    bytes,
+    bytearray,
+    complex,
+)
+EXCEPTIONS = {
+    name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)
+}
 NAMES: dict[str, Any] = {
     **EXCEPTIONS,
     **{kind.__name__: kind for kind in TYPES},
@@ -276,8 +304,9 @@ NAMES: dict[str, Any] = {
             **{
                 name: _unlooked(name)
                 for name in (
-                    "open input eval exec compile __import__ globals locals dir hash repr format ascii bin hex oct memoryview help breakpoint".split()
-                )
+                    "open input eval exec compile __import__ globals locals dir hash repr format ascii bin hex oct "
+                    "memoryview help breakpoint"
+                ).split()
             },
         }.items()
     },

@@ -1,12 +1,14 @@
-"""Methods of lists, dicts, sets and deques: what they are given may be unknown, and then they hold more than is known."""
+"""Methods of lists, dicts, sets and deques: what they are given may be unknown, and then they hold more than is
+known.
+"""
 
 from __future__ import annotations
 
 import collections
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed
-from torchlint.shapes.language.rounds import is_open
 
 
 def dictionary(machine, kind, source=None, **extra):

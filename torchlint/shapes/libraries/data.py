@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -77,7 +78,20 @@ class Concatenated(Dataset):
 class Loader(StandIn):
     """`DataLoader`: two batches made of one sample, and what is left over for the last one."""
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, *args, **kwargs):
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        *args,
+        **kwargs,
+    ):
         self.dataset = dataset
         self.batch_size = Unknown("a batch sampler decides") if batch_sampler is not None else batch_size
         self.sampler = sampler
@@ -106,7 +120,11 @@ class Loader(StandIn):
         if type(size) is int and type(samples) is int:
             size = samples % size if rest else max(1, min(size, samples))
         if self.collate_fn is not None and self.collate_fn is not COLLATE:
-            return machine.call(self.collate_fn, [self._several(sample, size)], {}) if type(size) is int else Unknown("a batch")
+            return (
+                machine.call(self.collate_fn, [self._several(sample, size)], {})
+                if type(size) is int
+                else Unknown("a batch")
+            )
         if type(size) is int:
             _check_alike(machine, self._several(sample, size))
         return collate(sample, size)
@@ -227,5 +245,15 @@ DATA: dict[str, Any] = {
     "Subset": Special("Subset", _subset),
     "default_collate": COLLATE,
     "Sampler": object,
-    **{name: Special(name, _sampler) for name in ("RandomSampler", "SequentialSampler", "BatchSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")},
+    **{
+        name: Special(name, _sampler)
+        for name in (
+            "RandomSampler",
+            "SequentialSampler",
+            "BatchSampler",
+            "SubsetRandomSampler",
+            "WeightedRandomSampler",
+            "DistributedSampler",
+        )
+    },
 }

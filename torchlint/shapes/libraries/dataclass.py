@@ -17,7 +17,14 @@ MISSING = object()
 class Field(StandIn):
     """`field(default=…, default_factory=…)`"""
 
-    def __init__(self, default: Any = MISSING, default_factory: Any = MISSING, init: bool = True, kw_only: bool = False, **options):
+    def __init__(
+        self,
+        default: Any = MISSING,
+        default_factory: Any = MISSING,
+        init: bool = True,
+        kw_only: bool = False,
+        **options,
+    ):
         self.default = default
         self.default_factory = default_factory
         self.init = init
@@ -37,7 +44,11 @@ def _fields_of(machine, kind: type) -> dict[str, Field]:
 def _declare(machine, kind: type, keyword_only: bool) -> None:
     own: dict[str, Field] = {}
     for name, annotation in vars(kind).get("__annotations__", {}).items():
-        words = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(annotation) if isinstance(n, (ast.Name, ast.Attribute))}
+        words = {
+            n.id if isinstance(n, ast.Name) else n.attr
+            for n in ast.walk(annotation)
+            if isinstance(n, (ast.Name, ast.Attribute))
+        }
         if "ClassVar" in words:
             continue
         default = vars(kind).get(name, MISSING)
@@ -73,7 +84,11 @@ def _dataclass(machine, kind=None, **options):
 
 def _are_equal(machine, a: Any, b: Any, names: list[str]) -> bool:
     machine.budget.spend(len(names))
-    return type(a) is type(b) and all(machine.truth(machine.compare(operator.eq, vars(a).get(n), vars(b).get(n))) for n in names if vars(a).get(n) is not vars(b).get(n))
+    return type(a) is type(b) and all(
+        machine.truth(machine.compare(operator.eq, vars(a).get(n), vars(b).get(n)))
+        for n in names
+        if vars(a).get(n) is not vars(b).get(n)
+    )
 
 
 def _method(function):

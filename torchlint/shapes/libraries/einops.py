@@ -7,8 +7,9 @@ einops a RuntimeError.
 from __future__ import annotations
 
 import string
+from collections.abc import Iterable
 from math import prod
-from typing import Any, Iterable
+from typing import Any
 
 import torch
 from torch import nn
@@ -219,7 +220,7 @@ def einsum(*tensors_and_pattern):
     letters: dict[str, str] = {}
 
     def short(side: str) -> str:
-        words = [w for w in side.replace("...", " ... ").split()]
+        words = list(side.replace("...", " ... ").split())
         return "".join(w if w == "..." else letters.setdefault(w, string.ascii_letters[len(letters)]) for w in words)
 
     left, _, right = pattern.partition("->")

@@ -6,7 +6,8 @@ import collections
 import functools
 import string
 import types
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -24,7 +25,9 @@ from torchlint.shapes.tensors.arrays import Array
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
 DICTS = (dict, collections.OrderedDict)
 LAYER_COUNTS = ("num_layers", "num_encoder_layers", "num_decoder_layers")
-UNFINISHED = "_torchlint_unfinished"  # an attribute of objects for which a base class's `__init__` got something unknown
+UNFINISHED = (  # an attribute of objects for which a base class's `__init__` got something unknown
+    "_torchlint_unfinished"
+)
 LAYERS = 100  # in one recurrent network or transformer
 PIECES = 4096  # values of a tensor in a list
 
@@ -37,7 +40,9 @@ class Placeholder(nn.Module):
 
 
 def layers(machine, value: Any) -> Any:
-    """What a container of layers is made of, with placeholders for what is unknown, or of a class that may be a layer."""
+    """What a container of layers is made of, with placeholders for what is unknown, or of a class that may be a
+    layer.
+    """
     if type(value) is Unknown or not isinstance(value, nn.Module) and machine.is_open(type(value)):
         machine.incomplete = True
         return Placeholder()
@@ -49,7 +54,9 @@ def layers(machine, value: Any) -> Any:
 
 
 def leave_unfinished(machine, owner: Any) -> None:
-    """An object of the program of which a base class would have made more: a module is still one, a container may hold anything."""
+    """An object of the program of which a base class would have made more: a module is still one, a container may hold
+    anything.
+    """
     if isinstance(owner, nn.Module) and "_modules" not in owner.__dict__:
         nn.Module.__init__(owner)
     if isinstance(owner, rounds.CONTAINERS):
@@ -63,7 +70,10 @@ def is_unfinished(owner: Any) -> bool:
 
 def is_of_every_module(method: Any) -> bool:
     """Whether a method is one that every module has, whatever else it is."""
-    return isinstance(method.__self__, nn.Module) and getattr(method, "__func__", None) is getattr(nn.Module, method.__name__, None) is not nn.Module.forward
+    return (
+        isinstance(method.__self__, nn.Module)
+        and getattr(method, "__func__", None) is getattr(nn.Module, method.__name__, None) is not nn.Module.forward
+    )
 
 
 # Constructors of Python's own types
@@ -96,7 +106,11 @@ def _sequence(machine, kind, items=()):
     if type(items) is Unknown:
         return Unknown(items.reason)
     if type(items) is range or hasattr(type(items), "__len__") and not isinstance(items, (nn.Module, Array)):
-        size = 0 if functions.closure_of(getattr(type(items), "__len__", None)) is not None else len_of(items) or len(items)
+        size = (
+            0
+            if functions.closure_of(getattr(type(items), "__len__", None)) is not None
+            else len_of(items) or len(items)
+        )
         machine.budget.length(size)
     machine.changes.early = False
     made = list(machine.iterate(items))
@@ -255,7 +269,9 @@ def _str_format(machine, method, *args, **kwargs):
             return Unknown("a text with unknown parts")
         machine.budget.length(len(value) if type(value) is str else 1)
     width = 1000 if _digits(template) else 0
-    machine.budget.length(len(template) + (width + sum(len(machine.text(v)) for v in (*args, *kwargs.values()))) * template.count("{"))
+    machine.budget.length(
+        len(template) + (width + sum(len(machine.text(v)) for v in (*args, *kwargs.values()))) * template.count("{")
+    )
     return template.format(*args, **kwargs)
 
 
@@ -287,9 +303,15 @@ def _module_transparent(machine, method, *args, **kwargs):
 
 
 def _optimizer_init(machine, method, *args, **kwargs):
-    """`super().__init__(params, …)` of an optimizer of the program's own: what gives the parameters one by one is listed first."""
+    """`super().__init__(params, …)` of an optimizer of the program's own: what gives the parameters one by one is
+    listed first.
+    """
     args = tuple(list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for a in args)
-    return machine.foreign(method, args, {name: list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for name, a in kwargs.items()})
+    return machine.foreign(
+        method,
+        args,
+        {name: list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for name, a in kwargs.items()},
+    )
 
 
 def _load_state(machine, method, state=None, *args, **kwargs):
@@ -297,7 +319,12 @@ def _load_state(machine, method, state=None, *args, **kwargs):
     return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
 
 
-_STORES = {"register_buffer": ("_buffers", "tensor"), "register_parameter": ("_parameters", "param"), "add_module": ("_modules", "module"), "register_module": ("_modules", "module")}
+_STORES = {
+    "register_buffer": ("_buffers", "tensor"),
+    "register_parameter": ("_parameters", "param"),
+    "add_module": ("_modules", "module"),
+    "register_module": ("_modules", "module"),
+}
 
 
 def _module_store(machine, method, *args, **kwargs):
@@ -311,8 +338,14 @@ def _module_store(machine, method, *args, **kwargs):
         setattr(owner, name, Placeholder() if method.__name__.endswith("module") else value)
         machine.incomplete = True
         return None
-    if isinstance(value, (torch.Tensor, nn.Module)) and held in owner.__dict__ and functions.closure_of(getattr(type(owner), "__getattr__", None)) is not None:
-        owner.__dict__[held][name] = value  # torch asks whether the name is taken, and the program's own `__getattr__` may say so
+    if (
+        isinstance(value, (torch.Tensor, nn.Module))
+        and held in owner.__dict__
+        and functions.closure_of(getattr(type(owner), "__getattr__", None)) is not None
+    ):
+        owner.__dict__[held][name] = (
+            value  # torch asks whether the name is taken, and the program's own `__getattr__` may say so
+        )
         return None
     return machine.foreign(method, args, kwargs)
 
@@ -378,10 +411,20 @@ def _tensor_type(machine, method, kind=None, **kwargs):
     if kind is None:
         return Unknown("the type of a tensor")
     if isinstance(kind, str):
-        kind = {"Float": torch.float32, "Double": torch.float64, "Half": torch.float16, "Long": torch.int64, "Int": torch.int32, "Byte": torch.uint8, "Bool": torch.bool}.get(
-            kind.rpartition(".")[2].removesuffix("Tensor")
-        )
-    return machine.foreign(method, (kind,), kwargs) if isinstance(kind, torch.dtype) else Unknown("a tensor of unknown type")
+        kind = {
+            "Float": torch.float32,
+            "Double": torch.float64,
+            "Half": torch.float16,
+            "Long": torch.int64,
+            "Int": torch.int32,
+            "Byte": torch.uint8,
+            "Bool": torch.bool,
+        }.get(kind.rpartition(".")[2].removesuffix("Tensor"))
+    return (
+        machine.foreign(method, (kind,), kwargs)
+        if isinstance(kind, torch.dtype)
+        else Unknown("a tensor of unknown type")
+    )
 
 
 TENSOR_METHODS = {
@@ -429,10 +472,25 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque})
 # A method of these costs a step or two, not as many as one of torch.
-PYTHON_TYPES = (str, bytes, list, tuple, dict, set, frozenset, int, float, collections.deque, collections.OrderedDict, collections.defaultdict, range)
+PYTHON_TYPES = (
+    str,
+    bytes,
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    int,
+    float,
+    collections.deque,
+    collections.OrderedDict,
+    collections.defaultdict,
+    range,
+)
 CHEAP_ON_MODULES = frozenset(
-    "__init__ add_module register_module register_buffer register_parameter append register_forward_hook register_forward_pre_hook register_full_backward_hook "
-    "register_backward_hook extra_repr forward __setattr__".split()
+    "__init__ add_module register_module register_buffer register_parameter append register_forward_hook"
+    " register_forward_pre_hook register_full_backward_hook register_backward_hook extra_repr forward "
+    "__setattr__".split()
 )  # they do not walk through the modules within
 CONTEXTS = (
     torch.no_grad,

@@ -46,7 +46,9 @@ def _of_closure(closure: functions.Closure, skip: int) -> Signature:
         found.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default))
     if code.rest:
         found.append(Parameter(code.rest, Parameter.VAR_POSITIONAL))
-    found += [Parameter(name, Parameter.KEYWORD_ONLY, closure.named_defaults.get(name, _Empty)) for name in code.only_named]
+    found += [
+        Parameter(name, Parameter.KEYWORD_ONLY, closure.named_defaults.get(name, _Empty)) for name in code.only_named
+    ]
     if code.named_rest:
         found.append(Parameter(code.named_rest, Parameter.VAR_KEYWORD))
     return Signature(found[skip:])
@@ -72,11 +74,13 @@ def _signature(machine, function=None, *args, **kwargs):
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return Unknown("a signature")
-    plain = (int, float, str, bool, type(None))
-    return Signature([
-        Parameter(p.name, int(p.kind), _Empty if p.default is p.empty else p.default if isinstance(p.default, plain) else Unknown("a default"))
-        for p in found[skip:]
-    ])  # fmt: skip
+    return Signature([Parameter(p.name, int(p.kind), _default(p.default)) for p in found[skip:]])
+
+
+def _default(value: Any) -> Any:
+    if value is inspect.Parameter.empty:
+        return _Empty
+    return value if isinstance(value, (int, float, str, bool, type(None))) else Unknown("a default")
 
 
 INSPECT: dict[str, Any] = {
@@ -84,6 +88,8 @@ INSPECT: dict[str, Any] = {
     "inspect.Signature": Signature,
     "inspect.signature": Special("signature", _signature),
     "inspect._empty": _Empty,
-    "inspect.isclass": Special("isclass", lambda machine, value: Unknown("a class") if type(value) is Unknown else isinstance(value, type)),
+    "inspect.isclass": Special(
+        "isclass", lambda machine, value: Unknown("a class") if type(value) is Unknown else isinstance(value, type)
+    ),
     "inspect.isfunction": Special("isfunction", lambda machine, value: functions.closure_of(value) is not None),
 }

@@ -43,7 +43,10 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         machine.foreign(device_tags.check_numpy, (data,), {})
         return Array(data.detach().to(kind) if kind else data.detach())
     if isinstance(data, (int, float)):
-        return fresh((), kind or (torch.bool if isinstance(data, bool) else torch.int64 if isinstance(data, int) else torch.float64))
+        return fresh(
+            (),
+            kind or (torch.bool if isinstance(data, bool) else torch.int64 if isinstance(data, int) else torch.float64),
+        )
     if not isinstance(data, (list, tuple, range)) or not data:
         return Unknown("an array of values that are no numbers") if data != [] else fresh((0,), kind or torch.float64)
     machine.budget.touch(data)
@@ -55,7 +58,11 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         shape.append(len(level))
         level = level[0]
     if isinstance(level, (Array, torch.Tensor)):
-        if any(not isinstance(part, (Array, torch.Tensor, list, tuple)) or getattr(part, "shape", None) != getattr(data[0], "shape", None) for part in data):
+        if any(
+            not isinstance(part, (Array, torch.Tensor, list, tuple))
+            or getattr(part, "shape", None) != getattr(data[0], "shape", None)
+            for part in data
+        ):
             return Unknown("an array of things of several shapes")  # of objects, or an error
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
     if type(level) is Unknown:
@@ -106,7 +113,9 @@ def _arange(machine, *bounds, dtype=None, **options):
 
 
 def _linspace(machine, start, stop, num=50, dtype=None, **options):
-    return fresh((num,), dtype_of(dtype) or torch.float64) if type(num) is int else Unknown("an array of unknown length")
+    return (
+        fresh((num,), dtype_of(dtype) or torch.float64) if type(num) is int else Unknown("an array of unknown length")
+    )
 
 
 def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0):
@@ -187,7 +196,13 @@ def _method(name):
         if isinstance(value, (list, tuple)):
             if name == "prod" and not args and not options:
                 return _product(machine, value)
-            if name in ("sum", "mean", "max", "min") and not args and not options and all(isinstance(v, (int, float)) for v in value) and value:
+            if (
+                name in ("sum", "mean", "max", "min")
+                and not args
+                and not options
+                and all(isinstance(v, (int, float)) for v in value)
+                and value
+            ):
                 return {"sum": sum, "mean": lambda v: sum(v) / len(v), "max": max, "min": min}[name](value)
             value = array(machine, value)
         if isinstance(value, (int, float)):
@@ -226,7 +241,13 @@ def _join(function, axis_default=0):
 
 def _expand(machine, value, axis):
     value = value if isinstance(value, Array) else array(machine, value)
-    return value if type(value) is Unknown else Array(value.tensor.unsqueeze(axis)) if isinstance(axis, int) else Unknown("an array")
+    return (
+        value
+        if type(value) is Unknown
+        else Array(value.tensor.unsqueeze(axis))
+        if isinstance(axis, int)
+        else Unknown("an array")
+    )
 
 
 def _reshaped(machine, value, shape, *args, **options):
@@ -247,7 +268,9 @@ def _where(machine, test, *values):
         return Unknown("positions where something holds")
     arrays = [v for v in (test, *values) if isinstance(v, Array)]
     shape = torch.broadcast_shapes(*[a.shape for a in arrays]) if arrays else ()
-    kinds = [v.tensor.dtype if isinstance(v, Array) else torch.int64 if isinstance(v, int) else torch.float64 for v in values]
+    kinds = [
+        v.tensor.dtype if isinstance(v, Array) else torch.int64 if isinstance(v, int) else torch.float64 for v in values
+    ]
     return fresh(shape, promote(*kinds)) if arrays else Unknown("an array")
 
 
@@ -270,7 +293,11 @@ def _meshgrid(machine, *arrays, indexing="xy", **options):
 
 def _tile(machine, value, times):
     value = value if isinstance(value, Array) else array(machine, value)
-    return value if type(value) is Unknown else Array(torch.tile(value.tensor, (times,) if isinstance(times, int) else tuple(times)))
+    return (
+        value
+        if type(value) is Unknown
+        else Array(torch.tile(value.tensor, (times,) if isinstance(times, int) else tuple(times)))
+    )
 
 
 def _nothing(machine, *args, **kwargs):
@@ -344,7 +371,13 @@ FOUND: dict[str, Any] = {
             "power": _binary("pow"),
             "matmul": _binary("matmul"),
             "dot": _binary("matmul"),
-            **{name: _method(name) for name in "sum mean std var max min prod argmax argmin any all transpose squeeze ravel swapaxes repeat argsort".split()},
+            **{
+                name: _method(name)
+                for name in (
+                    "sum mean std var max min prod argmax argmin any all transpose squeeze ravel swapaxes repeat "
+                    "argsort"
+                ).split()
+            },
         }.items()
     },
     **{
@@ -360,8 +393,14 @@ FOUND: dict[str, Any] = {
             "randint": _sample(torch.int64, skip=2),
             "integers": _sample(torch.int64, skip=2),
             "binomial": _sample(torch.int64, skip=2),
-            **{name: _sample(FLOAT, skip=2) for name in ("beta", "gamma", "laplace", "lognormal", "gumbel", "logistic", "vonmises")},
-            **{name: _sample(FLOAT, skip=1) for name in ("exponential", "chisquare", "standard_gamma", "rayleigh", "standard_t")},
+            **{
+                name: _sample(FLOAT, skip=2)
+                for name in ("beta", "gamma", "laplace", "lognormal", "gumbel", "logistic", "vonmises")
+            },
+            **{
+                name: _sample(FLOAT, skip=1)
+                for name in ("exponential", "chisquare", "standard_gamma", "rayleigh", "standard_t")
+            },
             "poisson": _sample(torch.int64, skip=1),
             "geometric": _sample(torch.int64, skip=1),
             "permutation": _permutation,

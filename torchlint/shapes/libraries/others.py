@@ -13,11 +13,15 @@ from torchlint.shapes.libraries.torchvision import VISION
 from torchlint.shapes.libraries.torchvision_models import MODELS
 
 KNOWN = frozenset(
-    "click einops einops.layers einops.layers.torch torchvision torchvision.transforms torchvision.transforms.functional torchvision.datasets torchvision.models torchvision.utils "
-    "torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 "
-    "pandas sklearn sklearn.model_selection sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot tensorboardX wandb jaxtyping".split()
+    "click einops einops.layers einops.layers.torch torchvision torchvision.transforms"
+    " torchvision.transforms.functional torchvision.datasets torchvision.models torchvision.utils"
+    " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
+    " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
+    " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
+    " tensorboardX wandb jaxtyping".split()
 )
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
+
 
 def _progress(machine, items=None, *args, **kwargs):
     return items if items is not None else Unknown("a progress bar")

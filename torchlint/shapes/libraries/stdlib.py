@@ -27,13 +27,14 @@ from torchlint.shapes.libraries.inspecting import INSPECT
 
 # Modules that exist; names of them that are not in FOUND are unknown.
 MODULES = frozenset(
-    "math typing typing_extensions collections functools itertools operator copy dataclasses enum abc argparse types numbers "
-    "os sys time datetime random json re logging warnings pathlib shutil glob string pickle contextlib inspect tempfile "
-    "subprocess threading multiprocessing queue traceback csv io gc platform socket signal struct hashlib uuid urllib "
-    "statistics heapq bisect textwrap pprint unittest getpass base64 codecs tarfile zipfile gzip builtins weakref "
-    "concurrent asyncio importlib secrets fractions decimal cmath array itertools locale calendar sched pdb timeit "
-    "configparser http email html xml sqlite3 tkinter colorsys zlib bz2 lzma fnmatch difflib unicodedata ast dis "
-    "atexit cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt ordereddict __main__".split()
+    "math typing typing_extensions collections functools itertools operator copy dataclasses enum abc argparse types"
+    " numbers os sys time datetime random json re logging warnings pathlib shutil glob string pickle contextlib inspect"
+    " tempfile subprocess threading multiprocessing queue traceback csv io gc platform socket signal struct hashlib"
+    " uuid urllib statistics heapq bisect textwrap pprint unittest getpass base64 codecs tarfile zipfile gzip builtins"
+    " weakref concurrent asyncio importlib secrets fractions decimal cmath array itertools locale calendar sched pdb"
+    " timeit configparser http email html xml sqlite3 tkinter colorsys zlib bz2 lzma fnmatch difflib unicodedata ast"
+    " dis atexit cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt ordereddict"
+    " __main__".split()
 )
 
 
@@ -84,10 +85,17 @@ def _math(function):
             return Unknown("a number computed from very many")
         if function in (math.prod, math.fsum, math.gcd, math.lcm, math.dist, math.hypot):
             args = tuple(list(machine.iterate(a)) if not isinstance(a, (int, float)) else a for a in args)
-            if any(isinstance(a, list) and (unknown_in(a) is not None or len(a) > 1000 or any(abs(v) > 1e18 for v in a)) for a in args):
+            if any(
+                isinstance(a, list) and (unknown_in(a) is not None or len(a) > 1000 or any(abs(v) > 1e18 for v in a))
+                for a in args
+            ):
                 return Unknown("a number computed from unknowns")
         made = function(*args)
-        return made if not isinstance(made, int) or made.bit_length() <= Budget.BITS else Unknown("a number that is too large")
+        return (
+            made
+            if not isinstance(made, int) or made.bit_length() <= Budget.BITS
+            else Unknown("a number that is too large")
+        )
 
     return Special(function.__name__, compute)
 
@@ -173,7 +181,15 @@ def _islice(machine, items, *bounds):
 def _accumulate(machine, items, function=None):
     made = []
     for item in machine.iterate(items):
-        made.append(item if not made else machine.call(function, [made[-1], item], {}) if function else machine.operate(operator.add, made[-1], item))
+        made.append(
+            item
+            if not made
+            else (
+                machine.call(function, [made[-1], item], {})
+                if function
+                else machine.operate(operator.add, made[-1], item)
+            )
+        )
     return iter(made)
 
 
@@ -250,7 +266,7 @@ def _namedtuple(machine, name, fields, defaults=(), **options):
 def _contextmanager(machine, function):
     def enter(machine, *args, **kwargs):
         items = machine.call(function, list(args), kwargs)
-        return Context(next(iter(items), None) if not type(items) is Unknown else items)
+        return Context(next(iter(items), None) if type(items) is not Unknown else items)
 
     return Special("contextmanager", enter)
 
@@ -309,7 +325,11 @@ def _basename(machine, path):
 def _choice(machine, items, **options):
     if type(items) is Unknown or not hasattr(items, "__len__") or not len(items):
         return Unknown("a random choice")
-    return items[0] if isinstance(items, (list, tuple)) and not isinstance(items[0], (int, float, str, bool)) else Unknown("a random choice")
+    return (
+        items[0]
+        if isinstance(items, (list, tuple)) and not isinstance(items[0], (int, float, str, bool))
+        else Unknown("a random choice")
+    )
 
 
 def _random(machine, *args, **kwargs):
@@ -341,13 +361,57 @@ def _special(**table) -> dict[str, Any]:
 FOUND: dict[str, Any] = {
     **{f"math.{n}": _math(getattr(math, n)) for n in dir(math) if callable(getattr(math, n)) and n[0] != "_"},
     **{f"math.{n}": getattr(math, n) for n in ("pi", "e", "inf", "nan", "tau")},
-    **{f"operator.{n}": _operate(getattr(operator, n)) for n in "add sub mul truediv floordiv mod pow matmul and_ or_ xor".split()},
-    **{f"operator.{n}": Special(n, lambda machine, a, b, f=getattr(operator, n): machine.compare(f, a, b)) for n in "eq ne lt le gt ge".split()},
-    **{f"typing.{n}": object for n in "Any Union Optional Callable Generic Protocol TypeVar Literal Final ClassVar Annotated Type NewType Hashable Sized SupportsFloat SupportsInt Self TypeAlias ParamSpec Concatenate".split()},
-    **{f"typing.{n}": k for n, k in {"List": list, "Dict": dict, "Tuple": tuple, "Set": set, "FrozenSet": frozenset, "OrderedDict": collections.OrderedDict, "DefaultDict": collections.defaultdict, "Text": str}.items()},
-    **{f"typing.{n}": getattr(collections.abc, n) for n in "Iterable Sequence Mapping Iterator MutableMapping MutableSequence Container Collection".split()},
-    **{f"collections.abc.{n}": getattr(collections.abc, n) for n in "Iterable Sequence Mapping Iterator Callable MutableMapping MutableSequence Container Sized Generator".split()},
-    **{f"types.{n}": getattr(types, n) for n in ("FunctionType", "LambdaType", "MethodType", "ModuleType", "GeneratorType", "BuiltinFunctionType", "NoneType") if hasattr(types, n)},
+    **{
+        f"operator.{n}": _operate(getattr(operator, n))
+        for n in "add sub mul truediv floordiv mod pow matmul and_ or_ xor".split()
+    },
+    **{
+        f"operator.{n}": Special(n, lambda machine, a, b, f=getattr(operator, n): machine.compare(f, a, b))
+        for n in "eq ne lt le gt ge".split()
+    },
+    **{
+        f"typing.{n}": object
+        for n in (
+            "Any Union Optional Callable Generic Protocol TypeVar Literal Final ClassVar Annotated Type NewType "
+            "Hashable Sized SupportsFloat SupportsInt Self TypeAlias ParamSpec Concatenate"
+        ).split()
+    },
+    **{
+        f"typing.{n}": k
+        for n, k in {
+            "List": list,
+            "Dict": dict,
+            "Tuple": tuple,
+            "Set": set,
+            "FrozenSet": frozenset,
+            "OrderedDict": collections.OrderedDict,
+            "DefaultDict": collections.defaultdict,
+            "Text": str,
+        }.items()
+    },
+    **{
+        f"typing.{n}": getattr(collections.abc, n)
+        for n in "Iterable Sequence Mapping Iterator MutableMapping MutableSequence Container Collection".split()
+    },
+    **{
+        f"collections.abc.{n}": getattr(collections.abc, n)
+        for n in (
+            "Iterable Sequence Mapping Iterator Callable MutableMapping MutableSequence Container Sized Generator"
+        ).split()
+    },
+    **{
+        f"types.{n}": getattr(types, n)
+        for n in (
+            "FunctionType",
+            "LambdaType",
+            "MethodType",
+            "ModuleType",
+            "GeneratorType",
+            "BuiltinFunctionType",
+            "NoneType",
+        )
+        if hasattr(types, n)
+    },
     "typing.NamedTuple": NAMED_TUPLE,
     "typing.TYPE_CHECKING": False,
     "collections.OrderedDict": collections.OrderedDict,
@@ -442,7 +506,20 @@ def _namespace(values: dict[str, Any]) -> Any:
 def has_module(name: str) -> bool:
     """Whether the standard library has this module (as far as we know)."""
     top, _, rest = name.partition(".")
-    return not rest or name in ("os.path", "collections.abc", "concurrent.futures", "logging.handlers", "urllib.request", "importlib.metadata", "multiprocessing.pool", "unittest.mock", "importlib.util", "urllib.parse", "xml.etree", "xml.etree.ElementTree")
+    return not rest or name in (
+        "os.path",
+        "collections.abc",
+        "concurrent.futures",
+        "logging.handlers",
+        "urllib.request",
+        "importlib.metadata",
+        "multiprocessing.pool",
+        "unittest.mock",
+        "importlib.util",
+        "urllib.parse",
+        "xml.etree",
+        "xml.etree.ElementTree",
+    )
 
 
 def find(name: str) -> tuple[Any] | None:

@@ -1,11 +1,14 @@
-"""torch as the dry run knows it: real functions and classes from an allow-list, and our own where torch needs data or hardware."""
+"""torch as the dry run knows it: real functions and classes from an allow-list, and our own where torch needs data or
+hardware.
+"""
 
 from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import torch
 import torch.distributions
@@ -25,28 +28,40 @@ from torchlint.shapes.tensors.arrays import Array
 
 # Modules whose public classes and functions may be used as they are, apart from what is DENIED.
 REAL = frozenset(
-    "torch torch.nn torch.nn.functional torch.nn.modules torch.nn.parameter torch.nn.utils torch.nn.utils.rnn torch.nn.utils.weight_norm "
-    "torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.attention torch.optim torch.optim.lr_scheduler torch.linalg torch.fft torch.special "
-    "torch.distributions torch.autograd torch.autograd.function torch.autograd.variable torch.functional torch.nn.utils.spectral_norm "
-    "torch.ao.nn.quantized torch.nn.quantized torch.ao.quantization.stubs".split()
+    "torch torch.nn torch.nn.functional torch.nn.modules torch.nn.parameter torch.nn.utils torch.nn.utils.rnn"
+    " torch.nn.utils.weight_norm torch.nn.utils.parametrizations torch.nn.utils.parametrize torch.nn.attention"
+    " torch.optim torch.optim.lr_scheduler torch.linalg torch.fft torch.special torch.distributions torch.autograd"
+    " torch.autograd.function torch.autograd.variable torch.functional torch.nn.utils.spectral_norm"
+    " torch.ao.nn.quantized torch.nn.quantized torch.ao.quantization.stubs".split()
 )
 KNOWN = REAL | frozenset(
-    "torch.cuda torch.cuda.amp torch.amp torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.mps torch.utils "
-    "torch.utils.data torch.utils.data.distributed torch.utils.data.dataset torch.utils.data.dataloader torch.utils.data.sampler "
-    "torch.utils.checkpoint torch.utils.tensorboard torch.jit torch.onnx torch.fx torch.nn.parallel "
-    "torch.nn.init torch.ops torch.ops.torchvision torch.accelerator torch.distributed torch.multiprocessing torch.random torch.hub torch.version torch.profiler torch.testing torch.types "
-    "torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse torch.func torch.export "
-    "torch.library torch.mps torch.overrides torch.return_types torch.storage torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum".split()
+    "torch.cuda torch.cuda.amp torch.amp torch.backends torch.backends.cudnn torch.backends.cuda torch.backends.mps"
+    " torch.utils torch.utils.data torch.utils.data.distributed torch.utils.data.dataset torch.utils.data.dataloader"
+    " torch.utils.data.sampler torch.utils.checkpoint torch.utils.tensorboard torch.jit torch.onnx torch.fx"
+    " torch.nn.parallel torch.nn.init torch.ops torch.ops.torchvision torch.accelerator torch.distributed"
+    " torch.multiprocessing torch.random torch.hub torch.version torch.profiler torch.testing torch.types"
+    " torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse"
+    " torch.func torch.export torch.library torch.mps torch.overrides torch.return_types torch.storage"
+    " torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree"
+    " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum".split()
 )
 PREFIXES = ("torch.nn.modules.", "torch.distributions.", "torch.optim.")
 DENIED = frozenset(
-    "load save from_file frombuffer from_dlpack compile hub ops classes set_printoptions fork wait UntypedStorage TypedStorage "
-    "import_ir_module import_ir_module_from_buffer parse_ir parse_schema merge_type_from_type_comment set_num_threads "
-    "set_num_interop_threads use_deterministic_algorithms set_deterministic_debug_mode get_file_path prepare_multiprocessing_environment "
-    "seed initial_seed manual_seed get_rng_state set_rng_state vmap cond while_loop init_num_threads set_flush_denormal "
-    "set_default_device set_default_tensor_type export library sym_int sym_float".split()
+    "load save from_file frombuffer from_dlpack compile hub ops classes set_printoptions fork wait UntypedStorage"
+    " TypedStorage import_ir_module import_ir_module_from_buffer parse_ir parse_schema merge_type_from_type_comment"
+    " set_num_threads set_num_interop_threads use_deterministic_algorithms set_deterministic_debug_mode get_file_path"
+    " prepare_multiprocessing_environment seed initial_seed manual_seed get_rng_state set_rng_state vmap cond"
+    " while_loop init_num_threads set_flush_denormal set_default_device set_default_tensor_type export library sym_int"
+    " sym_float".split()
 )
-CLASSES = (nn.Module, nn.Parameter, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.distributions.Distribution, torch.autograd.Function)
+CLASSES = (
+    nn.Module,
+    nn.Parameter,
+    torch.optim.Optimizer,
+    torch.optim.lr_scheduler.LRScheduler,
+    torch.distributions.Distribution,
+    torch.autograd.Function,
+)
 PLAIN = (torch.dtype, int, float, str, torch.layout, torch.memory_format, type(None))
 
 
@@ -73,21 +88,50 @@ def find(name: str) -> tuple[Any] | None:
 
 def _is_harmless(value: Any, module: str) -> bool:
     if isinstance(value, type):
-        return issubclass(value, CLASSES) or value in (torch.Tensor, torch.Size, torch.dtype, torch.device, torch.Generator, torch.layout, torch.finfo, torch.iinfo, nn.utils.rnn.PackedSequence, torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode, torch.autograd.detect_anomaly, torch.autograd.set_detect_anomaly)
+        return issubclass(value, CLASSES) or value in (
+            torch.Tensor,
+            torch.Size,
+            torch.dtype,
+            torch.device,
+            torch.Generator,
+            torch.layout,
+            torch.finfo,
+            torch.iinfo,
+            nn.utils.rnn.PackedSequence,
+            torch.no_grad,
+            torch.enable_grad,
+            torch.set_grad_enabled,
+            torch.inference_mode,
+            torch.autograd.detect_anomaly,
+            torch.autograd.set_detect_anomaly,
+        )
     if isinstance(value, types.BuiltinFunctionType):
         return value.__name__ in BUILTIN_FUNCTIONS or any(hasattr(home, value.__name__) for home in OPERATIONS_OF)
     if isinstance(value, types.FunctionType):
-        return value.__module__ in REAL and (module != "torch" or value.__module__ == "torch.functional" or value.__name__ in PYTHON_FUNCTIONS)
+        return value.__module__ in REAL and (
+            module != "torch" or value.__module__ == "torch.functional" or value.__name__ in PYTHON_FUNCTIONS
+        )
     return value is not None and isinstance(value, PLAIN)
 
 
-OPERATIONS_OF = (torch._C._VariableFunctions, torch._C._nn, torch._C._linalg, torch._C._fft, torch._C._special, torch._C._sparse, torch._C._nested)
+OPERATIONS_OF = (
+    torch._C._VariableFunctions,
+    torch._C._nn,
+    torch._C._linalg,
+    torch._C._fft,
+    torch._C._special,
+    torch._C._sparse,
+    torch._C._nested,
+)
 # What is no operation on tensors: questions, nothing that changes what is true for the whole process.
 BUILTIN_FUNCTIONS = frozenset(
-    "tensordot get_default_dtype is_grad_enabled is_inference_mode_enabled is_anomaly_enabled is_autocast_enabled is_autocast_cpu_enabled "
-    "is_autocast_cache_enabled get_autocast_dtype get_autocast_gpu_dtype get_autocast_cpu_dtype get_num_threads".split()
+    "tensordot get_default_dtype is_grad_enabled is_inference_mode_enabled is_anomaly_enabled is_autocast_enabled"
+    " is_autocast_cpu_enabled is_autocast_cache_enabled get_autocast_dtype get_autocast_gpu_dtype"
+    " get_autocast_cpu_dtype get_num_threads".split()
 )
-PYTHON_FUNCTIONS = frozenset("is_tensor set_default_dtype get_default_dtype is_grad_enabled typename stack_ sym_max".split())
+PYTHON_FUNCTIONS = frozenset(
+    "is_tensor set_default_dtype get_default_dtype is_grad_enabled typename stack_ sym_max".split()
+)
 
 
 def names(module: str) -> list[str]:
@@ -113,7 +157,9 @@ def _shape_of(data: Any) -> tuple[list[int], list]:
     return shape, list(ends) if level else [ends]
 
 
-def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False, copy=None, pin_memory=False, **options):
+def make_tensor(
+    machine, data=None, dtype=None, device=None, requires_grad=False, copy=None, pin_memory=False, **options
+):
     """`torch.tensor` and its kin, of numbers, lists, arrays and tensors; lists of unknowns keep their shape."""
     if type(data) is Unknown or type(dtype) is Unknown:
         return Unknown((data if type(data) is Unknown else dtype).reason)
@@ -135,7 +181,9 @@ def make_tensor(machine, data=None, dtype=None, device=None, requires_grad=False
             return Unknown("a tensor of unknowns")  # each may be a number or a sequence
         if any(type(e) is Unknown or machine.is_tensor(e) for e in ends):
             if isinstance(first, torch.Tensor) and first.numel() > 1:
-                machine.refuse(ValueError("only one element tensors can be converted to Python scalars"), torch.tensor, ())
+                machine.refuse(
+                    ValueError("only one element tensors can be converted to Python scalars"), torch.tensor, ()
+                )
             if isinstance(first, torch.Tensor):  # of one element, which counts as a number
                 kind = first.dtype
             elif isinstance(first, Array):
@@ -169,7 +217,11 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
         if unknown_in(args) is not None:
             return Unknown("a tensor of unknown size")
         place = {"device": torch.device(home)} if home and machine.has_cuda() else {}
-        if len(args) == 1 and isinstance(args[0], (list, tuple, torch.Tensor, Array)) and not isinstance(args[0], torch.Size):
+        if (
+            len(args) == 1
+            and isinstance(args[0], (list, tuple, torch.Tensor, Array))
+            and not isinstance(args[0], torch.Size)
+        ):
             return make_tensor(machine, args[0], dtype=dtype, **place)
         return machine.foreign(torch.empty, args or (0,), {"dtype": dtype, **place})
 
@@ -207,7 +259,11 @@ def _leave(tensor, *args, **kwargs):
 
 def _initialiser(name: str):
     def initialise(machine, tensor=None, *args, **kwargs):
-        if isinstance(tensor, torch.Tensor) and tensor.dim() < 2 and name.startswith(("xavier", "kaiming", "orthogonal")):
+        if (
+            isinstance(tensor, torch.Tensor)
+            and tensor.dim() < 2
+            and name.startswith(("xavier", "kaiming", "orthogonal"))
+        ):
             return machine.foreign(_INITIALISERS[name], (torch.empty(tensor.shape), *args), kwargs)
         return Unknown("a number") if name == "calculate_gain" else tensor
 
@@ -275,7 +331,17 @@ def _autocast(machine, device_type="cuda", dtype=None, enabled=True, *args, **kw
     return Autocast(dtype, enabled)
 
 
-def _checkpoint(machine, function, *args, use_reentrant=None, preserve_rng_state=None, context_fn=None, determinism_check=None, debug=None, **kwargs):
+def _checkpoint(
+    machine,
+    function,
+    *args,
+    use_reentrant=None,
+    preserve_rng_state=None,
+    context_fn=None,
+    determinism_check=None,
+    debug=None,
+    **kwargs,
+):
     return machine.call(function, list(args), kwargs)
 
 
@@ -288,7 +354,11 @@ def _checkpoint_sequential(machine, function, segments, value, **options):
 def _transparent(machine, function=None, *args, **kwargs):
     if isinstance(function, nn.Module) or functions.closure_of(function) is not None or isinstance(function, type):
         return function
-    return Special("decorator", lambda machine, function: function) if function is None or type(function) is not Unknown else function
+    return (
+        Special("decorator", lambda machine, function: function)
+        if function is None or type(function) is not Unknown
+        else function
+    )
 
 
 def _nothing(machine, *args, **kwargs):
@@ -316,13 +386,18 @@ def _device(machine, kind="cpu", *index):
 
 
 def _special(**table) -> dict[str, Any]:
-    return {"torch." + name.replace("__", "."): Special(name.rpartition("__")[2], function) for name, function in table.items()}
+    return {
+        "torch." + name.replace("__", "."): Special(name.rpartition("__")[2], function)
+        for name, function in table.items()
+    }
 
 
 FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
     "torch.distributions.constraints": Unknown("constraints"),
-    **{f"torch.nn.utils.{name}": getattr(nn.utils, name) for name in ("weight_norm", "spectral_norm")},  # functions, though modules are called so too
+    **{
+        f"torch.nn.utils.{name}": getattr(nn.utils, name) for name in ("weight_norm", "spectral_norm")
+    },  # functions, though modules are called so too
     **OPERATIONS,
     **{
         f"torch.{prefix}{name}Tensor": _legacy(dtype, home)
@@ -339,8 +414,14 @@ FOUND: dict[str, Any] = {
         }.items()
     },
     **{f"torch.utils.data.{name}": value for name, value in DATA.items()},
-    **{f"torch.utils.data.{module}.{name}": value for name, value in DATA.items() for module in ("dataset", "dataloader", "sampler", "distributed")},
-    **{f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")},
+    **{
+        f"torch.utils.data.{module}.{name}": value
+        for name, value in DATA.items()
+        for module in ("dataset", "dataloader", "sampler", "distributed")
+    },
+    **{
+        f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")
+    },
     **_special(
         tensor=make_tensor,
         as_tensor=make_tensor,
@@ -363,7 +444,9 @@ FOUND: dict[str, Any] = {
         xpu__is_available=_answer(False),
         accelerator__is_available=lambda machine: machine.has_cuda(),
         accelerator__device_count=lambda machine: machine.count_gpus(),
-        accelerator__current_accelerator=lambda machine, *args, **kwargs: torch.device("cuda") if machine.has_cuda() else None,
+        accelerator__current_accelerator=lambda machine, *args, **kwargs: (
+            torch.device("cuda") if machine.has_cuda() else None
+        ),
         accelerator__set_device_index=_nothing,
         accelerator__set_device_idx=_nothing,
         accelerator__synchronize=_nothing,
@@ -382,7 +465,9 @@ FOUND: dict[str, Any] = {
         set_printoptions=_nothing,
         use_deterministic_algorithms=_nothing,
         set_float32_matmul_precision=_nothing,
-        set_default_device=lambda machine, device: device_tags.set_default(device) if type(device) is not Unknown else None,
+        set_default_device=lambda machine, device: (
+            device_tags.set_default(device) if type(device) is not Unknown else None
+        ),
         save=_nothing,
         load=_unknown,
         compile=_transparent,
@@ -411,7 +496,9 @@ FOUND: dict[str, Any] = {
         nn__utils__clip_grad_value_=_nothing,
         nn__attention__flex_attention__flex_attention=_flex_attention,
         device=_device,
-        is_tensor=lambda machine, value: Unknown("an unknown value") if type(value) is Unknown else isinstance(value, torch.Tensor),
+        is_tensor=lambda machine, value: (
+            Unknown("an unknown value") if type(value) is Unknown else isinstance(value, torch.Tensor)
+        ),
         is_storage=_answer(False),
         profiler__profile=lambda machine, *args, **kwargs: Context(Unknown("a profiler")),
         profiler__record_function=lambda machine, *args: Context(),

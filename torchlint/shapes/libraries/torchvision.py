@@ -60,7 +60,9 @@ def _to_tensor(*_, **__):
             tensor = value.tensor.permute(2, 0, 1)
             return torch.empty(tensor.shape, dtype=torch.float32 if tensor.dtype == torch.uint8 else tensor.dtype)
         if isinstance(value, Array) and value.ndim == 2:
-            return torch.empty((1, *value.shape), dtype=torch.float32 if value.tensor.dtype == torch.uint8 else value.tensor.dtype)
+            return torch.empty(
+                (1, *value.shape), dtype=torch.float32 if value.tensor.dtype == torch.uint8 else value.tensor.dtype
+            )
         return value if isinstance(value, torch.Tensor) else Unknown("an image")
 
     return apply
@@ -75,12 +77,21 @@ def _sized(exact: bool):
                 height, width = size[0], size[-1]
             else:
                 return Unknown("an image of unknown size")
-            square = isinstance(value, Image) and value.height == value.width or isinstance(value, torch.Tensor) and value.shape[-1] == value.shape[-2]
+            square = (
+                isinstance(value, Image)
+                and value.height == value.width
+                or isinstance(value, torch.Tensor)
+                and value.shape[-1] == value.shape[-2]
+            )
             if type(size) is int and not exact and not square:
                 return Image(value.channels) if isinstance(value, Image) else Unknown("an image of unknown size")
             if isinstance(value, Image):
                 return Image(value.channels, height, width)
-            return torch.empty((*value.shape[:-2], height, width), dtype=value.dtype) if isinstance(value, torch.Tensor) else value
+            return (
+                torch.empty((*value.shape[:-2], height, width), dtype=value.dtype)
+                if isinstance(value, torch.Tensor)
+                else value
+            )
 
         return apply
 
@@ -100,7 +111,11 @@ def _grayscale(num_output_channels=1, *_, **__):
     def apply(value):
         if isinstance(value, Image):
             return Image(num_output_channels, value.height, value.width)
-        return torch.empty((*value.shape[:-3], num_output_channels, *value.shape[-2:])) if isinstance(value, torch.Tensor) else value
+        return (
+            torch.empty((*value.shape[:-3], num_output_channels, *value.shape[-2:]))
+            if isinstance(value, torch.Tensor)
+            else value
+        )
 
     return apply
 
@@ -190,8 +205,9 @@ TRANSFORMS: dict[str, Any] = {
         name: _made(_same)
         for name in (
             "Normalize RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomRotation RandomAffine RandomErasing "
-            "RandomGrayscale RandomPerspective GaussianBlur RandomApply RandAugment TrivialAugmentWide AutoAugment ConvertImageDtype ToDtype".split()
-        )
+            "RandomGrayscale RandomPerspective GaussianBlur RandomApply RandAugment TrivialAugmentWide AutoAugment "
+            "ConvertImageDtype ToDtype"
+        ).split()
     },
 }
 DATASETS: dict[str, Any] = {
@@ -203,7 +219,11 @@ DATASETS: dict[str, Any] = {
     "ImageFolder": _folder,
 }
 VISION: dict[str, Any] = {
-    **{f"torchvision.{module}.{name}": Special(name, make) for name, make in TRANSFORMS.items() for module in ("transforms", "transforms.v2")},
+    **{
+        f"torchvision.{module}.{name}": Special(name, make)
+        for name, make in TRANSFORMS.items()
+        for module in ("transforms", "transforms.v2")
+    },
     **{f"torchvision.datasets.{name}": Special(name, make) for name, make in DATASETS.items()},
     "PIL.Image.open": Special("open", lambda machine, *args: Image()),
     "torchvision.utils.save_image": Special("save_image", lambda machine, *args, **kwargs: None),

@@ -1,4 +1,6 @@
-"""torchvision's well-known models: the same parts, names and sizes at their ends, with one layer for each stage in between."""
+"""torchvision's well-known models: the same parts, names and sizes at their ends, with one layer for each stage in
+between.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,17 @@ class Features(nn.Module):
 
 
 def _stage(width: int, channels: int, stride: int) -> nn.Sequential:
-    return nn.Sequential(nn.Conv2d(width, channels, 3, stride=stride, padding=1, bias=False), nn.BatchNorm2d(channels), nn.ReLU(inplace=True))
+    return nn.Sequential(
+        nn.Conv2d(width, channels, 3, stride=stride, padding=1, bias=False),
+        nn.BatchNorm2d(channels),
+        nn.ReLU(inplace=True),
+    )
 
 
 def _resnet(expansion: int):
-    return lambda machine, *args, num_classes=1000, **options: _unless_unknown(num_classes, lambda n: ResNet(expansion, n))
+    return lambda machine, *args, num_classes=1000, **options: _unless_unknown(
+        num_classes, lambda n: ResNet(expansion, n)
+    )
 
 
 def _unless_unknown(classes: Any, make: Any) -> Any:
@@ -121,15 +129,26 @@ MODELS: dict[str, Any] = {
     **{f"torchvision.models.{name}": Special(name, _resnet(1)) for name in ("resnet18", "resnet34")},
     **{
         f"torchvision.models.{name}": Special(name, _resnet(4))
-        for name in "resnet50 resnet101 resnet152 resnext50_32x4d resnext101_32x8d resnext101_64x4d wide_resnet50_2 wide_resnet101_2".split()
+        for name in (
+            "resnet50 resnet101 resnet152 resnext50_32x4d resnext101_32x8d resnext101_64x4d wide_resnet50_2 "
+            "wide_resnet101_2"
+        ).split()
     },
     **{
-        f"torchvision.models.{name}{suffix}": Special(name, _features(_vgg(stages, bool(suffix)), _head(512 * 49, 4096, 4096), 7))
+        f"torchvision.models.{name}{suffix}": Special(
+            name, _features(_vgg(stages, bool(suffix)), _head(512 * 49, 4096, 4096), 7)
+        )
         for name, stages in _VGG.items()
         for suffix in ("", "_bn")
     },
-    "torchvision.models.alexnet": Special("alexnet", _features(_alexnet, _head(256 * 36, 4096, 4096, dropout_first=True), 6)),
-    "torchvision.models.mobilenet_v2": Special("mobilenet_v2", _features(_narrowing(1280), _head(1280, dropout_first=True))),
-    "torchvision.models.efficientnet_b0": Special("efficientnet_b0", _features(_narrowing(1280), _head(1280, dropout_first=True), 1)),
+    "torchvision.models.alexnet": Special(
+        "alexnet", _features(_alexnet, _head(256 * 36, 4096, 4096, dropout_first=True), 6)
+    ),
+    "torchvision.models.mobilenet_v2": Special(
+        "mobilenet_v2", _features(_narrowing(1280), _head(1280, dropout_first=True))
+    ),
+    "torchvision.models.efficientnet_b0": Special(
+        "efficientnet_b0", _features(_narrowing(1280), _head(1280, dropout_first=True), 1)
+    ),
     "torchvision.models.densenet121": Special("densenet121", _features(_narrowing(1024), lambda n: nn.Linear(1024, n))),
 }

@@ -17,24 +17,24 @@ def _tables() -> dict[str, Any]:
     return {
         "torch": torch,
         "numpy": numpy,
-        **{name: stdlib for name in stdlib.MODULES},
-        **{name: others for name in others.MODULES},
+        **dict.fromkeys(stdlib.MODULES, stdlib),
+        **dict.fromkeys(others.MODULES, others),
     }
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def library(name: str) -> Library | None:
     """The library called `name`, or None if we know nothing of it."""
     table = _tables_once().get(name.split(".")[0])
     return Library(name) if table is not None and table.has_module(name) else None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _tables_once() -> dict[str, Any]:
     return _tables()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def find(name: str) -> Any:
     """The value with a dotted name, or an unknown that says its name."""
     table = _tables_once()[name.split(".")[0]]

@@ -21,10 +21,10 @@ from torchlint.shapes.tensors.arrays import Array
 # Methods of Python's own values that only look at or change the value itself.
 METHODS: dict[type, frozenset[str]] = {
     str: frozenset(
-        "capitalize casefold center count endswith expandtabs find format index isalnum isalpha isascii isdecimal isdigit "
-        "isidentifier islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix removesuffix "
-        "replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase title upper zfill "
-        "encode".split()
+        "capitalize casefold center count endswith expandtabs find format index isalnum isalpha isascii isdecimal"
+        " isdigit isidentifier islower isnumeric isspace istitle isupper join ljust lower lstrip partition removeprefix"
+        " removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith strip swapcase"
+        " title upper zfill encode".split()
     ),
     bytes: frozenset("decode startswith endswith hex".split()),
     list: frozenset("append clear copy count extend index insert pop remove reverse sort".split()),
@@ -32,8 +32,8 @@ METHODS: dict[type, frozenset[str]] = {
     torch.Size: frozenset("count index numel".split()),
     dict: frozenset("clear copy fromkeys get items keys pop popitem setdefault update values move_to_end".split()),
     set: frozenset(
-        "add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset issuperset "
-        "pop remove symmetric_difference union update".split()
+        "add clear copy difference difference_update discard intersection intersection_update isdisjoint issubset"
+        " issuperset pop remove symmetric_difference union update".split()
     ),
     frozenset: frozenset("copy difference intersection isdisjoint issubset issuperset union".split()),
     int: frozenset("bit_length real imag numerator denominator conjugate is_integer".split()),
@@ -41,23 +41,33 @@ METHODS: dict[type, frozenset[str]] = {
     complex: frozenset("real imag conjugate".split()),
     range: frozenset("start stop step count index".split()),
     slice: frozenset("start stop step indices".split()),
-    collections.deque: frozenset("append appendleft clear copy count extend extendleft pop popleft rotate maxlen remove".split()),
+    collections.deque: frozenset(
+        "append appendleft clear copy count extend extendleft pop popleft rotate maxlen remove".split()
+    ),
     property: frozenset("setter getter deleter".split()),
     functools.partial: frozenset("func args keywords".split()),
 }
 HIDDEN = frozenset(
-    "data_ptr storage untyped_storage share_memory_ share_memory apply_ map_ storage_type cdata record_stream from_file "
-    "compile mro".split()
+    "data_ptr storage untyped_storage share_memory_ share_memory apply_ map_ storage_type cdata record_stream from_file"
+    " compile mro".split()
 )
 
 
-# Objects of torch that a program makes for itself. Others (constraints, dtypes, what stands for NumPy's types) are there once for all programs.
-CHANGEABLE = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, torch.distributions.Distribution, torch.autograd.function.FunctionCtx)
+# Objects of torch that a program makes for itself. Others (constraints, dtypes, what stands for NumPy's types) are
+# there once for all programs.
+CHANGEABLE = (
+    torch.optim.Optimizer,
+    torch.optim.lr_scheduler.LRScheduler,
+    torch.distributions.Distribution,
+    torch.autograd.function.FunctionCtx,
+)
 
 
 def is_several(value: Any) -> bool:
     """Whether it is what several tensors were given as: the output and the state of a recurrent layer."""
-    return type(value) is tuple and 0 < len(value) < 8 and all(isinstance(v, torch.Tensor) or is_several(v) for v in value)
+    return (
+        type(value) is tuple and 0 < len(value) < 8 and all(isinstance(v, torch.Tensor) or is_several(v) for v in value)
+    )
 
 
 class Attributes:
@@ -167,7 +177,9 @@ class Attributes:
         raise AttributeError(f"'function' object has no attribute '{name}'")
 
     def _dunder(self, owner: Any, name: str) -> Any:
-        """Names between double underscores: a few are harmless and used, methods of the program's own classes are its own."""
+        """Names between double underscores: a few are harmless and used, methods of the program's own classes are its
+        own.
+        """
         if name == "__class__":
             kind = type(owner)
             return kind if self.is_own(owner) or isinstance(owner, (nn.Module, torch.Tensor)) else Unknown("a class")
@@ -181,7 +193,9 @@ class Attributes:
         if name == "__dict__" and self.is_own(owner) and not isinstance(owner, type):
             return owner.__dict__
         if name == "__mro__" and isinstance(owner, type):
-            return tuple(k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS)
+            return tuple(
+                k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS
+            )
         if name in ("__name__", "__qualname__", "__doc__", "__module__"):
             return getattr(owner, name, Unknown(name))
         for base in kind.__mro__:
@@ -196,13 +210,16 @@ class Attributes:
         if isinstance(owner, nn.Module) and name in ("__call__", "__len__"):
             return getattr(owner, name)
         if name in ("__getitem__", "__len__", "__iter__", "__contains__", "__setitem__") and kind in METHODS:
-            return Special(name, {
-                "__getitem__": lambda machine, key: machine.item(owner, key),
-                "__setitem__": lambda machine, key, value: machine.put(owner, key, value),
-                "__len__": lambda machine: len(owner),
-                "__iter__": lambda machine: machine.iterate(owner),
-                "__contains__": lambda machine, key: machine.contains(owner, key),
-            }[name])
+            return Special(
+                name,
+                {
+                    "__getitem__": lambda machine, key: machine.item(owner, key),
+                    "__setitem__": lambda machine, key, value: machine.put(owner, key, value),
+                    "__len__": lambda machine: len(owner),
+                    "__iter__": lambda machine: machine.iterate(owner),
+                    "__contains__": lambda machine, key: machine.contains(owner, key),
+                }[name],
+            )
         return Unknown(f"{name} is not looked at")
 
     def has(self, owner: Any, name: str) -> Any:
@@ -226,7 +243,11 @@ class Attributes:
                 self.incomplete = True
                 for place in ("_parameters", "_modules", "_buffers"):
                     owner.__dict__.get(place, {}).pop(name, None)
-            self.foreign(setattr, (owner, name, value), {}) if type(value) is not Unknown else setattr(owner, name, value)
+            (
+                self.foreign(setattr, (owner, name, value), {})
+                if type(value) is not Unknown
+                else setattr(owner, name, value)
+            )
         elif isinstance(owner, torch.Tensor):
             if type(value) is not Unknown and not name.startswith("_"):
                 self.foreign(setattr, (owner, name, value), {})
@@ -266,7 +287,11 @@ class Attributes:
 def own_part(owner: Any, name: str) -> Any:
     """An attribute; a container that a class of torch holds for everybody is copied, so that it stays as it is."""
     value = getattr(owner, name)
-    if isinstance(value, (dict, list, set)) and (isinstance(owner, type) or name not in vars(owner)) and not functions.closure_of(value):
+    if (
+        isinstance(value, (dict, list, set))
+        and (isinstance(owner, type) or name not in vars(owner))
+        and not functions.closure_of(value)
+    ):
         return copy.copy(value)
     return value
 

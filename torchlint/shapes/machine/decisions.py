@@ -1,11 +1,14 @@
-"""The other way at a branch that nobody can decide: runs are made again with one answer after the other turned round."""
+"""The other way at a branch that nobody can decide: runs are made again with one answer after the other turned
+round.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from torchlint.shapes.language.program import Question
 
@@ -17,7 +20,9 @@ Result = TypeVar("Result")
 
 
 class Way(NamedTuple):
-    """What a run of a module does differently: answers to unknown conditions, evaluation mode, switches among the arguments of its forward."""
+    """What a run of a module does differently: answers to unknown conditions, evaluation mode, switches among the
+    arguments of its forward.
+    """
 
     answers: Mapping[str, bool] = {}
     evaluating: bool = False
@@ -25,7 +30,9 @@ class Way(NamedTuple):
 
 
 def explore(machine: Any, run: Callable[[], Result]) -> Iterator[Result]:
-    """The result of a run, and of more in which unknown conditions are answered the other way, first one, then two of them."""
+    """The result of a run, and of more in which unknown conditions are answered the other way, first one, then two of
+    them.
+    """
     before = machine.choices
     queue: deque[dict[str, bool]] = deque([{}])
     try:
@@ -45,26 +52,39 @@ def explore(machine: Any, run: Callable[[], Result]) -> Iterator[Result]:
 
 
 def turnable(asked: Mapping[str, bool]) -> list[str]:
-    """The conditions that may be answered alone: those that share no name with another, which would have to change with them."""
+    """The conditions that may be answered alone: those that share no name with another, which would have to change with
+    them.
+    """
     if len(asked) > MOST:
         return []
-    return [text for text in asked if not any(_belong(text, other, {**asked, text: not asked[text]}) for other in asked if other != text)]
+    return [
+        text
+        for text in asked
+        if not any(_belong(text, other, {**asked, text: not asked[text]}) for other in asked if other != text)
+    ]
 
 
 def are_independent(asked: Mapping[str, bool]) -> bool:
     """Whether no two conditions share a name: those may have been answered as they never are together."""
     texts = list(asked)
-    return len(texts) <= MOST and not any(_belong(text, other, asked) for position, text in enumerate(texts) for other in texts[:position])
+    return len(texts) <= MOST and not any(
+        _belong(text, other, asked) for position, text in enumerate(texts) for other in texts[:position]
+    )
 
 
 def excluded(text: str, asked: Mapping[str, bool]) -> bool:
     """Whether a condition cannot hold, because its value was found equal to something else."""
     value = _compared(text)
-    return value is not None and any(answer and other != text and _compared(other) == value for other, answer in asked.items())
+    return value is not None and any(
+        answer and other != text and _compared(other) == value for other, answer in asked.items()
+    )
 
 
 def _belong(one: str, other: str, asked: Mapping[str, bool]) -> bool:
-    """Whether the answers to two conditions depend on each other. One value compared with several constants is equal to one of them at most."""
+    """Whether the answers to two conditions depend on each other.
+
+    One value compared with several constants is equal to one of them at most.
+    """
     if not _names(one) & _names(other):
         return False
     value = _compared(one)
@@ -78,7 +98,12 @@ def _compared(text: str) -> str | None:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq) and isinstance(tree.comparators[0], ast.Constant):
+    if (
+        isinstance(tree, ast.Compare)
+        and len(tree.ops) == 1
+        and isinstance(tree.ops[0], ast.Eq)
+        and isinstance(tree.comparators[0], ast.Constant)
+    ):
         return ast.unparse(tree.left)
     return None
 
@@ -86,7 +111,9 @@ def _compared(text: str) -> str | None:
 def turns(asked: Mapping[str, bool], tree: ast.Module) -> list[dict[str, bool]]:
     """The answers with which a script is run again: one of its own conditions turned round."""
     texts = turnable(asked)
-    tests = {Question(n.test).asked[0] for n in ast.walk(tree) if isinstance(n, (ast.If, ast.IfExp))} if texts else set()
+    tests = (
+        {Question(n.test).asked[0] for n in ast.walk(tree) if isinstance(n, (ast.If, ast.IfExp))} if texts else set()
+    )
     return [{text: not asked[text]} for text in texts if text in tests][:TURNS]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
@@ -48,7 +49,11 @@ class Imports:
         if type(module) is standins.ImportedFile:
             if name in module.globals:
                 return module.globals[name]
-            path = self.view.resolve(name, 1, module.path) if module.path.endswith("__init__.py") or not module.globals else None
+            path = (
+                self.view.resolve(name, 1, module.path)
+                if module.path.endswith("__init__.py") or not module.globals
+                else None
+            )
             if path is not None:
                 return self.run_file(path, name)
             if "__getattr__" in module.globals:
@@ -77,7 +82,9 @@ class Imports:
         """A file of the project, run once as a module. What goes wrong in it leaves its later names unknown."""
         if path in self.files:
             return self.files[path]
-        module = self.files[path] = standins.ImportedFile(name, path, {"__name__": name, "__file__": path, "__doc__": None})
+        module = self.files[path] = standins.ImportedFile(
+            name, path, {"__name__": name, "__file__": path, "__doc__": None}
+        )
         text = self.view.read(path)
         if text is None or len(self.files) > MAX_FILES or self.importing > 40:
             return module
@@ -100,7 +107,9 @@ class Imports:
         return module
 
     def run_program(self, program: Program, names: dict[str, Any]) -> None:
-        """Run a file's statements with `names` as its globals; one that fails leaves its names unknown, the next ones run."""
+        """Run a file's statements with `names` as its globals; one that fails leaves its names unknown, the next ones
+        run.
+        """
         frame = Frame(names, None, names, self)
         for step in compiled(program):
             try:

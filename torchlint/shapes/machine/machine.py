@@ -6,7 +6,8 @@ import functools
 import operator
 import types
 from collections import deque
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -14,7 +15,16 @@ from torch import nn
 from torchlint.project import View
 from torchlint.shapes.core import budget
 from torchlint.shapes.core.budget import Budget
-from torchlint.shapes.core.values import Exhausted, ProgramError, ProgramExit, Special, Unknown, UnknownUsed, report_use, unknown_in
+from torchlint.shapes.core.values import (
+    Exhausted,
+    ProgramError,
+    ProgramExit,
+    Special,
+    Unknown,
+    UnknownUsed,
+    report_use,
+    unknown_in,
+)
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame, Place, Question
 from torchlint.shapes.language.rounds import MORE, Changes
@@ -66,13 +76,19 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.modules: list[nn.Module] = []
         self.failures: dict[int, Failure] = {}
         self.reported: list[Failure] = []
-        self.raised: dict[int, Exception] = {}  # the program's own errors; held, so that no other gets the number of one
+        self.raised: dict[
+            int, Exception
+        ] = {}  # the program's own errors; held, so that no other gets the number of one
         self.finished: set[type] = set()
         self.ended_codes: set[Any] = set()  # of the finished classes
         self.instances: dict[type, tuple[nn.Module, bool]] = {}  # the last one made, and whether of guessed arguments
-        self.built_instances: dict[type, nn.Module] = {}  # the last one made of arguments that nobody guessed, by a builder that asked nothing
+        self.built_instances: dict[
+            type, nn.Module
+        ] = {}  # the last one made of arguments that nobody guessed, by a builder that asked nothing
         self.guessing = False
-        self.taken_apart: deque[Any] = deque(maxlen=64)  # tensors whose items the program took, as it does with lists of tensors
+        self.taken_apart: deque[Any] = deque(
+            maxlen=64
+        )  # tensors whose items the program took, as it does with lists of tensors
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
         self.decided = False  # whether anything was asked since the run began
@@ -125,7 +141,10 @@ class Machine(Operations, Attributes, Classes, Imports):
         """Call any value. What is not the program's own runs only if it is on the allow-list."""
         kind = type(function)
         if kind is types.FunctionType or kind is types.MethodType:
-            if functions.closure_of(function) is not None or functions.closure_of(getattr(function, "__wrapped__", None)) is not None:
+            if (
+                functions.closure_of(function) is not None
+                or functions.closure_of(getattr(function, "__wrapped__", None)) is not None
+            ):
                 return function(*args, **kwargs)
         if kind is Unknown:
             return self._call_unknown(function, args, kwargs)
@@ -193,13 +212,17 @@ class Machine(Operations, Attributes, Classes, Imports):
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
                 return self._left_out(function, "a base that is not known would have come first")
-            ours = error is self.last_error or isinstance(error, functions.ArgumentError)  # of the program, which torch called back
+            ours = error is self.last_error or isinstance(
+                error, functions.ArgumentError
+            )  # of the program, which torch called back
             if id(error) not in self.failures and id(error) not in self.raised and not ours:
                 self.remember(error, function, args, kwargs)
             raise
 
     def _left_out(self, function: Callable, reason: str) -> Unknown:
-        """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of which only a part is known."""
+        """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of
+        which only a part is known.
+        """
         owner = getattr(function, "__self__", None)
         if getattr(function, "__name__", "") == "__init__" and self.is_own(owner):
             guards.leave_unfinished(self, owner)
@@ -215,10 +238,16 @@ class Machine(Operations, Attributes, Classes, Imports):
             if type(value) in (list, tuple) and len(value) > 64:
                 self.budget.spend(4 * len(value))
             elif isinstance(value, nn.Module) and value.__dict__.get("_modules") and function is not setattr:
-                self.budget.spend(len(value._modules) >> 4) if function is operator.getitem and type(args[1]) is int else self.walk(value)
+                (
+                    self.budget.spend(len(value._modules) >> 4)
+                    if function is operator.getitem and type(args[1]) is int
+                    else self.walk(value)
+                )
 
     def walk(self, module: nn.Module, called: bool = False) -> None:
-        """Pay for torch's code that walks through a module, all of it; a part that is `called` pays for itself if its forward is the program's."""
+        """Pay for torch's code that walks through a module, all of it; a part that is `called` pays for itself if its
+        forward is the program's.
+        """
         most, parts, stack = budget.work.left // budget.Work.PART, 0, [module]
         while stack and parts <= most:
             one = stack.pop()
@@ -229,7 +258,9 @@ class Machine(Operations, Attributes, Classes, Imports):
                 stack += held.get("_modules", {}).values()
         budget.work.spend(parts * budget.Work.PART)
 
-    def remember(self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False) -> None:
+    def remember(
+        self, error: Exception, function: Callable, args: tuple, kwargs: dict[str, Any], certain: bool = False
+    ) -> None:
         """Keep what failed, and where, for the case that nobody catches it."""
         if len(self.failures) > 200:  # each holds what it failed on
             self.failures.clear()
@@ -263,7 +294,9 @@ class Machine(Operations, Attributes, Classes, Imports):
             misused = self._misused(module, error)
             if misused and self.is_open(type(module)):
                 return Unknown("forward may come from elsewhere")
-            native = functions.closure_of(type(module).forward) is None  # a Sequential of the program's own is torch's code, too
+            native = (
+                functions.closure_of(type(module).forward) is None
+            )  # a Sequential of the program's own is torch's code, too
             if id(error) not in self.failures and id(error) not in self.raised and (native or misused):
                 if unknown is not None:
                     return Unknown(unknown.reason)
@@ -274,7 +307,9 @@ class Machine(Operations, Attributes, Classes, Imports):
             self.modules.pop()
 
     def _misused(self, module: nn.Module, error: Exception) -> bool:
-        """Whether a module of the program has no forward, or is called with arguments that its forward does not have."""
+        """Whether a module of the program has no forward, or is called with arguments that its forward does not
+        have.
+        """
         if type(module) not in self.codes:
             return False
         closure = functions.closure_of(type(module).forward)
@@ -311,7 +346,9 @@ class Machine(Operations, Attributes, Classes, Imports):
     # Decisions
 
     def decide(self, question: Question | None, default: bool = True) -> bool:
-        """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is tried."""
+        """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is
+        tried.
+        """
         self.decisions += 1
         if question is None:
             return default
@@ -384,7 +421,9 @@ class Machine(Operations, Attributes, Classes, Imports):
 
 
 def is_plain(values: Any, limit: int = 2000) -> bool:
-    """Whether arguments hold nothing but numbers, texts, tensors and containers of them: an error they cause is torch's own."""
+    """Whether arguments hold nothing but numbers, texts, tensors and containers of them: an error they cause is torch's
+    own.
+    """
     stack = list(values)
     while stack:
         limit -= 1

@@ -6,7 +6,8 @@ import operator
 import re
 import types
 from collections import deque
-from typing import Any, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -137,7 +138,9 @@ class Operations:
                     return item in items
                 self.budget.length(len_of(items) or len(items))
                 if type(item) not in LIGHT:
-                    self.budget.touch(item if isinstance(item, str) or isinstance(items, (dict, set, frozenset)) else items)
+                    self.budget.touch(
+                        item if isinstance(item, str) or isinstance(items, (dict, set, frozenset)) else items
+                    )
                 found = item in items
                 if not found and not isinstance(items, (str, bytes, range)) and any(type(i) is Unknown for i in items):
                     return Unknown("one of the items is unknown")
@@ -287,7 +290,10 @@ class Operations:
     # Iteration
 
     def iterate(self, items: Any, looping: bool = False) -> Iterator:
-        """The items of anything iterable, paid for one by one. An unknown raises UnknownUsed, or gives two rounds of a loop."""
+        """The items of anything iterable, paid for one by one.
+
+        An unknown raises UnknownUsed, or gives two rounds of a loop.
+        """
         kind = type(items)
         if kind is list or kind is tuple:
             if kind is list and len(items) < 2 or looping and len(items) > 64:
@@ -394,7 +400,9 @@ class Operations:
             return text
         elif isinstance(value, int) and value.bit_length() > Budget.BITS:
             raise Exhausted("it prints a number that is too large")
-        return format(repr(value) if conversion == "r" else value, spec) if conversion != "s" else format(str(value), spec)
+        return (
+            format(repr(value) if conversion == "r" else value, spec) if conversion != "s" else format(str(value), spec)
+        )
 
     def percent(self, template: str | bytes, values: Any) -> Any:
         """`template % values`"""

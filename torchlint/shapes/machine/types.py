@@ -18,11 +18,27 @@ from torchlint.shapes.libraries.lightning import OpenModule
 
 # Python calls these behind everybody's back, or lets them decide how objects are made and copied.
 DROPPED = frozenset(
-    "__del__ __getattribute__ __reduce__ __reduce_ex__ __slots__ __metaclass__ __prepare__ __getnewargs__ __getnewargs_ex__ "
-    "__getstate__ __setstate__ __class__ __dict__ __weakref__ __mro_entries__ __instancecheck__ __subclasscheck__ "
-    "__torch_function__ __torch_dispatch__ __array__ __array_function__ __array_interface__".split()
+    "__del__ __getattribute__ __reduce__ __reduce_ex__ __slots__ __metaclass__ __prepare__ __getnewargs__"
+    " __getnewargs_ex__ __getstate__ __setstate__ __class__ __dict__ __weakref__ __mro_entries__ __instancecheck__"
+    " __subclasscheck__ __torch_function__ __torch_dispatch__ __array__ __array_function__ __array_interface__".split()
 )
-BASES = (nn.Module, torch.autograd.Function, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, BaseException, enum.Enum, dict, list, tuple, str, int, float, set, torch.distributions.Distribution, standins.StandIn)
+BASES = (
+    nn.Module,
+    torch.autograd.Function,
+    torch.optim.Optimizer,
+    torch.optim.lr_scheduler.LRScheduler,
+    BaseException,
+    enum.Enum,
+    dict,
+    list,
+    tuple,
+    str,
+    int,
+    float,
+    set,
+    torch.distributions.Distribution,
+    standins.StandIn,
+)
 
 
 METACLASSES = (type, enum.EnumMeta)  # any other may do more when an object is made
@@ -44,7 +60,9 @@ class Classes:
                 is_open = is_open or base not in self.codes and issubclass(base, OpenModule)
             elif base is not object:
                 is_open = True
-        body = {k: v for k, v in namespace.items() if k not in DROPPED and type(v) is not Unknown or k == "__annotations__"}
+        body = {
+            k: v for k, v in namespace.items() if k not in DROPPED and type(v) is not Unknown or k == "__annotations__"
+        }
         unknowns = {k: v for k, v in namespace.items() if type(v) is Unknown and k not in DROPPED}
         body.update(unknowns)
         body["__module__"] = code.path
@@ -52,7 +70,9 @@ class Classes:
         if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
             body["__hash__"] = nn.Module.__hash__
         try:
-            made = types.new_class(code.name, tuple(known), {}, lambda n: [n.__setitem__(k, v) for k, v in body.items()])
+            made = types.new_class(
+                code.name, tuple(known), {}, lambda n: [n.__setitem__(k, v) for k, v in body.items()]
+            )
         except (TypeError, ValueError, AttributeError):
             return Unknown(f"the class {code.name} cannot be made")
         self.codes[made], self.owned[made] = code, True
@@ -115,7 +135,9 @@ class Classes:
         place = self.place
         if issubclass(kind, enum.Enum):
             return self.foreign(kind, tuple(args), kwargs)
-        own_init = isinstance(getattr(kind, "__init__", None), types.FunctionType) and kind.__init__ is not nn.Module.__init__
+        own_init = (
+            isinstance(getattr(kind, "__init__", None), types.FunctionType) and kind.__init__ is not nn.Module.__init__
+        )
         if issubclass(kind, BaseException) and not own_init:
             return kind(*[a for a in args if type(a) is not Unknown])
         if not own_init and functions.closure_of(getattr(kind, "__new__", None)) is None and (args or kwargs):
@@ -127,7 +149,10 @@ class Classes:
         if isinstance(made, nn.Module):
             self.made_at[id(made)] = (made, place)
             if not on_use:  # nobody is looking what consumes unknown arguments
-                self.instances[type(made)] = (made, self.guessing or self.decided)  # an answer to an unknown condition is a guess, too
+                self.instances[type(made)] = (
+                    made,
+                    self.guessing or self.decided,
+                )  # an answer to an unknown condition is a guess, too
                 if not self.guessing and not self.decided_here:
                     self.built_instances[type(made)] = made
         return made

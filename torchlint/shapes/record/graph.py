@@ -8,8 +8,8 @@
     recording.rows()         the same as a table
     recording.parts()        the recordings of the program's own modules within
 
-`node.meta` holds `val` (TensorType, or a list of them), `place` (path, Span), `path` (the module's name, `layers.0.attn`)
-and `scope` (the class).
+`node.meta` holds `val` (TensorType, or a list of them), `place` (path, Span), `path` (the module's name,
+`layers.0.attn`) and `scope` (the class).
 Calls of torch-native layers are `call_module`, everything else `call_function` or `call_method`. A recording only
 keeps a list while it runs (a microsecond an operation); without a recorder nothing is kept.
 """
@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx, nn

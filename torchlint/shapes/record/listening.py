@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 
@@ -18,7 +19,9 @@ CHANGES = 24  # runs with other sizes that must lead to the same finding
 
 
 class Operand:
-    """A tensor that an operation takes or gives: `shape`, `dtype` ("float32"), `device` ("cuda:0"), and the operation that `made_by` it."""
+    """A tensor that an operation takes or gives: `shape`, `dtype` ("float32"), `device` ("cuda:0"), and the operation
+    that `made_by` it.
+    """
 
     __slots__ = ("tensor",)
 
@@ -50,8 +53,10 @@ class Operand:
 
 
 class Operation:
-    """One call of torch. `name` is that of the function or method without underscores (`sub` for `x - y`), `path` and `span` say where in
-    the program; `guessed`: whether its sizes were guessed (a finding is then kept only if other guesses lead to it as well)."""
+    """One call of torch. `name` is that of the function or method without underscores (`sub` for `x - y`), `path` and
+    `span` say where in the program; `guessed`: whether its sizes were guessed (a finding is then kept only if other
+    guesses lead to it as well).
+    """
 
     __slots__ = ("function", "args", "kwargs", "returned", "place", "guessed")
 
@@ -101,7 +106,11 @@ class Operation:
     def _argument_node(self, position: int) -> ast.expr | None:
         node = node_at(self.place)
         if isinstance(node, ast.BinOp):
-            given = [node.right, node.left] if getattr(self.function, "__name__", "").startswith("__r") else [node.left, node.right]
+            given = (
+                [node.right, node.left]
+                if getattr(self.function, "__name__", "").startswith("__r")
+                else [node.left, node.right]
+            )
         elif isinstance(node, ast.Call):
             owner = isinstance(node.func, ast.Attribute) and getattr(torch.Tensor, self.name, None) == self.function
             given = [*([node.func.value] if owner else []), *node.args]
@@ -175,7 +184,9 @@ class Listener:
             self.findings, self.guessing = kept, False
 
     def keep(self, attempt: Any, changes: Callable) -> None:
-        """Keep what is said about a class that ran with guessed sizes, if it is said with other guesses as well: `changes` makes them."""
+        """Keep what is said about a class that ran with guessed sizes, if it is said with other guesses as well:
+        `changes` makes them.
+        """
         if attempt.ran is None or attempt.ran.last.stopped is not None or attempt.instance is None:
             return
         assumed = attempt.ran.assumed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -13,7 +14,8 @@ STEPS = 30  # operations that are followed back
 
 
 def giver(modules: Sequence[nn.Module], tensor: torch.Tensor, size: int) -> nn.Module | None:
-    """The layer whose weights made a size of a tensor, followed back through operations that let it through; None if there is no such layer.
+    """The layer whose weights made a size of a tensor, followed back through operations that let it through; None if
+    there is no such layer.
 
     Tensors know what made them while somebody listens (`listening`).
     """
@@ -41,13 +43,21 @@ def owners(modules: Sequence[nn.Module], values: Any) -> Iterator[nn.Module]:
 
 
 def taker(modules: Sequence[nn.Module], size: int) -> nn.Module | None:
-    """The first layer of the module that runs which takes a size: where an input gets its size from, if nobody knows it."""
-    found = (layer for layer in modules[-1].modules() if any(getattr(layer, name, None) == size for name in _TAKES)) if modules else iter(())
+    """The first layer of the module that runs which takes a size: where an input gets its size from, if nobody knows
+    it.
+    """
+    found = (
+        (layer for layer in modules[-1].modules() if any(getattr(layer, name, None) == size for name in _TAKES))
+        if modules
+        else iter(())
+    )
     return next(found, None)
 
 
 def is_of_layer(modules: Sequence[nn.Module], function: Any, values: Any, size: Any) -> bool:
-    """Whether a size among the arguments of a call is one that a layer of torch gives or takes, its own or another's."""
+    """Whether a size among the arguments of a call is one that a layer of torch gives or takes, its own or
+    another's.
+    """
     if isinstance(function, nn.Module) and any(size in p.shape for p in function.parameters()):
         return True
     for tensor in tensors_in(values) if isinstance(size, int) else ():
@@ -64,7 +74,8 @@ def is_of_layer(modules: Sequence[nn.Module], function: Any, values: Any, size: 
 
 
 def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
-    """The layer before another in one Sequential that gives it a size, if nothing between them changes sizes: then no input fits.
+    """The layer before another in one Sequential that gives it a size, if nothing between them changes sizes: then no
+    input fits.
 
     `called` is what the program calls: the container, or one around it.
     """
@@ -82,13 +93,36 @@ def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
     return None
 
 
-# What layers call the size that they take, that which they give, and those that leave the last size and the channels as they are.
+# What layers call the size that they take, that which they give, and those that leave the last size and the channels as
+# they are.
 _TAKES = ("in_features", "in_channels", "input_size", "embed_dim")
 _GIVES = ("out_features", "out_channels", "embedding_dim")
 _KEEP = (
-    nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.GELU, nn.SiLU, nn.ELU, nn.SELU, nn.PReLU, nn.Sigmoid, nn.Tanh, nn.Softplus, nn.Hardswish, nn.Mish, nn.Dropout,
-    nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.Identity, nn.LayerNorm, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d, nn.GroupNorm, nn.InstanceNorm2d,
-)  # fmt: skip
+    nn.ReLU,
+    nn.ReLU6,
+    nn.LeakyReLU,
+    nn.GELU,
+    nn.SiLU,
+    nn.ELU,
+    nn.SELU,
+    nn.PReLU,
+    nn.Sigmoid,
+    nn.Tanh,
+    nn.Softplus,
+    nn.Hardswish,
+    nn.Mish,
+    nn.Dropout,
+    nn.Dropout1d,
+    nn.Dropout2d,
+    nn.Dropout3d,
+    nn.Identity,
+    nn.LayerNorm,
+    nn.BatchNorm1d,
+    nn.BatchNorm2d,
+    nn.BatchNorm3d,
+    nn.GroupNorm,
+    nn.InstanceNorm2d,
+)
 
 
 def _parameters(args: tuple, kwargs: dict[str, Any]) -> Iterator[nn.Parameter]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -119,7 +120,9 @@ class Traces:
                 code, inputs = machine.codes[kind], session.recording.inputs
                 described = {argument: _described(value) for argument, value in inputs.items()}
                 guessed = session.origin == "guess"
-                yield Trace(kind.__name__, self.path, code.place[1], session.recording.graph_module(), described, guessed)
+                yield Trace(
+                    kind.__name__, self.path, code.place[1], session.recording.graph_module(), described, guessed
+                )
 
     def _table(self, machine: Any, kind: type) -> table.Table:
         _, span = machine.codes[kind].place
@@ -153,7 +156,9 @@ def _short(value: Any) -> str:
     if isinstance(value, type):
         return value.__name__
     parts = value if isinstance(value, (list, tuple)) else [value]
-    text = repr(value) if all(isinstance(p, (int, float, str, type(None))) for p in parts) else f"a {type(value).__name__}"
+    text = (
+        repr(value) if all(isinstance(p, (int, float, str, type(None))) for p in parts) else f"a {type(value).__name__}"
+    )
     return text if len(text) <= 60 else text[:57] + "…"
 
 

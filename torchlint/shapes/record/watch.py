@@ -7,7 +7,8 @@ change them.
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Iterable, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn

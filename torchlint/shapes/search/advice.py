@@ -1,10 +1,13 @@
-"""Other constructor arguments after a refusal: what the program's own checks ask for, and objects that have what is asked of them."""
+"""Other constructor arguments after a refusal: what the program's own checks ask for, and objects that have what is
+asked of them.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from torch import nn
 
@@ -23,7 +26,9 @@ _FRACTION = re.compile(r"\[0, 1\]|between 0 and 1|range 0|\(0, 1\)|probability",
 _LENGTHS = re.compile(r"(?<![\w.])(\d{1,2})(?![\w.])")
 _WORDS = re.compile(r"['\"`](\w[\w-]*)['\"`]")
 _SLASHED = re.compile(r"\w+(?:/\w+){2,}")
-_MODEL = re.compile(r"(^|_)(vit|net|network|model|encoder|decoder|backbone|module|transformer|teacher|student|trunk|body|generator|discriminator)$")
+_MODEL = re.compile(
+    r"(^|_)(vit|net|network|model|encoder|decoder|backbone|module|transformer|teacher|student|trunk|body|generator|discriminator)$"
+)
 _MISSING_ARGUMENTS = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 _INSTANCES = 3  # classes of which an instance is tried for one argument
 
@@ -36,11 +41,17 @@ class Through(nn.Identity):
 
 
 class Advice:
-    """Advises one constructor. `instance` makes an object of a class of the program, `settings` is the type of an object of guessed
-    settings, and `guessed` says what was guessed for them so far, as `name.setting`."""
+    """Advises one constructor. `instance` makes an object of a class of the program, `settings` is the type of an
+    object of guessed settings, and `guessed` says what was guessed for them so far, as `name.setting`."""
 
     def __init__(
-        self, machine: Machine, closure: functions.Closure, settings: str, guessed: Callable[[], Assumption], instance: Callable[[type], Any], second: bool
+        self,
+        machine: Machine,
+        closure: functions.Closure,
+        settings: str,
+        guessed: Callable[[], Assumption],
+        instance: Callable[[type], Any],
+        second: bool,
     ):
         self.guessed = guessed
         self.machine = machine
@@ -63,7 +74,10 @@ class Advice:
         values = {**self.guessed(), **assumption}
         for names in _MISSING_ARGUMENTS.findall(text):
             if self.closure.code.named_rest or self.closure.code.rest:
-                yield {**assumption, **{name: self._number(name) for name in re.findall(r"'(\w+)'", names) if name not in self.names}}
+                yield {
+                    **assumption,
+                    **{name: self._number(name) for name in re.findall(r"'(\w+)'", names) if name not in self.names},
+                }
         for missing in _NO_ATTRIBUTE.finditer(text):
             yield from self._having(assumption, values, missing.group(1), missing.group(2))
         for called in _NOT_CALLABLE.finditer(text):
@@ -83,14 +97,21 @@ class Advice:
                 yield {**assumption, f"{name}.*": True}
 
     def objects(self) -> Assumption:
-        """Modules for the arguments that must be some: their annotation says of which class, or they are asked for what a class has."""
+        """Modules for the arguments that must be some: their annotation says of which class, or they are asked for what
+        a class has.
+        """
         made: Assumption = {}
         for name in self.names:
             annotation = self.closure.code.annotations.get(name)
             if name in self.defaults and annotation is None:
                 continue
             kind = self._look(annotation, {}) if annotation is not None else None
-            if name not in self.defaults and isinstance(kind, type) and issubclass(kind, nn.Module) and kind in self.machine.codes:
+            if (
+                name not in self.defaults
+                and isinstance(kind, type)
+                and issubclass(kind, nn.Module)
+                and kind in self.machine.codes
+            ):
                 found = [self.instance(kind)]
             elif name not in self.defaults and _MODEL.search(name) and self._asked_of(name):
                 found = self._objects(*self._asked_of(name))
@@ -103,7 +124,9 @@ class Advice:
         """The attributes that the class asks of an argument, other than those all modules have."""
         owner = self.closure.frame.code
         body = owner.node if owner is not None and isinstance(owner.node, ast.ClassDef) else self.closure.code.node
-        found = {n.attr: None for n in ast.walk(body) if isinstance(n, ast.Attribute) and demands.name_of(n.value) == name}
+        found = {
+            n.attr: None for n in ast.walk(body) if isinstance(n, ast.Attribute) and demands.name_of(n.value) == name
+        }
         return [a for a in found if not hasattr(nn.Identity, a) and a not in ("training", "weight", "bias")]
 
     # The program's own checks
@@ -132,7 +155,13 @@ class Advice:
         kind, number = value.kind, self._number(name)
         if kind in (tuple, list):
             given = assumption.get(name, number)
-            one = given[0] if isinstance(given, (list, tuple)) and given else number if isinstance(given, (list, tuple)) else given
+            one = (
+                given[0]
+                if isinstance(given, (list, tuple)) and given
+                else number
+                if isinstance(given, (list, tuple))
+                else given
+            )
             return [kind([one] * length) for length in (4, 3, 2, 1)]
         if kind is str:
             return ["mean"]
@@ -196,10 +225,16 @@ class Advice:
                 yield {n: v for n, v in assumption.items() if n != name}
 
     def _objects(self, *attributes: str) -> list[Any]:
-        """Modules with some attributes: one of torch's that does nothing, or instances of classes of the program that set them."""
+        """Modules with some attributes: one of torch's that does nothing, or instances of classes of the program that
+        set them.
+        """
         if all(hasattr(nn.Identity, a) for a in attributes):
             return [Through(), nn.Sequential(nn.Identity(), nn.Identity())]
-        kinds = [k for k in self.machine.classes if issubclass(k, nn.Module) and all(_sets(self.machine.codes[k].node, a) for a in attributes)]
+        kinds = [
+            k
+            for k in self.machine.classes
+            if issubclass(k, nn.Module) and all(_sets(self.machine.codes[k].node, a) for a in attributes)
+        ]
         made = (self.instance(kind) for kind in reversed(kinds[-_INSTANCES:]))
         return [one for one in made if one is not None]
 
@@ -226,7 +261,9 @@ class Advice:
 
 
 def _sets(node: ast.ClassDef, attribute: str) -> bool:
-    """Whether a class gives its instances an attribute; asked for the same classes again and again, and kept with them."""
+    """Whether a class gives its instances an attribute; asked for the same classes again and again, and kept with
+    them.
+    """
     if not hasattr(node, "sets"):
         node.sets = frozenset(_set_in(node))
     return attribute in node.sets

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Literal, Mapping, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 from torchlint.finding import Span
 from torchlint.shapes.core.values import Use, on_use
@@ -47,7 +48,8 @@ class RunResult(NamedTuple):
     args: tuple = ()
     kwargs: Mapping[str, Any] = {}
     detail: Any = None  # whatever the caller wants back
-    doubtful: bool = False  # an input was taken apart, so that it may be a list of tensors; or conditions were answered that belong together
+    # an input was taken apart, so that it may be a list of tensors; or conditions were answered that belong together
+    doubtful: bool = False
     visit: tuple = ()  # which visit of the place: the calls and modules it lies in
 
 
@@ -98,12 +100,20 @@ def listen(run: Run, assumption: Assumption) -> tuple[RunResult, list[Use]]:
 
 
 def key_of(value: Any) -> str:
-    """A text that is the same for the same guess. Objects of the program are told by who they are: their `repr` would run its code."""
+    """A text that is the same for the same guess.
+
+    Objects of the program are told by who they are: their `repr` would run its code.
+    """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{k!r}: {key_of(v)}" for k, v in value.items()) + "}"
     if type(value) in (list, tuple):
         return f"{type(value).__name__}({', '.join(map(key_of, value))})"
-    plain = value is None or isinstance(value, TensorGuess) or type(value) in (int, float, bool, str) or isinstance(value, type)
+    plain = (
+        value is None
+        or isinstance(value, TensorGuess)
+        or type(value) in (int, float, bool, str)
+        or isinstance(value, type)
+    )
     return repr(value) if plain else f"{type(value).__name__}:{id(value)}"
 
 

@@ -1,10 +1,13 @@
-"""Who constructs a class: the arguments of its calls, in its own file and in others, and the functions and classes around those calls."""
+"""Who constructs a class: the arguments of its calls, in its own file and in others, and the functions and classes
+around those calls.
+"""
 
 from __future__ import annotations
 
 import ast
 import os
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Stop, Unknown
@@ -19,7 +22,10 @@ _SITES = 6  # calls that are read, and places that are run
 
 
 class Callers:
-    """The callers of the classes of one file, looked for when a class is asked for. `names` are the globals of the file's own run."""
+    """The callers of the classes of one file, looked for when a class is asked for.
+
+    `names` are the globals of the file's own run.
+    """
 
     def __init__(self, machine: Machine, program: Program, names: dict[str, Any]):
         self.machine = machine
@@ -89,14 +95,18 @@ class Callers:
         if name not in self._others:
             self._others[name] = []
             folder = os.path.dirname(path)
-            mentions = sorted(self.machine.view.mentions(name), key=lambda p: -len(os.path.commonprefix((p, folder + os.sep))))
+            mentions = sorted(
+                self.machine.view.mentions(name), key=lambda p: -len(os.path.commonprefix((p, folder + os.sep)))
+            )
             for other in mentions:
                 if len(self._others[name]) < _FILES and self._imports(other, name):
                     self._others[name] += self._run(other)
         yield from self._others[name]
 
     def _imports(self, other: str, name: str) -> bool:
-        """Whether a file takes the name, or everything, from the class's own file, or from a package that may pass it on."""
+        """Whether a file takes the name, or everything, from the class's own file, or from a package that may pass it
+        on.
+        """
         program = self._load(other)
         view, path = self.machine.view, self.home[0].path
         for node in ast.walk(program.tree) if program is not None else ():
@@ -143,4 +153,6 @@ def _last_word(node: ast.expr) -> str:
 
 def _names_it(node: ast.FunctionDef | ast.ClassDef, name: str) -> bool:
     """Whether a body uses the name other than as a base class."""
-    return any(isinstance(n, (ast.Name, ast.Attribute)) and _last_word(n) == name for part in node.body for n in ast.walk(part))
+    return any(
+        isinstance(n, (ast.Name, ast.Attribute)) and _last_word(n) == name for part in node.body for n in ast.walk(part)
+    )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any, Mapping
+from typing import Any
 
 import torch
 from torch import nn
 
+from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.undone import undone
-from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame
@@ -66,7 +67,15 @@ class GuessedSettings(StandIn):
 class Attempt:
     """All tries to run one module class: the constructor is solved first, then the forward."""
 
-    def __init__(self, machine: Machine, kind: type, hints: Mapping[str, Any], depth: int = 0, way: Way = Way(), callers: Callers | None = None):
+    def __init__(
+        self,
+        machine: Machine,
+        kind: type,
+        hints: Mapping[str, Any],
+        depth: int = 0,
+        way: Way = Way(),
+        callers: Callers | None = None,
+    ):
         self.callers = callers
         self.depth = depth  # attempts around this one, which needs an instance for an argument
         self.way = way
@@ -89,18 +98,26 @@ class Attempt:
         return failure
 
     def _relate(self) -> None:
-        """Where guessed arguments do not fit each other, or the forward, find some that do, so that the class runs to its end."""
+        """Where guessed arguments do not fit each other, or the forward, find some that do, so that the class runs to
+        its end.
+        """
         advice = self._advice(second=False)
         for _ in range(_ROUNDS):
             before = self.built, self.ran
             if self.ended() or self.built.last.stopped or advice is None:
                 return
-            proposals = itertools.chain(related(self.built.assumed, self.ran.last), advice(self.built.assumed, self.ran.last))
+            proposals = itertools.chain(
+                related(self.built.assumed, self.ran.last), advice(self.built.assumed, self.ran.last)
+            )
             for arguments in itertools.islice(proposals, _RELATED):
                 built = self._construct(second=False, exactly=arguments)
                 if built.last.stopped is None and isinstance(built.last.detail, nn.Module):
                     ran = self._forward(built.last.detail)
-                    if ran.last.stopped is None or ran.last.place != self.ran.last.place and ran.last.steps > self.ran.last.steps:
+                    if (
+                        ran.last.stopped is None
+                        or ran.last.place != self.ran.last.place
+                        and ran.last.steps > self.ran.last.steps
+                    ):
                         why = dict.fromkeys(arguments, "so that the arguments fit each other")
                         self.built, self.ran = built._replace(why=why), ran
                         break
@@ -109,7 +126,11 @@ class Attempt:
 
     def _advice(self, second: bool) -> Advice | None:
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
-        return Advice(self.machine, initialiser, GuessedSettings.__name__, self._guessed_settings, self._instance, second) if initialiser is not None else None
+        return (
+            Advice(self.machine, initialiser, GuessedSettings.__name__, self._guessed_settings, self._instance, second)
+            if initialiser is not None
+            else None
+        )
 
     def _instance(self, kind: type) -> nn.Module | None:
         """Some instance of a class of the program."""
@@ -122,7 +143,8 @@ class Attempt:
     def judge(self) -> Failure | None:
         """The failure of the constructor or the forward that does not depend on a guess, if there is one.
 
-        What a builder made is trusted where two layers of torch do not fit: for the rest, the script may have left out what builders look up.
+        What a builder made is trusted where two layers of torch do not fit: for the rest, the script may have left out
+        what builders look up.
         """
         failure = self._retold(self._judge(trusting=True))
         if failure is not None and self.trusted and not is_between_layers(failure, self.machine):
@@ -145,7 +167,12 @@ class Attempt:
                 return None
         self.built = self._construct(second=False)
         if self.built.last.stopped:
-            sure = self.built.certain and not self.built.assumed and not self.machine.asked and self._fails_without_arguments(self.built.last)
+            sure = (
+                self.built.certain
+                and not self.built.assumed
+                and not self.machine.asked
+                and self._fails_without_arguments(self.built.last)
+            )
             return _failure(self.built.last) if sure else None
         if not self._fails(self.built.last.detail):
             return None
@@ -156,7 +183,12 @@ class Attempt:
             other = self._construct(second=True)
             fails = not other.last.stopped and self._fails(other.last.detail)
             second, self.ran = self.ran, first
-            if not fails or not same_fault(first, second) or not varied.stays(first, guessed, self._with) or self.machine.left <= 0:
+            if (
+                not fails
+                or not same_fault(first, second)
+                or not varied.stays(first, guessed, self._with)
+                or self.machine.left <= 0
+            ):
                 return None
         return _failure(first.last) if self._stays_without_defaults(first) else None
 
@@ -166,10 +198,18 @@ class Attempt:
         if initialiser is None:
             return False
         doubted = self._doubted({p.name: p.default for p in parameters_of(initialiser, skip=1)})
-        more = {"*": Unknown("arguments that may be given")} if initialiser.code.rest or initialiser.code.named_rest else {}
+        more = (
+            {"*": Unknown("arguments that may be given")}
+            if initialiser.code.rest or initialiser.code.named_rest
+            else {}
+        )
         for turned in (False, True) if any(type(v) is bool for v in doubted.values()) else (False,):
             given = {name: varied.otherwise(value, turned) for name, value in doubted.items()}
-            again = self._try(lambda: self.machine.call(self.kind, [], {**given, **more}), CONSTRUCTOR_STEPS) if given or more else first
+            again = (
+                self._try(lambda: self.machine.call(self.kind, [], {**given, **more}), CONSTRUCTOR_STEPS)
+                if given or more
+                else first
+            )
             if again.stopped != "torch" or again.place != first.place or self.machine.asked:
                 return False
         return True
@@ -177,16 +217,24 @@ class Attempt:
     def _stays_without_defaults(self, first: Solution) -> bool:
         """Whether a fault is one for other values of the constructor's defaults, too, as far as nobody uses them."""
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
-        defaults = {p.name: p.default for p in parameters_of(initialiser, skip=1) if p.has_default} if initialiser is not None else {}
+        defaults = (
+            {p.name: p.default for p in parameters_of(initialiser, skip=1) if p.has_default}
+            if initialiser is not None
+            else {}
+        )
         assumed = self.built.assumed
         defaults = {name: value for name, value in defaults.items() if name not in assumed}
 
         def stays_without(*names: str) -> bool:
-            built = self._construct(second=False, exactly={**assumed, **{name: varied.otherwise(defaults[name], True) for name in names}})
+            built = self._construct(
+                second=False, exactly={**assumed, **{name: varied.otherwise(defaults[name], True) for name in names}}
+            )
             if built.last.stopped or not isinstance(built.last.detail, nn.Module):
                 return False
             again = self.runs(built.last.detail)[0](first.assumed)
-            return again.stopped == "torch" and again.place == first.last.place and pair_of(again) == pair_of(first.last)
+            return (
+                again.stopped == "torch" and again.place == first.last.place and pair_of(again) == pair_of(first.last)
+            )
 
         if not self._doubted(defaults) or stays_without(*defaults):
             return True
@@ -194,9 +242,15 @@ class Attempt:
         return varied.stays(first, doubted, lambda changed: self._with({**assumed, **changed}))
 
     def _doubted(self, defaults: Assumption) -> Assumption:
-        """Those of some defaults that nobody may use: all if every caller gives some of them, else those that only say that something must be given."""
+        """Those of some defaults that nobody may use: all if every caller gives some of them, else those that only say
+        that something must be given.
+        """
         used = self.callers.leave_out(self.kind, set(defaults)) if self.callers is not None else None
-        return {} if used else {name: value for name, value in defaults.items() if used is False or varied.says_nothing(value)}
+        return (
+            {}
+            if used
+            else {name: value for name, value in defaults.items() if used is False or varied.says_nothing(value)}
+        )
 
     def _retold(self, failure: Failure | None) -> Failure | None:
         """The same failure with tensors that know which operations made them."""
@@ -210,10 +264,17 @@ class Attempt:
 
     def _guessed_settings(self) -> dict[str, Any]:
         """What was guessed for configuration objects, as `name.setting`."""
-        return {f"{name}.{key}": value for name, made in self.settings.items() for key, value in vars(made).items() if key != "_second"}
+        return {
+            f"{name}.{key}": value
+            for name, made in self.settings.items()
+            for key, value in vars(made).items()
+            if key != "_second"
+        }
 
     def _with(self, arguments: Assumption) -> RunResult | None:
-        """The run of an instance with these arguments that gets to where the first one failed; None if it cannot be constructed."""
+        """The run of an instance with these arguments that gets to where the first one failed; None if it cannot be
+        constructed.
+        """
         built = self._construct(second=False, exactly=arguments)
         if built.last.stopped or not isinstance(built.last.detail, nn.Module):
             return None
@@ -226,7 +287,9 @@ class Attempt:
         return next((instance for solution, instance in self._forwards if solution is self.ran), None)
 
     def rebuild(self, second: bool = False) -> None:
-        """Arguments of our own where an instance that is there cannot be run: what was unknown to its maker may be guessed."""
+        """Arguments of our own where an instance that is there cannot be run: what was unknown to its maker may be
+        guessed.
+        """
         before, self.built = self.ran, self._construct(second)
         if self.built.last.stopped is None:
             self._fails(self.built.last.detail)
@@ -237,7 +300,9 @@ class Attempt:
         """The class with what its callers give it: the arguments of a call, or the instance that a caller makes."""
         before = self.built, self.ran
         for arguments in self.callers.arguments(self.kind):
-            self.built = self._construct(second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints})
+            self.built = self._construct(
+                second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints}
+            )
             if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
                 self._fails(self.built.last.detail)
                 if self.ended():
@@ -255,7 +320,14 @@ class Attempt:
     def _known(self) -> nn.Module | None:
         """The last instance, be it of a copy of the class: a file that imports others in a circle is run twice."""
         code = self.machine.codes[self.kind]
-        return next((made for kind, (made, _) in reversed(self.machine.instances.items()) if self.machine.codes.get(kind) is code), None)
+        return next(
+            (
+                made
+                for kind, (made, _) in reversed(self.machine.instances.items())
+                if self.machine.codes.get(kind) is code
+            ),
+            None,
+        )
 
     def _make(self, maker: Any) -> None:
         """Call a function, or construct a class, with arguments that are guessed as far as they must be given."""
@@ -268,7 +340,12 @@ class Attempt:
         parameters = parameters_of(closure, skip=0)
         self.machine.guessing = bool(parameters)
         try:
-            solve_constructor(lambda assumption: self._try(lambda: self.machine.call(maker, [], arguments_of(parameters, assumption)), FUNCTION_STEPS), parameters)
+            solve_constructor(
+                lambda assumption: self._try(
+                    lambda: self.machine.call(maker, [], arguments_of(parameters, assumption)), FUNCTION_STEPS
+                ),
+                parameters,
+            )
         finally:
             self.machine.guessing = False
 
@@ -293,7 +370,9 @@ class Attempt:
             return f"forward: {self.ran.last.stopped}: {self.ran.last.error[:90]}"
         return f"unknown result: {self.ran.last.error[:90]}"
 
-    def _construct(self, second: bool, hints: Mapping[str, Any] | None = None, exactly: Assumption | None = None) -> Solution:
+    def _construct(
+        self, second: bool, hints: Mapping[str, Any] | None = None, exactly: Assumption | None = None
+    ) -> Solution:
         """An instance with arguments that are guessed, the second time others; or `exactly` with these."""
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
         parameters = parameters_of(initialiser, skip=1) if initialiser is not None else []
@@ -329,7 +408,9 @@ class Attempt:
                 return _filled(self.machine.call(kind, [], {}), name, given, second)
             except TypeError:
                 pass
-        made = GuessedSettings(second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")})
+        made = GuessedSettings(
+            second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")}
+        )
         if first and not second:
             self.settings[name] = made
         return made
@@ -345,7 +426,9 @@ class Attempt:
                 positional, named = signature.arguments(assumption)
                 named.update(self.way.switches)
                 self.given = list(tensors_in((positional, named)))
-                self.several = signature.rest is not None or any(type(v) is list for v in (*positional, *named.values()))
+                self.several = signature.rest is not None or any(
+                    type(v) is list for v in (*positional, *named.values())
+                )
                 with nullcontext() if unknown_in([*positional, *named.values()]) is None else undone(instance):
                     return self.machine.call(instance, positional, named)
 
@@ -412,12 +495,27 @@ class Attempt:
         doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
         doubtful = doubtful or self.several or not are_independent(machine.asked)
         parts = failure.function.modules() if isinstance(failure.function, nn.Module) else ()
-        further = next((i for i, part in enumerate(parts) if part is layer), 0)  # a container calls its layers without a step of ours
-        return RunResult(machine.budget.used + further, "torch", failure.place, text, function, args, kwargs, failure, doubtful, visit)
+        further = next(
+            (i for i, part in enumerate(parts) if part is layer), 0
+        )  # a container calls its layers without a step of ours
+        return RunResult(
+            machine.budget.used + further,
+            "torch",
+            failure.place,
+            text,
+            function,
+            args,
+            kwargs,
+            failure,
+            doubtful,
+            visit,
+        )
 
 
 def _filled(settings: Any, name: str, given: Assumption, second: bool) -> Any:
-    """A configuration object with what is given as `name.setting`; with `name.*`, what its defaults leave open (None, -1) is guessed, too."""
+    """A configuration object with what is given as `name.setting`; with `name.*`, what its defaults leave open (None,
+    -1) is guessed, too.
+    """
     for key, value in list(vars(settings).items()):
         if f"{name}.{key}" in given:
             vars(settings)[key] = given[f"{name}.{key}"]

@@ -6,8 +6,9 @@ import ast
 import re
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from torch import nn
@@ -56,8 +57,8 @@ def dry_run(
 ) -> DryRun:
     """Run a file without data and say what torch would refuse. `inputs` are configured shapes, by `module:Class`.
 
-    `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules, `listener` hears operations
-    for rules; with `graphs` the result has the forwards as torch.fx graphs.
+    `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules, `listener`
+    hears operations for rules; with `graphs` the result has the forwards as torch.fx graphs.
     """
     try:
         program = load(path, text, tree) if watch is None else Program(path, text, tree or ast.parse(text), watch)
@@ -79,7 +80,13 @@ class _Run:
     """The runs of one file and what they found."""
 
     def __init__(
-        self, program: Program, view: View, inputs: Mapping[str, list[str]], traces: Traces | None, listener: Listener | None, graphs: bool
+        self,
+        program: Program,
+        view: View,
+        inputs: Mapping[str, list[str]],
+        traces: Traces | None,
+        listener: Listener | None,
+        graphs: bool,
     ):
         self.traces = traces
         self.listener = listener
@@ -120,7 +127,11 @@ class _Run:
         kinds = ("shape", "dtype") if answers else ()
         machines.append(machine)
         try:
-            with dry_tensors(), no_initialisers(), self.traces.collecting(machine) if self.traces and rest else nullcontext():
+            with (
+                dry_tensors(),
+                no_initialisers(),
+                self.traces.collecting(machine) if self.traces and rest else nullcontext(),
+            ):
                 names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
                 try:
                     with self.hearing():
@@ -162,9 +173,11 @@ class _Run:
         return self.listener.hearing() if self.listener is not None else nullcontext()
 
     def rest(self, machine: Machine) -> None:
-        """Every module class of the file that did not run to its end in the script, and every function that was not called.
+        """Every module class of the file that did not run to its end in the script, and every function that was not
+        called.
 
-        Functions without parameters that must be given come first: often they build the models, with sizes somebody chose.
+        Functions without parameters that must be given come first: often they build the models, with sizes somebody
+        chose.
         """
         kinds = self.kinds(machine)
         functions = [n for n in self.program.tree.body if isinstance(n, ast.FunctionDef)]
@@ -215,7 +228,9 @@ class _Run:
             if required(node):
                 self.call(machine, node)
         known = {machine.codes[k] for k in kinds}
-        for kind in self.kinds(machine):  # classes that functions made: what they close over was guessed, so that only their end counts
+        for kind in self.kinds(
+            machine
+        ):  # classes that functions made: what they close over was guessed, so that only their end counts
             if machine.codes[kind] not in known:
                 kinds.append(kind)
                 attempt = Attempt(machine, kind, {})
@@ -248,8 +263,14 @@ class _Run:
         fault = fault_of(machine, failure)
         if fault is not None and fault.kind == "device" and not machine.cuda:
             return  # without a GPU, `.cuda()` fails long before
-        if isinstance(failure.error, DeviceError) and machine.counted_gpus and any(device_of(t).index for t in failure.error.tensors):
-            return  # it was told that there is one GPU only, and uses a second: with two it may have moved other tensors there, too
+        if (
+            isinstance(failure.error, DeviceError)
+            and machine.counted_gpus
+            and any(device_of(t).index for t in failure.error.tensors)
+        ):
+            # it was told that there is one GPU only, and uses a second: with two it may have moved other tensors there,
+            # too
+            return
         if fault is not None and (not kinds or fault.kind in kinds):
             fault = self.here(fault, failure)
             self.faults.setdefault((fault.path, fault.span), fault)

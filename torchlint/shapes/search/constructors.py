@@ -10,7 +10,8 @@ from __future__ import annotations
 import heapq
 import itertools
 import re
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from torch import nn
 
@@ -123,10 +124,16 @@ class Choice(NamedTuple):
 
 
 def solve_constructor(
-    run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}, second: bool = False, advice: Advise | None = None
+    run: Run,
+    parameters: Sequence[Parameter],
+    hints: Mapping[str, Sequence[Any]] = {},
+    second: bool = False,
+    advice: Advise | None = None,
 ) -> Solution:
     """Find constructor arguments for the parameters without a default. `second` gives another set, different in every
-    free number. `advice` knows the program, and says what to try after a refusal before what the words of the error suggest."""
+    free number. `advice` knows the program, and says what to try after a refusal before what the words of the error
+    suggest.
+    """
     needed = [p for p in parameters if not p.has_default or p.name in hints]
     if not needed:
         result = run({})
@@ -160,7 +167,9 @@ def _search(
         if best is None or result.steps > best[1].steps:
             best = assumption, result
         advised = list(itertools.islice(advice(assumption, result), _MOST)) if advice is not None else []
-        for position, proposal in enumerate(itertools.chain(advised, itertools.islice(_proposals(assumption, result, choices, second), _MOST))):
+        for position, proposal in enumerate(
+            itertools.chain(advised, itertools.islice(_proposals(assumption, result, choices, second), _MOST))
+        ):
             count += 1
             heapq.heappush(queue, (position - result.steps, count, proposal))
     assert best is not None

@@ -1,10 +1,13 @@
-"""What a program's own checks ask of its arguments: the condition of an assertion, or of the `if` around a `raise`, as values."""
+"""What a program's own checks ask of its arguments: the condition of an assertion, or of the `if` around a `raise`, as
+values.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from torchlint.shapes.core.values import Stop, Unknown
 from torchlint.shapes.language import program
@@ -23,7 +26,11 @@ def condition_at(place: Place) -> list[tuple[ast.expr, bool]]:
     body: list[Any] = [source.tree] if source is not None else []
     line = place[1].line
     while body:
-        node = next((n for n in body if n.lineno <= line <= (n.end_lineno or n.lineno)), None) if not isinstance(body[0], ast.Module) else body[0]
+        node = (
+            next((n for n in body if n.lineno <= line <= (n.end_lineno or n.lineno)), None)
+            if not isinstance(body[0], ast.Module)
+            else body[0]
+        )
         if node is None:
             break
         if isinstance(node, ast.Assert):
@@ -40,7 +47,10 @@ def condition_at(place: Place) -> list[tuple[ast.expr, bool]]:
 
 
 def wanted(test: ast.expr, truth: bool, number: Callable[[str], Any], look: Look) -> Iterator[tuple[str, list[Any]]]:
-    """Which values of which names make a condition come true (or false), best first. `number` is the usual one for a name."""
+    """Which values of which names make a condition come true (or false), best first.
+
+    `number` is the usual one for a name.
+    """
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             yield from wanted(inner, not truth, number, look)
@@ -52,7 +62,7 @@ def wanted(test: ast.expr, truth: bool, number: Callable[[str], Any], look: Look
                 yield from wanted(part, truth, number, look)
         case ast.Call(func=ast.Name(id="isinstance"), args=[owner, kinds]) if name_of(owner):
             if truth:
-                yield name_of(owner), [kind for kind in _kinds(kinds, look)]
+                yield name_of(owner), list(_kinds(kinds, look))
         case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=str(attribute))]) if name_of(owner):
             if truth:
                 yield name_of(owner), [Having(attribute)]
@@ -63,7 +73,7 @@ def wanted(test: ast.expr, truth: bool, number: Callable[[str], Any], look: Look
             yield name_of(owner), [number(name_of(owner)), True] if truth else [None, False]
         case ast.Compare(left=left, ops=[operator], comparators=[right]):
             yield from _compared(left, operator, right, truth, number, look)
-        case ast.Compare(left=left, ops=[first, second], comparators=[middle, right]) if truth:
+        case ast.Compare(left=left, ops=[_, _], comparators=[middle, right]) if truth:
             low, high = look(left), look(right)
             if name_of(middle) and isinstance(low, (int, float)) and isinstance(high, (int, float)):
                 yield name_of(middle), [(low + high) / 2, high, low]
@@ -72,10 +82,16 @@ def wanted(test: ast.expr, truth: bool, number: Callable[[str], Any], look: Look
 
 
 def shapes(place: Place, look: Look) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Which shape a check of the program wants instead of which: `x.shape == (a, b)`, `x.shape[1] == n`, `x.dim() == 3`."""
+    """Which shape a check of the program wants instead of which: `x.shape == (a, b)`, `x.shape[1] == n`, `x.dim() ==
+    3`.
+    """
     for test, truth in condition_at(place):
         for compared in ast.walk(test):
-            if isinstance(compared, ast.Compare) and len(compared.ops) == 1 and isinstance(compared.ops[0], ast.Eq if truth else ast.NotEq):
+            if (
+                isinstance(compared, ast.Compare)
+                and len(compared.ops) == 1
+                and isinstance(compared.ops[0], ast.Eq if truth else ast.NotEq)
+            ):
                 left, right = compared.left, compared.comparators[0]
                 for asked, other in ((left, right), (right, left)):
                     yield from _shape_wanted(asked, look(other), look)
@@ -87,10 +103,18 @@ def _shape_wanted(node: ast.expr, value: Any, look: Look) -> Iterator[tuple[tupl
             shape = look(node)
             if isinstance(shape, tuple) and isinstance(value, tuple) and all(type(n) is int for n in value):
                 yield tuple(shape), tuple(value)
-        case ast.Subscript(value=ast.Attribute(attr="shape") as owner, slice=index) | ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[index]):
+        case (
+            ast.Subscript(value=ast.Attribute(attr="shape") as owner, slice=index)
+            | ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[index])
+        ):
             shape, position = look(owner), look(index)
             shape = getattr(shape, "shape", shape)
-            if isinstance(shape, tuple) and type(position) is int and type(value) is int and -len(shape) <= position < len(shape):
+            if (
+                isinstance(shape, tuple)
+                and type(position) is int
+                and type(value) is int
+                and -len(shape) <= position < len(shape)
+            ):
                 wanted = list(shape)
                 wanted[position] = value
                 yield tuple(shape), tuple(wanted)
@@ -143,7 +167,9 @@ def _kinds(node: ast.expr, look: Look) -> Iterator[Any]:
             yield Instance(kind)
 
 
-def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, truth: bool, number, look) -> Iterator[tuple[str, list[Any]]]:
+def _compared(
+    left: ast.expr, operator: ast.cmpop, right: ast.expr, truth: bool, number, look
+) -> Iterator[tuple[str, list[Any]]]:
     if isinstance(operator, (ast.NotEq, ast.IsNot, ast.NotIn)):
         operator, truth = {ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In}[type(operator)](), not truth
     name, value = name_of(left), look(right)
@@ -166,10 +192,27 @@ def _compared(left: ast.expr, operator: ast.cmpop, right: ast.expr, truth: bool,
         yield name, [value]
     elif isinstance(operator, (ast.Eq, ast.Is)) and not truth:
         usual = [number(name)] if value is None or number(name) != value else []
-        yield name, usual + ([not value] if isinstance(value, bool) else [value * 2, value + 1] if isinstance(value, int) else [])
+        yield (
+            name,
+            usual
+            + ([not value] if isinstance(value, bool) else [value * 2, value + 1] if isinstance(value, int) else []),
+        )
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         less = isinstance(operator, (ast.Lt, ast.LtE)) == truth
-        yield name, [value / 2, value - 1, value] if less and 0 < value <= 1 else [value - 1, value // 2, value] if less else [value, value + 1, value * 2, number(name)] if value else [number(name), 1, 0.5]
+        yield (
+            name,
+            (
+                [value / 2, value - 1, value]
+                if less and 0 < value <= 1
+                else (
+                    [value - 1, value // 2, value]
+                    if less
+                    else [value, value + 1, value * 2, number(name)]
+                    if value
+                    else [number(name), 1, 0.5]
+                )
+            ),
+        )
 
 
 class Long:

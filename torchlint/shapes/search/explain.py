@@ -21,10 +21,24 @@ from torchlint.shapes.search.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.replay import confirm
 
-DTYPE = ("dtype", "desired output type", "used as indices must be", "scalar type", "not implemented for", "floating point", "data type", "same type", "integral", "Double", "should be the same", "type torch.")
+DTYPE = (
+    "dtype",
+    "desired output type",
+    "used as indices must be",
+    "scalar type",
+    "not implemented for",
+    "floating point",
+    "data type",
+    "same type",
+    "integral",
+    "Double",
+    "should be the same",
+    "type torch.",
+)
 SHAPE = (
-    "shape size dimension dims channels elements broadcast batched divisible subscript expand Kernel kernel padding D_input "
-    "input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim unflatten squeeze stack heads batch"
+    "shape size dimension dims channels elements broadcast batched divisible subscript expand Kernel kernel padding"
+    " D_input input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim"
+    " unflatten squeeze stack heads batch"
 ).split()
 _SOURCES = 3  # layers that are named beside an operation
 
@@ -36,7 +50,16 @@ def kind_of(error: Exception, text: str) -> str:
     """Which rule an error belongs to."""
     if isinstance(error, DeviceError) or "can't convert cuda" in text:
         return "device"
-    if any(word in text for word in ("does not require grad", "backward through the graph", "modified by an inplace", "in-place operation", "implicitly created only for scalar")):
+    if any(
+        word in text
+        for word in (
+            "does not require grad",
+            "backward through the graph",
+            "modified by an inplace",
+            "in-place operation",
+            "implicitly created only for scalar",
+        )
+    ):
         return "autograd"
     if isinstance(error, (TypeError, AttributeError)):
         return "operation"
@@ -52,14 +75,22 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     error = failure.error
     if failure.expected or failure.place is None:
         return None
-    if "empty parameter list" in str(error) and (machine.incomplete or machine.changes.cut or machine.asked) or "non-empty" in str(error):
+    if (
+        "empty parameter list" in str(error)
+        and (machine.incomplete or machine.changes.cut or machine.asked)
+        or "non-empty" in str(error)
+    ):
         return None  # what was to be filled may have been unknown, or filled where this run did not go
-    if isinstance(error, (RuntimeError, IndexError)) and any(isinstance(a, torch.Tensor) and a.shape == (0,) for a in failure.args):
+    if isinstance(error, (RuntimeError, IndexError)) and any(
+        isinstance(a, torch.Tensor) and a.shape == (0,) for a in failure.args
+    ):
         return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
     if machine.asked and isinstance(error, TypeError) and "NoneType" in str(error):
         return None  # set in a branch that was not taken
     if not callable(failure.function) or isinstance(failure.function, StandIn):
-        return None  # what cannot be called at all, or is one of our own that calls the program: torch had no part in it
+        return (
+            None  # what cannot be called at all, or is one of our own that calls the program: torch had no part in it
+        )
     if not machine.scripting and "negative dimension" in str(error):
         return None  # a default like -1 stands for a size that is always given
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
@@ -103,7 +134,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
             notes.append(Note(f"{name} is made here", *made[1]))
             notes += _other_party(machine, failure, function, args, made[1])
             if len(notes) > 1 and _are_neighbours(failure, function, args):
-                # Two layers of one container do not fit, whatever it is called with: that is where a person looks, not at the call.
+                # Two layers of one container do not fit, whatever it is called with: that is where a person looks, not
+                # at the call.
                 notes[0] = Note("it fails in this call", path, span)
                 path, span = made[1]
             fix = _fix(machine, function, args, made[1], path) if kind == "shape" else None
@@ -115,7 +147,12 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     elif message is None or failure.certain:
         message = text.splitlines()[0] if certain else wording.of_function(function, args, kwargs, text, kind, texts)
     for code, caller in reversed(failure.stack):
-        if caller is not None and caller[0] == path and caller[1].line != span.line and not any(n.span.line == caller[1].line for n in notes):
+        if (
+            caller is not None
+            and caller[0] == path
+            and caller[1].line != span.line
+            and not any(n.span.line == caller[1].line for n in notes)
+        ):
             notes.append(Note(f"{code.name} is called here", *caller))
             break
     return Fault(kind, path, span, message, f"torch says: {text}", tuple(notes), fix, type(error).__name__)
@@ -133,9 +170,13 @@ def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tup
     return [Note(f"{name_of(machine, failure, other)} gives {pair[1]}", *place)]
 
 
-def _sources(machine: Machine, failure: Failure, function: Any, args: tuple, kwargs: dict[str, Any], text: str) -> list[Note]:
+def _sources(
+    machine: Machine, failure: Failure, function: Any, args: tuple, kwargs: dict[str, Any], text: str
+) -> list[Note]:
     """Where the layers are made that give an operation the sizes that do not fit, or whose weights it uses."""
-    layers: dict[nn.Module, dict[str, None]] = {layer: {} for layer in owners(failure.modules, [*args, *kwargs.values()])}
+    layers: dict[nn.Module, dict[str, None]] = {
+        layer: {} for layer in owners(failure.modules, [*args, *kwargs.values()])
+    }
     for size in dict.fromkeys(of_call(function, args, kwargs, text) or ()):
         for tensor in tensors_in((args, kwargs)) if isinstance(size, int) else ():
             if size in tensor.shape and not isinstance(tensor, nn.Parameter):
@@ -147,7 +188,10 @@ def _sources(machine: Machine, failure: Failure, function: Any, args: tuple, kwa
                 elif made is not None:
                     layers.setdefault(made, {})[f"gives {size}"] = None
     places = {layer: machine.made_at.get(id(layer), (None, None))[1] for layer in layers}
-    words = {layer: f"{name_of(machine, failure, layer)} {' and '.join(does) or 'is made here'}" for layer, does in layers.items()}
+    words = {
+        layer: f"{name_of(machine, failure, layer)} {' and '.join(does) or 'is made here'}"
+        for layer, does in layers.items()
+    }
     return [Note(words[layer], *place) for layer, place in places.items() if place is not None][:_SOURCES]
 
 
@@ -159,7 +203,11 @@ def is_between_layers(failure: Failure, machine: Machine) -> bool:
     layer, given, named = innermost_layer(failure.error)
     if layer is not None and type(layer) not in machine.codes:
         function, args, kwargs = layer, given, named
-    pair = of_layer(function, args) if isinstance(function, nn.Module) else of_call(function, args, kwargs, str(failure.error))
+    pair = (
+        of_layer(function, args)
+        if isinstance(function, nn.Module)
+        else of_call(function, args, kwargs, str(failure.error))
+    )
     return pair is not None and all(is_of_layer(failure.modules, function, (args, kwargs), size) for size in pair)
 
 
@@ -187,7 +235,9 @@ def unbound(function: Any) -> Any:
 
 
 def innermost_layer(error: Exception) -> tuple[nn.Module | None, tuple, dict[str, Any]]:
-    """The module whose forward raised, and what it was given: Sequential and its kin call their layers from torch's own code."""
+    """The module whose forward raised, and what it was given: Sequential and its kin call their layers from torch's own
+    code.
+    """
     layer, given, named, trace = None, (), {}, error.__traceback__
     while trace is not None:
         names = trace.tb_frame.f_locals

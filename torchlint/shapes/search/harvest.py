@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -250,7 +251,9 @@ def _of_items(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
         return None
     size = max((k if k >= 0 else -k - 1) for k in keys) + 1
     items = [_guesses(Parameter(f"{name}[{k!r}]"), uses)[0][0] for k in range(size)]
-    several = [tuple(items), list(items)] if unpacked else [list(items)]  # a tuple has as many as it is unpacked into, of a list there may be more
+    several = (
+        [tuple(items), list(items)] if unpacked else [list(items)]
+    )  # a tuple has as many as it is unpacked into, of a list there may be more
     return [*several, *_from_name(name)], "its items are used one by one"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Mapping
+from collections.abc import Mapping
 
 from torchlint.finding import Hint, Signature
 from torchlint.project import View

@@ -30,11 +30,7 @@ from torchlint.shapes.search.signatures import value_of
 from torchlint.shapes.search.sizes import solve_forward
 from torchlint.shapes.tensors.dispatch import dry_tensors
 
-_OURS = (
-    os.path.dirname(torch.__file__) + os.sep,
-    os.path.dirname(os.path.abspath(torchlint.__file__)) + os.sep,
-    "<",
-)
+_OURS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.abspath(torchlint.__file__)) + os.sep, "<")
 
 
 class Request(msgspec.Struct):
@@ -47,8 +43,8 @@ class Request(msgspec.Struct):
 
 
 class ItsOwnFolders(MetaPathFinder):
-    """Finds modules for the imported program as if it had been started in its folders. For everybody else, as for torch, which goes
-    on importing, these folders come last: a `random.py` in one of them is no business of theirs."""
+    """Finds modules for the imported program as if it had been started in its folders. For everybody else, as for
+    torch, which goes on importing, these folders come last: a `random.py` in one of them is no business of theirs."""
 
     def __init__(self, asked: str, folders: list[str]):
         self.asked = asked.partition(".")[0]
@@ -80,7 +76,9 @@ def main() -> None:
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
     sys.meta_path.insert(0, ItsOwnFolders(request.module, request.path))
     sys.path += request.path
-    sys.dont_write_bytecode = True  # reading leaves nothing behind, and a file edited within the second would be run as it was
+    sys.dont_write_bytecode = (
+        True  # reading leaves nothing behind, and a file edited within the second would be run as it was
+    )
     try:
         table = _trace(request)
     except Exception as error:
@@ -142,7 +140,12 @@ def _run(model: nn.Module, assumption: Assumption) -> tuple[RunResult, Any]:
     text = f"{type(error).__name__}: {error}"
     if last is None:
         return RunResult(steps, "own" if isinstance(error, AssertionError) else "python", None, text), recording
-    return RunResult(steps, "torch", last.place, text, last.function, last.args, last.kwargs, visit=(last.scope, last.path)), recording
+    return (
+        RunResult(
+            steps, "torch", last.place, text, last.function, last.args, last.kwargs, visit=(last.scope, last.path)
+        ),
+        recording,
+    )
 
 
 def _reporting(before: Any, model: nn.Module) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import prod
-from typing import Any, Iterator
+from typing import Any
 
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.search import demands
@@ -17,18 +18,20 @@ _MOST = 14  # proposals that follow from one run
 _LARGEST = 4096
 
 _LONG = re.compile(
-    r"scalar types?:? Long|to be Long|but got torch\.float|must be (?:long|int)|indices.*(?:long|int)",
-    re.I,
+    r"scalar types?:? Long|to be Long|but got torch\.float|must be (?:long|int)|indices.*(?:long|int)", re.I
 )
 _FLOAT = re.compile(
     r"got (?:torch\.)?(?:Long|int64|Int)|'Long'|Long and Float|Byte|floating point|integer|"
     r"must have the same dtype|type \(long",
     re.I,
 )
-_DOUBLE = re.compile(r"Float and Double|Double but (?:found|got) Float|Float != double|double != float|Double and Float", re.I)
+_DOUBLE = re.compile(
+    r"Float and Double|Double but (?:found|got) Float|Float != double|double != float|Double and Float", re.I
+)
 _BOOL = re.compile(r"to be bool|boolean|mask.*bool", re.I)
 _TOO_SMALL = re.compile(
-    r"kernel size|too small|Output size|must be greater|smaller than|Padding size|more than 1 value|non-empty|zero batch|"
+    r"kernel size|too small|Output size|must be greater|smaller than|Padding size|more than 1 value|non-empty|zero"
+    r" batch|"
     r"negative|must be positive|must be > 0",
     re.I,
 )

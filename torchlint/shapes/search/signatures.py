@@ -17,7 +17,10 @@ DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, 
 
 
 class Signature(NamedTuple):
-    """What a forward takes, without `self`. `rest` names its `*inputs` if nothing else must be given: one of them is tried."""
+    """What a forward takes, without `self`.
+
+    `rest` names its `*inputs` if nothing else must be given: one of them is tried.
+    """
 
     positional: list[str]
     parameters: list[Parameter]
@@ -38,12 +41,16 @@ class Signature(NamedTuple):
 
 
 def signature_of(kind: type) -> Signature | None:
-    """How the forward of a module class is called, be it the program's own or inherited from torch; None if it has none."""
+    """How the forward of a module class is called, be it the program's own or inherited from torch; None if it has
+    none.
+    """
     closure = functions.closure_of(inspect.unwrap(kind.forward))
     if closure is not None:
         parameters, rest = parameters_of(closure, skip=1), closure.code.rest
         positional = closure.code.positional[1:]
-    elif getattr(kind.forward, "__name__", "") == "_forward_unimplemented" or not isinstance(kind.forward, types.FunctionType):
+    elif getattr(kind.forward, "__name__", "") == "_forward_unimplemented" or not isinstance(
+        kind.forward, types.FunctionType
+    ):
         return None
     else:
         found = list(inspect.signature(kind.forward).parameters.values())[1:]
@@ -69,14 +76,25 @@ def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
             default = closure.defaults[position - first_default] if position >= first_default else ...
             found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, default))
     for name in code.only_named:
-        found.append(Parameter(name, _text(annotations.get(name)), name in closure.named_defaults, closure.named_defaults.get(name, ...)))
+        found.append(
+            Parameter(
+                name,
+                _text(annotations.get(name)),
+                name in closure.named_defaults,
+                closure.named_defaults.get(name, ...),
+            )
+        )
     return found
 
 
 def _text(annotation: ast.expr | None) -> str:
     if annotation is None:
         return ""
-    return annotation.value if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str) else ast.unparse(annotation)
+    return (
+        annotation.value
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
+        else ast.unparse(annotation)
+    )
 
 
 def arguments_of(parameters: list[Parameter], assumption: Assumption) -> dict[str, Any]:
@@ -90,7 +108,9 @@ def arguments_of(parameters: list[Parameter], assumption: Assumption) -> dict[st
     return made
 
 
-def passed_on(initialiser: functions.Closure | None, arguments: dict[str, Any], assumption: Assumption) -> tuple[list, dict[str, Any]]:
+def passed_on(
+    initialiser: functions.Closure | None, arguments: dict[str, Any], assumption: Assumption
+) -> tuple[list, dict[str, Any]]:
     """The arguments of a constructor, with those that its `*args` or `**kwargs` hand on to another."""
     more = [name for name in assumption if name not in arguments and "." not in name] if initialiser is not None else []
     if not more or initialiser.code.named_rest:

@@ -19,10 +19,23 @@ whether an error is one for every input, `constructors` guesses the arguments of
 from __future__ import annotations
 
 import heapq
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from torchlint.shapes.search import harvest, verdict
-from torchlint.shapes.search.attempts import Assumption, Parameter, Place, Run, RunResult, Solution, TensorGuess, Trials, leaves, listen, replace
+from torchlint.shapes.search.attempts import (
+    Assumption,
+    Parameter,
+    Place,
+    Run,
+    RunResult,
+    Solution,
+    TensorGuess,
+    Trials,
+    leaves,
+    listen,
+    replace,
+)
 from torchlint.shapes.search.proposals import Proposals
 
 RUNS = 80
@@ -74,7 +87,9 @@ def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
 
 
 def _reach_from(run: Run, start: Assumption, place: Place) -> RunResult:
-    """From one beginning, the first run that torch stops at a place, or that comes to its end; else the one that got furthest."""
+    """From one beginning, the first run that torch stops at a place, or that comes to its end; else the one that got
+    furthest.
+    """
     best, _ = _Search(Trials(run, FROM_ONE), [start], until=place).run()
     return best[1]
 
@@ -96,8 +111,8 @@ class _Search:
         heapq.heappush(self.queue, (-steps, self.count, assumption))
 
     def run(self) -> tuple[tuple[Assumption, RunResult] | None, str | None]:
-        """The assumption that ran to its end, or else the one that got furthest; and what shows that its error is one for
-        every input."""
+        """The assumption that ran to its end, or else the one that got furthest; and what shows that its error is one
+        for every input."""
         proposals = Proposals()
         in_vain, asked = 0, None
         while self.queue or self.starts:
@@ -133,10 +148,15 @@ class _Search:
         return self.best, self._certain()
 
     def _certain(self) -> str | None:
-        """What shows that the error of the best run is one for every input, also for those of other ranks for which sizes are looked for."""
+        """What shows that the error of the best run is one for every input, also for those of other ranks for which
+        sizes are looked for.
+        """
         assumption, result = self.best
         relation = verdict.is_certain(self.trials, assumption, result)
-        fits = relation is None or any(not verdict.stops_alike(_reach_from(self.trials.run, start, result.place), result) for start in verdict.of_other_ranks(assumption))
+        fits = relation is None or any(
+            not verdict.stops_alike(_reach_from(self.trials.run, start, result.place), result)
+            for start in verdict.of_other_ranks(assumption)
+        )
         return None if fits else relation
 
     def _spot(self) -> tuple:

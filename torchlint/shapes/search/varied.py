@@ -1,8 +1,11 @@
-"""Guessed constructor arguments, changed one at a time: whether a fault is one of the class or of what was guessed for it."""
+"""Guessed constructor arguments, changed one at a time: whether a fault is one of the class or of what was guessed for
+it.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from torch import nn
 
@@ -15,15 +18,18 @@ from torchlint.shapes.search.verdict import keeps_apart
 
 # One run of the class with other arguments: what the search for inputs comes to, until it is at the line.
 Try = Callable[[Assumption], RunResult | None]
-_OF_RANKS = tuple(tuple(getattr(nn, f"{kind}{rank}d") for rank in (3, 1, 2)) for kind in ("Conv", "ConvTranspose", "BatchNorm", "InstanceNorm", "MaxPool", "AvgPool"))
+_OF_RANKS = tuple(
+    tuple(getattr(nn, f"{kind}{rank}d") for rank in (3, 1, 2))
+    for kind in ("Conv", "ConvTranspose", "BatchNorm", "InstanceNorm", "MaxPool", "AvgPool")
+)
 
 
 def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
     """Whether the two sizes of a fault stay apart in the same way when each argument is changed alone.
 
-    Then both come from the same arguments, or from none. Where only one of them changes they come from different arguments, which a
-    caller may make fit each other; but if that is one argument, and no whole number makes them meet, no caller can. An argument of which
-    no other value comes to the line says nothing.
+    Then both come from the same arguments, or from none. Where only one of them changes they come from different
+    arguments, which a caller may make fit each other; but if that is one argument, and no whole number makes them meet,
+    no caller can. An argument of which no other value comes to the line says nothing.
     """
     pair, place = pair_of(first.last), first.last.place
     alone = 0
@@ -51,15 +57,22 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
 
 def _runs(result: RunResult | None, first: Solution, place: Any) -> bool:
     """Whether a run comes to its end, or further than the line."""
-    return result is not None and result.stopped != "budget" and (result.stopped is None or result.place != place and result.steps > first.last.steps)
+    return (
+        result is not None
+        and result.stopped != "budget"
+        and (result.stopped is None or result.place != place and result.steps > first.last.steps)
+    )
 
 
 def _never_meet(name: str, met: list[tuple[Any, Any]]) -> bool:
-    """Whether two sizes that are multiples of one argument, or of one over it, or constants, are equal for no value of it.
+    """Whether two sizes that are multiples of one argument, or of one over it, or constants, are equal for no value of
+    it.
 
     A number of heads is more than one: what is right for one head only is wrong.
     """
-    if len(met) < 3 or not all(type(v) is int and v > 0 and p is not None and all(type(n) is int and n > 0 for n in p) for v, p in met):
+    if len(met) < 3 or not all(
+        type(v) is int and v > 0 and p is not None and all(type(n) is int and n > 0 for n in p) for v, p in met
+    ):
         return False
     ratios = [(value, pair[0] / pair[1]) for value, pair in met]
     for power in (1, -1):
@@ -72,18 +85,29 @@ def _never_meet(name: str, met: list[tuple[Any, Any]]) -> bool:
 
 def says_nothing(default: Any) -> bool:
     """Whether a default says no more than that there is something to be given: None, 0, -1, an empty list."""
-    return default is None or type(default) is int and default <= 0 or type(default) in (str, list, tuple) and not default
+    return (
+        default is None or type(default) is int and default <= 0 or type(default) in (str, list, tuple) and not default
+    )
 
 
 def otherwise(value: Any, turned: bool) -> Any:
     """What a default may be instead, as far as it cannot matter to sizes; a number or a layer that does is unknown."""
     if isinstance(value, bool):
         return value != turned
-    return value / 2 if isinstance(value, float) else value if isinstance(value, str) else Unknown("an argument that may be given")
+    return (
+        value / 2
+        if isinstance(value, float)
+        else value
+        if isinstance(value, str)
+        else Unknown("an argument that may be given")
+    )
 
 
 def _others(name: str, value: Any) -> Iterator[list[Any]]:
-    """Other values for one argument, of each list the first that comes to the line. Sizes must often be divisible, so that they are doubled."""
+    """Other values for one argument, of each list the first that comes to the line.
+
+    Sizes must often be divisible, so that they are doubled.
+    """
     if isinstance(value, bool):
         yield [not value]
     elif value is None:

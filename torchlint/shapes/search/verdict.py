@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Callable, Iterator, Literal
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
-from torchlint.shapes.search.attempts import Assumption, Parameter, RunResult, Solution, TensorGuess, Trials, leaves, replace
+from torchlint.shapes.search.attempts import (
+    Assumption,
+    Parameter,
+    RunResult,
+    Solution,
+    TensorGuess,
+    Trials,
+    leaves,
+    replace,
+)
 from torchlint.shapes.search.conflicts import Pair, pair_of
 from torchlint.shapes.search.harvest import BATCH, of_rank, other_ranks
 
-# What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a divisor of one only.
+# What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a
+# divisor of one only.
 Relation = Literal["equal", "difference", "ratio", "divisor"]
 OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
 RUNS = 90  # that one verdict may take
@@ -21,9 +32,9 @@ DISTINCT = 8  # sizes that must have been seen before their common divisor means
 def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Relation | None:
     """What shows that the error at the end of the run that got furthest does not depend on any guess; None if it may.
 
-    No run came further or through the line. The two sizes that meet there are the same in every run, or they change with the inputs in such
-    a way that they are never equal. Each size, rank, dtype and plain value of the inputs is changed for that, as far as the program lets the
-    change through.
+    No run came further or through the line. The two sizes that meet there are the same in every run, or they change
+    with the inputs in such a way that they are never equal. Each size, rank, dtype and plain value of the inputs is
+    changed for that, as far as the program lets the change through.
     """
     pair = pair_of(result)
     if "tensor of 0 elements" in result.error:
@@ -33,7 +44,9 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     trials.limit = max(trials.limit, len(trials.results) + RUNS)
     rank = _ranks(assumption)
     others: list[Pair] = []  # under sizes that the search came to
-    elsewhere: dict[Any, tuple[Assumption, RunResult]] = {}  # for each number of dimensions the first run that came to the line
+    elsewhere: dict[
+        Any, tuple[Assumption, RunResult]
+    ] = {}  # for each number of dimensions the first run that came to the line
     for tried, other in trials.results.values():
         if not _collect(other, result, others if _ranks(tried) == rank else []):
             return None
@@ -58,13 +71,16 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
         for path, guess in leaves(assumption):
             for position, size in enumerate(guess.shape):
-                if not _collect(trials.known(replace(assumption, path, _resized(guess, {position: size + 1}))), result, others):
+                if not _collect(
+                    trials.known(replace(assumption, path, _resized(guess, {position: size + 1}))), result, others
+                ):
                     return None
         relation = _divisor(pair, [*multiples, *others])
     if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
         return None
     locked = all(
-        _is_free_below(trials, assumption, path, guess, position, result) or _is_locked(trials, assumption, path, guess, position)
+        _is_free_below(trials, assumption, path, guess, position, result)
+        or _is_locked(trials, assumption, path, guess, position)
         for path, guess in leaves(assumption)
         for position in range(len(guess.shape))
         if (path, position) not in free
@@ -92,7 +108,9 @@ def _ranks(assumption: Assumption) -> tuple[int, ...]:
 
 
 def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: RunResult, relation: Relation) -> bool:
-    """Whether inputs with other numbers of dimensions, which came to the line as well, do not fit there whatever their sizes are."""
+    """Whether inputs with other numbers of dimensions, which came to the line as well, do not fit there whatever their
+    sizes are.
+    """
     pair, first = pair_of(at), pair_of(result)
     if pair == first or pair is not None and "dimensions" in str(pair[0]):
         return True
@@ -126,7 +144,10 @@ def _collect(other: RunResult | None, result: RunResult, pairs: list[Pair]) -> b
 
 
 def _relation(pair: Pair, multiples: list[Pair], others: list[Pair]) -> Relation | None:
-    """How two sizes stay apart. Multiples of the first sizes keep a ratio exactly, others only the side of the larger one."""
+    """How two sizes stay apart.
+
+    Multiples of the first sizes keep a ratio exactly, others only the side of the larger one.
+    """
     found = [*multiples, *others]
     if all(p == pair for p in found):
         return "equal"
@@ -139,7 +160,9 @@ def _relation(pair: Pair, multiples: list[Pair], others: list[Pair]) -> Relation
 
 
 def _divisor(pair: Pair, found: list[Pair]) -> Relation | None:
-    """What a layer gets, in whatever size, may always be a multiple of something that what it takes is not: channels of a flattened image."""
+    """What a layer gets, in whatever size, may always be a multiple of something that what it takes is not: channels of
+    a flattened image.
+    """
     if not all(isinstance(n, int) and n > 0 for p in (pair, *found) for n in p) or any(p[0] != pair[0] for p in found):
         return None
     there = {p[1] for p in (pair, *found)}
@@ -167,7 +190,9 @@ def _keeps(relation: Relation, pair: Pair, other: Pair) -> bool:
 
 
 def keeps_apart(relation: Relation, pair: Pair | None, other: Pair | None) -> bool:
-    """Whether two sizes that differ whatever the inputs are also differ under other constructor arguments, in the same way."""
+    """Whether two sizes that differ whatever the inputs are also differ under other constructor arguments, in the same
+    way.
+    """
     if pair is None or other is None:
         return False
     if relation == "divisor":
@@ -176,16 +201,24 @@ def keeps_apart(relation: Relation, pair: Pair | None, other: Pair | None) -> bo
     return any(_keeps(way, pair, other) for way in ways)
 
 
-def _is_free_below(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int, result: RunResult) -> bool:
-    """Whether half of a size comes to the line and meets the same two sizes there: tables of positions are as long as the first guess."""
+def _is_free_below(
+    trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int, result: RunResult
+) -> bool:
+    """Whether half of a size comes to the line and meets the same two sizes there: tables of positions are as long as
+    the first guess.
+    """
     if guess.shape[position] < 2:
         return False
     other = trials.known(replace(assumption, path, _resized(guess, {position: guess.shape[position] // 2})))
-    return other is not None and other.stopped == "torch" and _is_at(other, result) and pair_of(other) == pair_of(result)
+    return (
+        other is not None and other.stopped == "torch" and _is_at(other, result) and pair_of(other) == pair_of(result)
+    )
 
 
 def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: TensorGuess, position: int) -> bool:
-    """Whether an earlier operation takes only this size: torch refuses others there, and wants the same number each time."""
+    """Whether an earlier operation takes only this size: torch refuses others there, and wants the same number each
+    time.
+    """
     found = set()
     for size in (guess.shape[position] * 2, guess.shape[position] * 3 + 1):
         other = trials.known(replace(assumption, path, _resized(guess, {position: size})))
@@ -222,7 +255,8 @@ def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = Fals
             if len(guess.shape) > 1:
                 changed = replace(changed, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
         yield changed, []
-    for path, guess in tensors if by_rank and len(tensors) > 1 else ():  # one has a dimension more, or less, than the others
+    for path, _ in tensors if by_rank and len(tensors) > 1 else ():
+        # one has a dimension more, or less, than the others
         for rank, others in itertools.permutations((1, 2, 3, 4), 2):
             changed = assumption
             for other, kept in tensors:
@@ -232,7 +266,14 @@ def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = Fals
         (one, first), (two, second) = tensors[:2]
         for ranks in itertools.product((2, 3, 4), (1, 2, 3, 4)):
             shapes = [of_rank(rank)[0].shape for rank in ranks]
-            yield replace(replace(assumption, one, TensorGuess(shapes[0], first.dtype)), two, TensorGuess(shapes[1], second.dtype)), []
+            yield (
+                replace(
+                    replace(assumption, one, TensorGuess(shapes[0], first.dtype)),
+                    two,
+                    TensorGuess(shapes[1], second.dtype),
+                ),
+                [],
+            )
     for name, value in assumption.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield {**assumption, name: value + 1}, []
@@ -257,8 +298,8 @@ def _resized(guess: TensorGuess, sizes: dict[int, int]) -> TensorGuess:
 def same_fault(first: Solution, second: Solution) -> bool:
     """Whether two sets of guessed constructor arguments lead to one fault.
 
-    In the second set every number has changed by a factor of its own. The line stays, and so does the relation of the two
-    sizes. `varied` then changes one argument at a time.
+    In the second set every number has changed by a factor of its own. The line stays, and so does the relation of the
+    two sizes. `varied` then changes one argument at a time.
     """
     one, two = first.last, second.last
     if one.stopped != "torch" or two.stopped != "torch" or one.place != two.place:
@@ -280,7 +321,8 @@ ANY_MASK = (TensorGuess((1,), "bool"), TensorGuess((1,)))
 
 
 def stays_with_optional(first: Solution, second: Solution) -> bool:
-    """Whether a fault stays when the inputs that may be missing are given: that run comes to it as well, and meets the sizes that belong together.
+    """Whether a fault stays when the inputs that may be missing are given: that run comes to it as well, and meets the
+    sizes that belong together.
 
     Where it stops before, nobody knows what these inputs should have been, and what they would have changed.
     """

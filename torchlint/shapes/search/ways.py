@@ -1,9 +1,12 @@
-"""The other ways of a module class that has run to its end: in evaluation mode, with a switch turned, beyond an unknown condition."""
+"""The other ways of a module class that has run to its end: in evaluation mode, with a switch turned, beyond an unknown
+condition.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from torchlint.shapes.machine.decisions import Way, turnable
 from torchlint.shapes.machine.machine import Failure

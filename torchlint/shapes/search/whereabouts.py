@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -26,38 +27,73 @@ class Party(NamedTuple):
     note: Note | None = None
 
 
-def described(machine: Machine, failure: Failure, error: DeviceError, function: Any, args: tuple, kwargs: dict[str, Any], texts: Written, name: str) -> tuple[str, list[Note]]:
+def described(
+    machine: Machine,
+    failure: Failure,
+    error: DeviceError,
+    function: Any,
+    args: tuple,
+    kwargs: dict[str, Any],
+    texts: Written,
+    name: str,
+) -> tuple[str, list[Note]]:
     """The message, and where the tensors come from. `name` is what the program calls the layer, if it is one."""
     layer = function if isinstance(function, nn.Module) else None
     given = [one for key, value in (*enumerate(args), *kwargs.items()) for one in _tensors(value, texts.at(key))]
     parties = [_party(machine, failure, tensor, given, layer, name) for tensor in error.tensors[:2]]
     notes = [party.note for party in parties if party.note is not None]
     if len(parties) == 1:
-        return f"{name_of_function(function)}() wants {parties[0].name} on the CPU but it is on {parties[0].device}", notes
+        return (
+            f"{name_of_function(function)}() wants {parties[0].name} on the CPU but it is on {parties[0].device}",
+            notes,
+        )
     first, second = sorted(parties, key=lambda party: party.device == "the CPU")
     why = "".join(party.why for party in (first, second))
     return f"{first.name} is on {first.device} but {second.name} is on {second.device}{why}", notes
 
 
-def _party(machine: Machine, failure: Failure, tensor: torch.Tensor, given: list[tuple[torch.Tensor, str | None]], layer: nn.Module | None, name: str) -> Party:
+def _party(
+    machine: Machine,
+    failure: Failure,
+    tensor: torch.Tensor,
+    given: list[tuple[torch.Tensor, str | None]],
+    layer: nn.Module | None,
+    name: str,
+) -> Party:
     device = device_of(tensor)
     where = "the CPU" if device.type == "cpu" else str(device)
     on_cpu = device.type == "cpu"
-    owner = layer if layer is not None and any(_same(tensor, t) for t in (*layer.parameters(), *layer.buffers())) else _owner(failure, tensor)
+    owner = (
+        layer
+        if layer is not None and any(_same(tensor, t) for t in (*layer.parameters(), *layer.buffers()))
+        else _owner(failure, tensor)
+    )
     if owner is not None:
         kept = next(_in_container(failure, owner), None) if on_cpu else None
         called = name if owner is layer else type(owner).__name__
         if kept is not None:
             called, container = kept
-            return Party(called, where, f": it is in {_KEPT[container]}, which `.to()` does not look into: {_HOLDS[container]}")
+            return Party(
+                called, where, f": it is in {_KEPT[container]}, which `.to()` does not look into: {_HOLDS[container]}"
+            )
         return Party(called, where, "" if not on_cpu else _not_moved(machine, failure, owner))
     attribute = next(_plain_attribute(failure, tensor), None)
     if attribute is not None:
         why = ": it is a plain attribute, which `.to()` does not move: `register_buffer`" if on_cpu else ""
         return Party(f"{attribute} {shape_of(tensor)}", where, why)
-    alike = [(value, text) for value, text in given if _same(tensor, value)] or [(v, t) for v, t in given if v.shape == tensor.shape and device_of(v) == device]
+    alike = [(value, text) for value, text in given if _same(tensor, value)] or [
+        (v, t) for v, t in given if v.shape == tensor.shape and device_of(v) == device
+    ]
     value, text = alike[0] if alike else (tensor, None)
-    called = f"`{text}` {shape_of(value)}" if text else f"the input {shape_of(value)}" if layer is not None and alike and value is given[0][0] else f"a tensor {shape_of(value)}"
+    called = (
+        f"`{text}` {shape_of(value)}"
+        if text
+        else (
+            f"the input {shape_of(value)}"
+            if layer is not None and alike and value is given[0][0]
+            else f"a tensor {shape_of(value)}"
+        )
+    )
     born = getattr(value.untyped_storage(), "born_at", None) if on_cpu and value.layout is torch.strided else None
     if born is None or born[0] == failure.place[0] and born[1].line == failure.place[1].line:
         return Party(called, where)
@@ -71,14 +107,20 @@ def _tensors(value: Any, text: str | None) -> Iterator[tuple[torch.Tensor, str |
         yield value, text
     elif isinstance(value, (list, tuple)):
         node = ast.parse(text, mode="eval").body if text else None
-        parts = [ast.unparse(part) for part in node.elts] if isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == len(value) else [text] * len(value)
+        parts = (
+            [ast.unparse(part) for part in node.elts]
+            if isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == len(value)
+            else [text] * len(value)
+        )
         for item, part in zip(value, parts):
             yield from _tensors(item, part)
 
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether two tensors share their memory, as a weight and its transpose do."""
-    return one is other or one.layout is other.layout is torch.strided and one.untyped_storage() is other.untyped_storage()
+    return (
+        one is other or one.layout is other.layout is torch.strided and one.untyped_storage() is other.untyped_storage()
+    )
 
 
 def _owner(failure: Failure, tensor: torch.Tensor) -> nn.Module | None:
@@ -96,7 +138,11 @@ def _in_container(failure: Failure, layer: nn.Module) -> Iterator[tuple[str, typ
         for attribute, held in vars(root).items():
             if type(held) in _KEPT and not attribute.startswith("_"):
                 for key, value in held.items() if type(held) is dict else enumerate(held):
-                    if value is layer or isinstance(value, nn.Module) and any(part is layer for part in value.modules()):
+                    if (
+                        value is layer
+                        or isinstance(value, nn.Module)
+                        and any(part is layer for part in value.modules())
+                    ):
                         yield f"self.{attribute}[{key!r}]", type(held)
 
 
@@ -111,5 +157,10 @@ def _plain_attribute(failure: Failure, tensor: torch.Tensor) -> Iterator[str]:
 def _not_moved(machine: Machine, failure: Failure, layer: nn.Module) -> str:
     """A layer made while its module runs stays where layers are made."""
     made = machine.made_at.get(id(layer), (None, None))[1]
-    inside = made is not None and failure.stack and made[0] == failure.place[0] and any(code.node.lineno <= made[1].line <= (code.node.end_lineno or 0) for code, _ in failure.stack)
+    inside = (
+        made is not None
+        and failure.stack
+        and made[0] == failure.place[0]
+        and any(code.node.lineno <= made[1].line <= (code.node.end_lineno or 0) for code, _ in failure.stack)
+    )
     return f", where line {made[1].line} makes it anew" if inside else ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from collections.abc import Mapping
 from math import prod
-from typing import Any, Mapping, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -15,7 +16,29 @@ from torchlint.shapes.language import program
 from torchlint.shapes.machine.machine import Failure
 from torchlint.shapes.search.conflicts import of_call
 
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "and_": "&", "or_": "|", "xor": "^", "iadd": "+=", "isub": "-=", "imul": "*=", "itruediv": "/=", "eq": "==", "ne": "!=", "lt": "<", "gt": ">", "le": "<=", "ge": ">=", "pow": "**", "floordiv": "//", "mod": "%"}
+SYMBOLS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "truediv": "/",
+    "matmul": "@",
+    "and_": "&",
+    "or_": "|",
+    "xor": "^",
+    "iadd": "+=",
+    "isub": "-=",
+    "imul": "*=",
+    "itruediv": "/=",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "gt": ">",
+    "le": "<=",
+    "ge": ">=",
+    "pow": "**",
+    "floordiv": "//",
+    "mod": "%",
+}
 _PRODUCTS = {"matmul": "@", "__matmul__": "@", "mm": "@", "bmm": "@"}
 _FOLDERS = ("linalg_", "fft_", "special_")  # of functions that torch itself calls `linalg_inv`
 _LONGEST = 24  # of the texts of a program that stand in a message
@@ -31,12 +54,20 @@ class Written(NamedTuple):
 
     def at(self, key: int | str) -> str | None:
         """The text of one argument, if it is a short one."""
-        text = self.named.get(key) if isinstance(key, str) else self.positional[key] if key < len(self.positional) else None
+        text = (
+            self.named.get(key)
+            if isinstance(key, str)
+            else self.positional[key]
+            if key < len(self.positional)
+            else None
+        )
         return text if text is not None and len(text) <= _LONGEST and "\n" not in text else None
 
 
 def written(failure: Failure, count: int) -> Written:
-    """The texts of what a failed call was given; with one argument more than stands there, the first is what stands before the dot."""
+    """The texts of what a failed call was given; with one argument more than stands there, the first is what stands
+    before the dot.
+    """
     node = program.node_at(failure.place)
     if isinstance(node, ast.BinOp):
         return Written((ast.unparse(node.left), ast.unparse(node.right)))
@@ -45,7 +76,9 @@ def written(failure: Failure, count: int) -> Written:
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return Written()
     owner = [node.func.value] if count == len(node.args) + 1 and isinstance(node.func, ast.Attribute) else []
-    return Written(tuple(map(ast.unparse, [*owner, *node.args])), {k.arg: ast.unparse(k.value) for k in node.keywords if k.arg})
+    return Written(
+        tuple(map(ast.unparse, [*owner, *node.args])), {k.arg: ast.unparse(k.value) for k in node.keywords if k.arg}
+    )
 
 
 def of_layer(layer: nn.Module, name: str, args: tuple, text: str, kind: str) -> str | None:
@@ -66,7 +99,11 @@ def of_layer(layer: nn.Module, name: str, args: tuple, text: str, kind: str) -> 
 
 
 def _several(value: Any) -> str:
-    return shape_of(value)[1:-1] if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value) else shape_of(value)
+    return (
+        shape_of(value)[1:-1]
+        if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value)
+        else shape_of(value)
+    )
 
 
 def _conflict(layer: nn.Module, value: torch.Tensor) -> tuple[str | None, str]:
@@ -74,13 +111,20 @@ def _conflict(layer: nn.Module, value: torch.Tensor) -> tuple[str | None, str]:
     match layer:
         case nn.Linear() if shape and shape[-1] != layer.in_features:
             return f"{layer.in_features} features", f"{shape[-1]} in {shape_of(value)}"
-        case nn.Conv1d() | nn.Conv2d() | nn.Conv3d() | nn.ConvTranspose1d() | nn.ConvTranspose2d() | nn.ConvTranspose3d():
+        case (
+            nn.Conv1d() | nn.Conv2d() | nn.Conv3d() | nn.ConvTranspose1d() | nn.ConvTranspose2d() | nn.ConvTranspose3d()
+        ):
             rank = len(layer.kernel_size)
             if value.dim() not in (rank + 1, rank + 2):
-                return f"{rank + 2} dimensions (batch, channels{', size' * rank})", f"{value.dim()} in {shape_of(value)}"
+                return (
+                    f"{rank + 2} dimensions (batch, channels{', size' * rank})",
+                    f"{value.dim()} in {shape_of(value)}",
+                )
             if shape[-rank - 1] != layer.in_channels:
                 return f"{layer.in_channels} channels", f"{shape[-rank - 1]} in {shape_of(value)}"
-        case nn.BatchNorm1d() | nn.BatchNorm2d() | nn.BatchNorm3d() if value.dim() > 1 and shape[1] != layer.num_features:
+        case nn.BatchNorm1d() | nn.BatchNorm2d() | nn.BatchNorm3d() if (
+            value.dim() > 1 and shape[1] != layer.num_features
+        ):
             return f"{layer.num_features} features", f"{shape[1]} in {shape_of(value)}"
         case nn.LayerNorm() if shape[-len(layer.normalized_shape) :] != tuple(layer.normalized_shape):
             wanted = ", ".join(map(str, layer.normalized_shape))
@@ -133,7 +177,9 @@ def _given(args: tuple, kwargs: Mapping[str, Any], texts: Written, kind: str = "
 def _argument(value: Any, text: str | None, kind: str) -> str:
     if isinstance(value, torch.Tensor):
         return _operand(value, kind)
-    says = _says_itself(value) and not (kind == "made" and isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value))
+    says = _says_itself(value) and not (
+        kind == "made" and isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value)
+    )
     return shape_of(value) if says or text is None else text
 
 
@@ -141,7 +187,9 @@ def _says_itself(value: Any) -> bool:
     """Whether a value is what a person would write there: a number, a text, a list of them."""
     if isinstance(value, (list, tuple)):
         return all(map(_says_itself, value))
-    return value is None or isinstance(value, (bool, int, float, str, torch.dtype, torch.device, torch.Tensor, slice, type(...)))
+    return value is None or isinstance(
+        value, (bool, int, float, str, torch.dtype, torch.device, torch.Tensor, slice, type(...))
+    )
 
 
 def _disagreement(name: str, function: Any, args: tuple, kwargs: dict[str, Any], text: str) -> str | None:
@@ -154,11 +202,17 @@ def _disagreement(name: str, function: Any, args: tuple, kwargs: dict[str, Any],
     if name.strip("_") in ("matmul", "mm", "bmm") and len(args) == 2:
         left, right = args
         inner = left.shape[-1], right.shape[-2] if right.dim() > 1 else right.shape[0]
-        return f"{inner[0]} columns meet {inner[1]} rows" if inner[0] != inner[1] else f"batches of {pair[1]} and {pair[0]}"
+        return (
+            f"{inner[0]} columns meet {inner[1]} rows"
+            if inner[0] != inner[1]
+            else f"batches of {pair[1]} and {pair[0]}"
+        )
     if SYMBOLS.get(name) or name in ("cat", "concat", "concatenate"):
         first, second = pair if "cat" in name else pair[::-1]
         kept = kwargs.get("dim", kwargs.get("axis", args[1] if len(args) > 1 else 0)) if "cat" in name else None
-        return f"sizes {first} and {second} disagree" + (f", only those of dimension {kept} may" if isinstance(kept, int) else "")
+        return f"sizes {first} and {second} disagree" + (
+            f", only those of dimension {kept} may" if isinstance(kept, int) else ""
+        )
     return None
 
 
@@ -166,7 +220,10 @@ def _elements(tensor: torch.Tensor, sizes: tuple, text: str) -> str | None:
     """How many elements a shape wants, and how many there are."""
     sizes = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)) else sizes
     if "not compatible" in text:
-        return "its elements lie in another order in memory, since it was transposed, permuted or sliced: `reshape` copies them"
+        return (
+            "its elements lie in another order in memory, since it was transposed, permuted or sliced: `reshape` copies"
+            " them"
+        )
     if not sizes or not all(isinstance(s, int) for s in sizes):
         return None
     wanted, there = prod(s for s in sizes if s != -1), tensor.numel()
@@ -177,7 +234,14 @@ def _elements(tensor: torch.Tensor, sizes: tuple, text: str) -> str | None:
 
 def _reason(text: str, name: str = "") -> str:
     """The first line of what torch says, without the name of the function and what only repeats the shapes."""
-    first = text.splitlines()[0].partition(", but expected one of")[0].partition("  Target sizes:")[0].partition(" i.e. ")[0] if text else ""
+    first = (
+        text.splitlines()[0]
+        .partition(", but expected one of")[0]
+        .partition("  Target sizes:")[0]
+        .partition(" i.e. ")[0]
+        if text
+        else ""
+    )
     first = re.sub(rf"^(torch\.)?{re.escape(name)}(\(\))?: ", "", first) if name else first
     return first if len(first) <= _REASON else first[:_REASON].rsplit(" ", 1)[0] + " …"
 
@@ -187,7 +251,11 @@ def shape_of(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return "(" + ", ".join(map(str, value.shape)) + ("," if value.dim() == 1 else "") + ")"
     if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
-        return "[" + ", ".join(map(shape_of, value[:_TENSORS])) + (f", … {len(value)} tensors]" if len(value) > _TENSORS else "]")
+        return (
+            "["
+            + ", ".join(map(shape_of, value[:_TENSORS]))
+            + (f", … {len(value)} tensors]" if len(value) > _TENSORS else "]")
+        )
     if isinstance(value, type):
         return value.__name__
     if not _says_itself(value) and not isinstance(value, (dict, torch.Size)):
@@ -201,7 +269,11 @@ def shape_of(value: Any) -> str:
 
 def _operand(value: Any, kind: str = "") -> str:
     """A shape, with its dtype where the dtype is what matters."""
-    return f"{shape_of(value)} {dtype_of(value)}" if kind == "dtype" and isinstance(value, torch.Tensor) else shape_of(value)
+    return (
+        f"{shape_of(value)} {dtype_of(value)}"
+        if kind == "dtype" and isinstance(value, torch.Tensor)
+        else shape_of(value)
+    )
 
 
 def dtype_of(value: torch.Tensor) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -33,7 +34,21 @@ DTYPES = {
     "complex64": torch.complex64,
     "complex128": torch.complex128,
 }
-SHORT = {"f": "float32", "d": "float64", "i": "int32", "l": "int64", "f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64", "u1": "uint8", "i1": "int8", "float": "float64", "int": "int64", "?": "bool"}
+SHORT = {
+    "f": "float32",
+    "d": "float64",
+    "i": "int32",
+    "l": "int64",
+    "f4": "float32",
+    "f8": "float64",
+    "i4": "int32",
+    "i8": "int64",
+    "u1": "uint8",
+    "i1": "int8",
+    "float": "float64",
+    "int": "int64",
+    "?": "bool",
+}
 
 
 class NumpyType:
@@ -164,7 +179,9 @@ class Array:
         if axis is None and not keepdims:
             return Unknown("a number computed from an array")
         kind = self.tensor.dtype
-        result = self.tensor.to(torch.float32).sum(dim=axis if axis is not None else tuple(range(self.ndim)), keepdim=keepdims)
+        result = self.tensor.to(torch.float32).sum(
+            dim=axis if axis is not None else tuple(range(self.ndim)), keepdim=keepdims
+        )
         return Array(result.to(dtype_of(dtype) or kind))
 
     sum = max = min = prod = cumsum_ = ptp = _reduce
@@ -215,14 +232,26 @@ class Array:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        parts = [part.tensor if isinstance(part, Array) else part for part in (key if isinstance(key, tuple) else (key,))]
-        if any(type(p) is Unknown or (isinstance(p, slice) and Unknown in map(type, (p.start, p.stop, p.step))) for p in parts):
+        parts = [
+            part.tensor if isinstance(part, Array) else part for part in (key if isinstance(key, tuple) else (key,))
+        ]
+        if any(
+            type(p) is Unknown or (isinstance(p, slice) and Unknown in map(type, (p.start, p.stop, p.step)))
+            for p in parts
+        ):
             if len(parts) == 1 and type(parts[0]) is Unknown:
                 raise UnknownUsed("a part of an array at an unknown place")
             raise UnknownUsed("a part of an array of unknown size")
         if any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
             parts = [_forwards(p) if isinstance(p, slice) else p for p in parts]
-        parts = [torch.tensor(p, device="meta", dtype=torch.int64) if isinstance(p, (list, range)) and p and type(p[0]) is int else p for p in parts]
+        parts = [
+            (
+                torch.tensor(p, device="meta", dtype=torch.int64)
+                if isinstance(p, (list, range)) and p and type(p[0]) is int
+                else p
+            )
+            for p in parts
+        ]
         return Array(self.tensor[tuple(parts)])
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -1,9 +1,12 @@
-"""What a call of torch may make of its arguments, paid for before it is made: several tensors from one, or something from many."""
+"""What a call of torch may make of its arguments, paid for before it is made: several tensors from one, or something
+from many.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Callable
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import torch
 
@@ -12,10 +15,12 @@ from torchlint.shapes.core.values import Exhausted
 
 PIECES = 20_000  # tensors that one call may give
 FEW = 16  # tensors, given as a list, that any function may do with them what it likes
-# What is known to look at each tensor of a list once; what others do with n of them may take n³ steps, as the best order of a chain of products does.
+# What is known to look at each tensor of a list once; what others do with n of them may take n³ steps, as the best
+# order of a chain of products does.
 _ONCE = frozenset(
-    "cat concat concatenate stack hstack vstack dstack column_stack row_stack tensor as_tensor asarray broadcast_tensors atleast_1d atleast_2d atleast_3d "
-    "pad_sequence pack_sequence __getitem__ __setitem__ _foreach_add_ _foreach_norm broadcast_shapes backward grad flatten_dense_tensors".split()
+    "cat concat concatenate stack hstack vstack dstack column_stack row_stack tensor as_tensor asarray"
+    " broadcast_tensors atleast_1d atleast_2d atleast_3d pad_sequence pack_sequence __getitem__ __setitem__"
+    " _foreach_add_ _foreach_norm broadcast_shapes backward grad flatten_dense_tensors".split()
 )
 
 
@@ -28,7 +33,13 @@ def pay(function: Callable, args: tuple, kwargs: dict[str, Any]) -> None:
         if kind is list or kind is tuple:
             count = len(value)
             if count > FEW:
-                work.spend(count if name in _ONCE or name.startswith("_foreach") or not any(isinstance(v, torch.Tensor) for v in value) else count**3 >> 6)
+                work.spend(
+                    count
+                    if name in _ONCE
+                    or name.startswith("_foreach")
+                    or not any(isinstance(v, torch.Tensor) for v in value)
+                    else count**3 >> 6
+                )
         elif isinstance(value, range):
             work.spend(len(value))
     if len(args) > FEW:
@@ -53,12 +64,20 @@ def pieces(name: str, tensor: torch.Tensor, rest: list) -> int:
     return longest
 
 
-@lru_cache(maxsize=None)
+@cache
 def _gives_several(name: str) -> bool:
     """Whether a function gives tensors of a number that depends on its arguments, as its schema says."""
     found = getattr(torch.ops.aten, name, None) if name and not name.startswith("__") else None
-    if name in ("meshgrid", "broadcast_tensors", "where", "nonzero_numpy", "histogramdd") or name.startswith(("_foreach", "lstm", "gru", "rnn")):
+    if name in ("meshgrid", "broadcast_tensors", "where", "nonzero_numpy", "histogramdd") or name.startswith(
+        ("_foreach", "lstm", "gru", "rnn")
+    ):
         return False
-    return name in ("split", "chunk") or found is not None and any(
-        str(result.type) == "List[Tensor]" for overload in found.overloads() for result in getattr(found, overload)._schema.returns
+    return (
+        name in ("split", "chunk")
+        or found is not None
+        and any(
+            str(result.type) == "List[Tensor]"
+            for overload in found.overloads()
+            for result in getattr(found, overload)._schema.returns
+        )
     )

@@ -6,8 +6,9 @@ Nothing is ever on a GPU. The tag is a text on the tensor's storage (cpu if ther
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -23,7 +24,9 @@ used = [False]  # whether any tensor of this run is elsewhere than on the CPU
 _default: list[str | None] = [None]  # what `torch.set_default_device` said
 _pending: list[str] = []  # the device of the call that is being made
 _FOREIGN_INDICES = frozenset({"index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"})
-_MOVES = frozenset({"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_", "_has_compatible_shallow_copy_type"})
+_MOVES = frozenset(
+    {"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_", "_has_compatible_shallow_copy_type"}
+)
 
 
 class DeviceError(RuntimeError):
@@ -95,7 +98,8 @@ def default(device: Any) -> Iterator[None]:
 def common(operation: Any, tensors: list[torch.Tensor], asked: Any = None) -> str | None:
     """The device of an operation's result (None on the CPU); raises if its tensors are not together.
 
-    `asked` is the device among its arguments: where torch's own code asks for meta, it means that of a tensor it looked at.
+    `asked` is the device among its arguments: where torch's own code asks for meta, it means that of a tensor it looked
+    at.
     """
     if torch._C._current_graph_task_id() != -1 or not tensors and not _pending and asked == META:
         return ANY
@@ -229,7 +233,10 @@ def _literal(function, args, kwargs):
 def _to_numpy(function, args, kwargs):
     tensor = args[0]
     if device_of(tensor).type != "cpu":
-        text = f"can't convert {device_of(tensor)} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        text = (
+            f"can't convert {device_of(tensor)} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to"
+            " host memory first."
+        )
         raise DeviceError(text, (tensor,))
     if tensor.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
@@ -251,7 +258,9 @@ check_numpy.__name__ = "numpy"  # what messages call it
 def _pack(function, args, kwargs):
     lengths = args[1]
     if device_of(lengths).type != "cpu":
-        raise DeviceError(f"'lengths' argument should be a 1D CPU int64 tensor, but got one on {device_of(lengths)}", (lengths,))
+        raise DeviceError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got one on {device_of(lengths)}", (lengths,)
+        )
     return recurrent.pack(function, args, kwargs)
 
 

@@ -16,8 +16,9 @@ and `real`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -56,7 +57,9 @@ _FILLS = frozenset(
 )
 # The kernels of these import sympy and more, only to make a tensor of a size.
 _PLAIN_FACTORIES = frozenset(getattr(torch.ops.aten, name).default for name in ("randn", "rand", "zeros", "ones"))
-_BY_VALUE = frozenset({"repeat_interleave", "bincount", "histc"})  # these make as many numbers as a value says; polynomials take as many steps
+_BY_VALUE = frozenset(
+    {"repeat_interleave", "bincount", "histc"}
+)  # these make as many numbers as a value says; polynomials take as many steps
 _SPARSE = frozenset({"to_sparse", "to_dense", "_nested_tensor_from_mask", "_to_dense"})
 
 
@@ -82,7 +85,12 @@ class _Operation:
             or self.name == "equal"
         )
         self.pointwise = torch.Tag.pointwise in function.tags
-        self.fills = self.name in _FILLS or self.pointwise and self.name.endswith("_") and [position for position, _ in self.writes] == [0]
+        self.fills = (
+            self.name in _FILLS
+            or self.pointwise
+            and self.name.endswith("_")
+            and [position for position, _ in self.writes] == [0]
+        )
         self.indexing = self.name in ("index", "_unsafe_index")  # by data only if an index is a mask
         if self.indexing:
             self.by_data = False
@@ -90,7 +98,11 @@ class _Operation:
 
 _operations: dict[Any, _Operation] = {}
 _answers: dict[Any, Any] = {}
-_new: set[int] = set()  # the keys of the run that lasts: what is asked for the first time is paid for, whether or not another file did so before
+_new: set[int] = (
+    set()
+    # the keys of the run that lasts: what is asked for the first time is paid for, whether or not another file did so
+    # before
+)
 
 
 def _dispatch(mode, function, types, args=(), kwargs=None):
@@ -158,7 +170,9 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
         else:
             _evaluate(function, args, kwargs, result)
     if operation.name == "_is_all_true" and "real" not in result.untyped_storage().__dict__:
-        result.untyped_storage().real = torch.ones((), dtype=torch.bool)  # distributions check their parameters so: what nobody knows is right
+        result.untyped_storage().real = torch.ones(
+            (), dtype=torch.bool
+        )  # distributions check their parameters so: what nobody knows is right
     if device is not None:
         device_tags.stamp(result, device)
     elif not tensors and machines and isinstance(result, torch.Tensor):

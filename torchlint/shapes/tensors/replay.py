@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from math import prod
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -17,32 +18,69 @@ from torchlint.shapes.core import operators
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.tensors import device_tags
 
-ELEMENTS = 4_000_000  # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
+# what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
+ELEMENTS = 4_000_000
 LARGEST = 1_000_000_000  # elements of what is expanded, for operations that look at the sizes before they do anything
 LARGE = 30_000_000  # and for all others, which may make copies first
 SMALL = 100_000  # elements of tensors, broadcast, on which only the dtypes are tried
 WORK = 50_000_000_000  # multiplications that may run before it is refused, or if it is not
-_SIMPLE = (int, float, complex, str, bool, type(None), torch.dtype, torch.memory_format, torch.layout, slice, type(...), range)
-_CPU_ONLY = ("'Half'", "'BFloat16'", "'Float8", "ComplexHalf", "'UInt16'", "'UInt32'", "'UInt64'", "not compiled", "MKL", "LAPACK", "out of memory", "allocate memory")
+_SIMPLE = (
+    int,
+    float,
+    complex,
+    str,
+    bool,
+    type(None),
+    torch.dtype,
+    torch.memory_format,
+    torch.layout,
+    slice,
+    type(...),
+    range,
+)
+_CPU_ONLY = (
+    "'Half'",
+    "'BFloat16'",
+    "'Float8",
+    "ComplexHalf",
+    "'UInt16'",
+    "'UInt32'",
+    "'UInt64'",
+    "not compiled",
+    "MKL",
+    "LAPACK",
+    "out of memory",
+    "allocate memory",
+)
 # Operations whose one dtype may be the wrong one, even if all of it is float.
 _FLOAT_REFUSED = frozenset(
-    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm nll_loss_forward nll_loss2d_forward "
-    "__and__ __or__ __xor__ __lshift__ __rshift__ embedding gather scatter scatter_add index_select index_add take take_along_dim "
-    "scatter_ scatter_add_ index_add_ index_copy index_fill __iand__ __ior__ bitwise_and_ bitwise_or_ bitwise_xor_ cross_entropy_loss".split()
+    "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift gcd lcm nll_loss_forward"
+    " nll_loss2d_forward __and__ __or__ __xor__ __lshift__ __rshift__ embedding gather scatter scatter_add index_select"
+    " index_add take take_along_dim scatter_ scatter_add_ index_add_ index_copy index_fill __iand__ __ior__"
+    " bitwise_and_ bitwise_or_ bitwise_xor_ cross_entropy_loss".split()
 )
 # What only looks at sizes and strides, so that zeros of one byte do.
 _VIEWS = frozenset(
-    "view reshape view_as reshape_as expand expand_as permute transpose unflatten flatten split chunk tensor_split narrow select unbind "
-    "squeeze unsqueeze unfold movedim swapaxes broadcast_to getitem t".split()
+    "view reshape view_as reshape_as expand expand_as permute transpose unflatten flatten split chunk tensor_split"
+    " narrow select unbind squeeze unsqueeze unfold movedim swapaxes broadcast_to getitem t".split()
 )
 _PRODUCTS = re.compile("matmul|mm|linear|conv|einsum|attention")
-_SIZES_FIRST = re.compile(_PRODUCTS.pattern + "|add|sub|mul|div|cat|stack|norm|loss|entropy|embedding|lstm|gru|rnn|transformer|sequential|where|setitem")
-_IN_PLACE = frozenset({"setitem", *(f.__name__ for f in operators.IN_PLACE.values())})  # what is written to cannot be one number expanded
+_SIZES_FIRST = re.compile(
+    _PRODUCTS.pattern
+    + "|add|sub|mul|div|cat|stack|norm|loss|entropy|embedding|lstm|gru|rnn|transformer|sequential|where|setitem"
+)
+_IN_PLACE = frozenset(
+    {"setitem", *(f.__name__ for f in operators.IN_PLACE.values())}
+)  # what is written to cannot be one number expanded
 # What torch says of expanded numbers only.
 _EXPANDED = ("single memory location", "view size is not compatible", "view of a leaf")
 _confirmed: dict[Any, str | None] = {}
 _dtype_errors: dict[Any, str | None] = {}
-tried: set[Any] = set()  # of the keys of these, what the run that lasts has asked for: another file may have asked before, and that must not matter
+tried: set[Any] = (
+    set()
+    # of the keys of these, what the run that lasts has asked for: another file may have asked before, and that must not
+    # matter
+)
 
 
 class _NotPossible(Exception):
@@ -50,16 +88,22 @@ class _NotPossible(Exception):
 
 
 def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str | None:
-    """torch's own message when `function` (a torch function, method or torch-native module) gets zeros like these arguments.
+    """torch's own message when `function` (a torch function, method or torch-native module) gets zeros like these
+    arguments.
 
-    None means that torch does not refuse, or that it cannot be tried (too large, or made of something unknown): no finding then.
-    Our own device error confirms itself. Costs nothing the second time.
+    None means that torch does not refuse, or that it cannot be tried (too large, or made of something unknown): no
+    finding then. Our own device error confirms itself. Costs nothing the second time.
     """
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             state = torch.get_default_dtype(), torch.is_grad_enabled()
-            key = (function if not isinstance(function, nn.Module) else (repr(function), function.training), _describe(args), _describe(dict(kwargs)), state)
+            key = (
+                function if not isinstance(function, nn.Module) else (repr(function), function.training),
+                _describe(args),
+                _describe(dict(kwargs)),
+                state,
+            )
             hash(key)
         except _NotPossible:
             return None
@@ -92,8 +136,19 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
     grad = torch.is_grad_enabled() and not large
     try:
         real_args, real_kwargs = _zeros(tuple(args), grad, bytes_only), _zeros(dict(kwargs), grad, bytes_only)
-        if large and args and isinstance(args[0], torch.Tensor) and (name in _IN_PLACE or name.endswith("_")) and args[0].numel() > ELEMENTS:
-            real_args = (torch.zeros(_extent(args[0], LARGEST // 10), dtype=args[0].dtype).as_strided(args[0].shape, args[0].stride()), *real_args[1:])
+        if (
+            large
+            and args
+            and isinstance(args[0], torch.Tensor)
+            and (name in _IN_PLACE or name.endswith("_"))
+            and args[0].numel() > ELEMENTS
+        ):
+            real_args = (
+                torch.zeros(_extent(args[0], LARGEST // 10), dtype=args[0].dtype).as_strided(
+                    args[0].shape, args[0].stride()
+                ),
+                *real_args[1:],
+            )
         if isinstance(function, nn.Module):
             state = {n: _zeros(t, grad) for n, t in (*function.named_parameters(), *function.named_buffers())}
             functional_call(function, state, real_args, real_kwargs)
@@ -111,24 +166,45 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
 def _price(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> int:
     """What trying it costs, whether or not it was tried before."""
     kind = (type(function).__name__ if isinstance(function, nn.Module) else getattr(function, "__name__", "")).lower()
-    parameters = sum(p.numel() for p in function.parameters() if not isinstance(p, UninitializedTensorMixin)) if isinstance(function, nn.Module) else 0
+    parameters = (
+        sum(p.numel() for p in function.parameters() if not isinstance(p, UninitializedTensorMixin))
+        if isinstance(function, nn.Module)
+        else 0
+    )
     count, products = _elements((args, dict(kwargs))) + parameters, min(_work(function, kind, args), WORK)
     return Work.REPLAY + min(count, ELEMENTS) // Work.REAL + products // Work.PRODUCTS
 
 
 def _work(function: Callable, kind: str, args: tuple) -> int:
-    """How many multiplications it may come to: of layers made of layers all before the one that refuses, else none if the sizes differ."""
+    """How many multiplications it may come to: of layers made of layers all before the one that refuses, else none if
+    the sizes differ.
+    """
     tensors = [a for a in args if isinstance(a, torch.Tensor) and a.dim()]
     if not tensors:
         return 0
-    if isinstance(function, (nn.MultiheadAttention, nn.Transformer)) or isinstance(function, nn.Module) and function._modules:
+    if (
+        isinstance(function, (nn.MultiheadAttention, nn.Transformer))
+        or isinstance(function, nn.Module)
+        and function._modules
+    ):
         return _elements(args) * sum(p.numel() for p in function.parameters()) // tensors[0].shape[-1]
-    first, weight = tensors[0], getattr(function, "weight", None) if isinstance(function, nn.Module) else tensors[1] if len(tensors) > 1 else None
+    first, weight = (
+        tensors[0],
+        (
+            getattr(function, "weight", None)
+            if isinstance(function, nn.Module)
+            else tensors[1]
+            if len(tensors) > 1
+            else None
+        ),
+    )
     if not _PRODUCTS.search(kind) or not isinstance(weight, torch.Tensor) or weight.dim() < 2:
         return 0
     if "conv" in kind:
         channels = weight.shape[0 if "transpose" in kind else 1]
-        return first.numel() * weight.numel() // max(channels, 1) if first.dim() > 1 and first.shape[1] == channels else 0
+        return (
+            first.numel() * weight.numel() // max(channels, 1) if first.dim() > 1 and first.shape[1] == channels else 0
+        )
     inner, outer = (weight.shape[-1], weight.shape[0]) if "linear" in kind else (weight.shape[-2], weight.shape[-1])
     return first.numel() * outer if first.shape[-1] == inner or "einsum" in kind else 0
 
@@ -185,7 +261,9 @@ def _zeros(value: Any, grad: bool, bytes_only: bool = False) -> Any:
 
 def _extent(tensor: torch.Tensor, most: int = 4 * ELEMENTS) -> int:
     """How many elements the storage of a view like this one needs."""
-    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else 0
+    extent = (
+        1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else 0
+    )
     if extent > most:
         raise _NotPossible
     return extent
@@ -199,7 +277,9 @@ def check_arguments(operation: Any, args: tuple) -> None:
     if operation.name in ("_softmax", "_log_softmax"):
         rank = max(args[0].dim(), 1)
         if not -rank <= args[1] < rank:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {args[1]})")
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {args[1]})"
+            )
     elif operation.name == "convolution" and args[6]:
         image, weight, _, stride, _, dilation, _, output_padding, _ = args
         if image.dim() == weight.dim() and image.shape[1] != weight.shape[0]:
@@ -217,20 +297,34 @@ def check_written(operation: Any, args: tuple) -> None:
     if operation.name not in ("index_put_", "_index_put_impl_"):
         return
     owner, indices, values = args[:3]
-    if any(i is not None and (not isinstance(i, torch.Tensor) or i.dtype in (torch.bool, torch.uint8)) for i in indices):
+    if any(
+        i is not None and (not isinstance(i, torch.Tensor) or i.dtype in (torch.bool, torch.uint8)) for i in indices
+    ):
         return
     target = torch.ops.aten.index.Tensor(owner, indices).shape
     short = list(values.shape)
     while len(short) > len(target) and short[0] == 1:
         del short[0]
     if len(short) > len(target) or any(one not in (1, other) for one, other in zip(reversed(short), reversed(target))):
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of shape {list(target)}")
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to indexing result of"
+            f" shape {list(target)}"
+        )
 
 
-def check_dtypes(function: Any, operation: Any, args: tuple, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> None:
-    """Raise torch's error if an ATen operation is refused for the dtypes of its arguments. Called where no mode is active."""
+def check_dtypes(
+    function: Any, operation: Any, args: tuple, kwargs: dict[str, Any], tensors: list[torch.Tensor]
+) -> None:
+    """Raise torch's error if an ATen operation is refused for the dtypes of its arguments.
+
+    Called where no mode is active.
+    """
     dtypes = {t.dtype for t in tensors}
-    if len(dtypes) < 2 and (not dtypes or next(iter(dtypes)).is_floating_point) and operation.name not in _FLOAT_REFUSED:
+    if (
+        len(dtypes) < 2
+        and (not dtypes or next(iter(dtypes)).is_floating_point)
+        and operation.name not in _FLOAT_REFUSED
+    ):
         return
     if torch._C._current_graph_task_id() != -1 or not tensors:
         return
@@ -284,7 +378,9 @@ _TWINS: tuple[Callable[[torch.dtype], torch.dtype], ...] = (
 )
 
 
-def _attempt(function: Any, args: tuple, kwargs: dict[str, Any], sizes: dict[int, int], fill: int, twin: Callable | None) -> str | None:
+def _attempt(
+    function: Any, args: tuple, kwargs: dict[str, Any], sizes: dict[int, int], fill: int, twin: Callable | None
+) -> str | None:
     largest: list[int] = []  # of each dimension, counted from the last: what all of it together may come to
 
     def small(shape: Any) -> list[int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import torch
 from torch.distributions import Distribution
@@ -32,7 +33,10 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "default dtype": (torch.get_default_dtype, torch.set_default_dtype),
     "gradients": (torch.is_grad_enabled, torch._C._set_grad_enabled),
     "random numbers": (torch.get_rng_state, torch.set_rng_state),
-    "anomalies": (lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()), lambda before: torch.set_anomaly_enabled(*before)),
+    "anomalies": (
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        lambda before: torch.set_anomaly_enabled(*before),
+    ),
     "deterministic": (
         lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
         lambda before: torch._C._set_deterministic_algorithms(before[0], warn_only=before[1]),
@@ -40,9 +44,15 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "autocast on the CPU": _autocast("cpu"),
     "autocast on the GPU": _autocast("cuda"),
     "autocast's cache": (torch.is_autocast_cache_enabled, torch.set_autocast_cache_enabled),
-    "distributions": (lambda: Distribution._validate_args, lambda before: setattr(Distribution, "_validate_args", before)),
+    "distributions": (
+        lambda: Distribution._validate_args,
+        lambda before: setattr(Distribution, "_validate_args", before),
+    ),
     "hooks": (lambda: [dict(table) for table in _HOOKS], _set_hooks),
-    "threads": (torch.get_num_threads, lambda before: torch.set_num_threads(before) if torch.get_num_threads() != before else None),
+    "threads": (
+        torch.get_num_threads,
+        lambda before: torch.set_num_threads(before) if torch.get_num_threads() != before else None,
+    ),
 }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.flow.classes import ClassInfo
@@ -15,7 +16,16 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import COMPREHENSIONS, LOOPS, ancestors, enclosing_function, last_word, standing_in, statement_of, within
+from torchlint.source.text.index import (
+    COMPREHENSIONS,
+    LOOPS,
+    ancestors,
+    enclosing_function,
+    last_word,
+    standing_in,
+    statement_of,
+    within,
+)
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of
@@ -26,7 +36,9 @@ _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_c
 
 
 class Again(NamedTuple):
-    """A backward through `shared`, whose graph `first` has used up: another backward, or the same one a round before."""
+    """A backward through `shared`, whose graph `first` has used up: another backward, or the same one a round
+    before.
+    """
 
     backward: ast.Call
     first: ast.Call
@@ -48,7 +60,14 @@ def used_up(module: Module) -> Iterator[Again]:
             behind = _savers(module, call, frozen)
             firsts = {id(first): (first, other) for key in behind for first, other in before.get(key, ())}
             ordered = sorted(firsts.values(), key=lambda pair: pair[0].pos)
-            again = next((Again(call, first, shared) for first, other in ordered for shared in _shared(module, first, call, other, behind)), None)
+            again = next(
+                (
+                    Again(call, first, shared)
+                    for first, other in ordered
+                    for shared in _shared(module, first, call, other, behind)
+                ),
+                None,
+            )
             again = again or _repeated(module, call, behind) or _of_several(module, call, frozen)
             if again:
                 yield again
@@ -64,11 +83,19 @@ def _of_several(module: Module, call: ast.Call, frozen: bool) -> Again | None:
     loss = loss_of(module, call)
     if not around or not isinstance(around[0], ast.For) or loss is None or _is_retained(call) or _leaves(call):
         return None
-    if not (isinstance(loss.node, ast.Name) and isinstance(around[0].target, ast.Name) and loss.node.id == around[0].target.id):
+    if not (
+        isinstance(loss.node, ast.Name)
+        and isinstance(around[0].target, ast.Name)
+        and loss.node.id == around[0].target.id
+    ):
         return None
     for origin in origins(Value(module, around[0].iter)):
         before: dict[tuple, Value] = {}
-        for element in getattr(origin.node, "elts", ()) if isinstance(origin.node, (ast.Tuple, ast.List)) and not origin.path else ():
+        for element in (
+            getattr(origin.node, "elts", ())
+            if isinstance(origin.node, (ast.Tuple, ast.List)) and not origin.path
+            else ()
+        ):
             mine = _savers_of(origin.at(element, ()), frozen) if not isinstance(element, ast.Starred) else {}
             shared = next((node for key, node in mine.items() if key in before and node.module is module), None)
             if shared is not None:
@@ -103,7 +130,9 @@ def _saves(node: Value, frozen: bool) -> bool:
 
 def _is_retained(call: ast.Call) -> bool:
     """`retain_graph=True`, `create_graph=True`, or something that may be true."""
-    values = [k.value for k in call.keywords if k.arg in ("retain_graph", "create_graph", "retain_variables", None)] + list(call.args[1:2])
+    values = [
+        k.value for k in call.keywords if k.arg in ("retain_graph", "create_graph", "retain_variables", None)
+    ] + list(call.args[1:2])
     return any(not (isinstance(v, ast.Constant) and not v.value) for v in values)
 
 
@@ -113,38 +142,59 @@ def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, oth
     for key, node in behind.items():
         if key not in other or _are_entries(node, other[key]):
             continue
-        if len(key) > 1 or node.module is not module or (node.node.lineno <= first.lineno and not first.lineno < node.node.lineno < second.lineno):
+        if (
+            len(key) > 1
+            or node.module is not module
+            or (node.node.lineno <= first.lineno and not first.lineno < node.node.lineno < second.lineno)
+        ):
             yield node
             return
 
 
 def _are_entries(a: Value, b: Value) -> bool:
     """Two entries of a dict of results, which may come from networks of their own."""
-    return a.path != b.path and all(isinstance(step, str) and step != EACH for value in (a, b) for step in value.path[:1] or (0,))
+    return a.path != b.path and all(
+        isinstance(step, str) and step != EACH for value in (a, b) for step in value.path[:1] or (0,)
+    )
 
 
 def _same_rounds(first: ast.Call, second: ast.Call) -> bool:
-    """Does the second run in the round of the first? After an `if` that ends the round or in a loop of its own it may not."""
+    """Does the second run in the round of the first? After an `if` that ends the round or in a loop of its own it may
+    not.
+    """
     return all(within(second, loop) for loop in loops_around(first))
 
 
 def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
     """A backward in a loop, through something that was computed once before the loop."""
     around = loops_around(call)
-    if not around or _is_retained(call) or _leaves(call) or enclosing_function(around[0]) is not enclosing_function(call):
+    if (
+        not around
+        or _is_retained(call)
+        or _leaves(call)
+        or enclosing_function(around[0]) is not enclosing_function(call)
+    ):
         return None
     loop = around[0]
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and unparsed(loop.iter) == "range(1)":
         return None
     for key, node in behind.items():
-        if len(key) > 1 or EACH in node.path or node.module is not module or within(node.node, loop) or enclosing_function(node.node) is not enclosing_function(call):
+        if (
+            len(key) > 1
+            or EACH in node.path
+            or node.module is not module
+            or within(node.node, loop)
+            or enclosing_function(node.node) is not enclosing_function(call)
+        ):
             continue
         statement = statement_of(node.node)
         if any(isinstance(parent, COMPREHENSIONS) and within(parent, statement) for parent in ancestors(node.node)):
             continue  # computed for each element, and the loop may go over them
         if not isinstance(statement, ast.Assign) or not may_follow(statement, loop) or len(statement.targets) != 1:
             continue
-        names = [n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        names = [
+            n for n in ast.walk(statement.targets[0]) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        ]
         inside = [use for name in names for use in uses(module, name) if within(use, loop)]
         bound_again = any(within(b, loop) for name in names for b in name.at.lookup(name.id).bindings[name.id])
         if inside and not bound_again:
@@ -156,7 +206,13 @@ def _leaves(call: ast.Call) -> bool:
     """Is the loop left after it?"""
     for parent in ancestors(call):
         body = getattr(parent, "body", None)
-        if isinstance(body, list) and body and isinstance(body[-1], (ast.Break, ast.Return)) and within(call, parent) and not isinstance(parent, (ast.FunctionDef, ast.Module)):
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[-1], (ast.Break, ast.Return))
+            and within(call, parent)
+            and not isinstance(parent, (ast.FunctionDef, ast.Module))
+        ):
             return True
         if isinstance(parent, LOOPS):
             return False
@@ -178,7 +234,12 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for term in _terms(loss, set()):
         for cut in _with_graph_inside(term):
-            if isinstance(cut[0].node, ast.Call) and last_word(cut[0].node.func) in ("item", "float", "detach", "tolist"):
+            if isinstance(cut[0].node, ast.Call) and last_word(cut[0].node.func) in (
+                "item",
+                "float",
+                "detach",
+                "tolist",
+            ):
                 yield Cut(*cut, True)
                 return
     if _may_have_graph(loss):
@@ -217,13 +278,22 @@ def _may_have_graph(value: Value) -> bool:
 def _factor(node: ast.expr) -> ast.expr:
     """`reg.item()` of `0.1 * reg.item()`."""
     while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
-        node = node.right if isinstance(node.left, (ast.Constant, ast.Attribute)) or isinstance(node.left, ast.Name) and isinstance(node.right, ast.Call) else node.left
+        node = (
+            node.right
+            if isinstance(node.left, (ast.Constant, ast.Attribute))
+            or isinstance(node.left, ast.Name)
+            and isinstance(node.right, ast.Call)
+            else node.left
+        )
     return node
 
 
 @remembered(meanwhile=())
 def _with_graph_inside(cut: Value, depth: int = 4) -> list[tuple[Value, ast.expr]]:
-    """A cut, with what it cuts, if that certainly has a graph. `torch.tensor(terms)` cuts what `.item()` took out of the graph before."""
+    """A cut, with what it cuts, if that certainly has a graph.
+
+    `torch.tensor(terms)` cuts what `.item()` took out of the graph before.
+    """
     return list(_cutting(cut, depth))
 
 
@@ -235,17 +305,40 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
         return
     if not isinstance(node, ast.Call) or depth == 0:
         return
-    if any(c.name in ("torch.zeros_like", "torch.ones_like", "torch.rand_like", "torch.randn_like", "torch.empty_like", "torch.full_like", ".size", ".dim", ".numel",
-                      ".new_zeros", ".new_ones", ".new_full", ".new_empty") for c in callees(cut)):
+    if any(
+        c.name
+        in (
+            "torch.zeros_like",
+            "torch.ones_like",
+            "torch.rand_like",
+            "torch.randn_like",
+            "torch.empty_like",
+            "torch.full_like",
+            ".size",
+            ".dim",
+            ".numel",
+            ".new_zeros",
+            ".new_ones",
+            ".new_full",
+            ".new_empty",
+        )
+        for c in callees(cut)
+    ):
         return
-    inner = node.func.value if isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in callees(cut)) else node.args[0] if node.args else None
+    inner = (
+        node.func.value
+        if isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in callees(cut))
+        else node.args[0]
+        if node.args
+        else None
+    )
     if inner is None or runs_without_grad(cut):
         return
     if _has_graph(cut.at(inner, ())):
         yield cut, inner
     else:
         for other in graph(cut.at(inner, ())).cuts:
-            for _, what in _with_graph_inside(other, depth - 1):
+            for _, _what in _with_graph_inside(other, depth - 1):
                 yield cut, inner
                 return
 
@@ -260,14 +353,20 @@ def _may_carry(node: Value) -> bool:
     """Could the result of an expression have a graph, for all one can see?"""
     if isinstance(node.node, ast.arg):
         name = node.node.arg.lower()
-        return not (node.path or any(word in name for word in ("target", "label", "truth", "gt", "mask")) or name in ("x", "y", "t", "batch", "data", "inputs", "images"))
+        return not (
+            node.path
+            or any(word in name for word in ("target", "label", "truth", "gt", "mask"))
+            or name in ("x", "y", "t", "batch", "data", "inputs", "images")
+        )
     if isinstance(node.node, ast.Call):
         known = callees(node)
         if is_model_call(node) or requires_grad(node) is True or is_set_later(node):
             return True
         if not known:
             return not (node.path or last_word(node.node.func) in ("sum", "zip", "enumerate", "list", "tuple", "map"))
-        return any(not c.name or not c.name.startswith(("torch.", ".", "builtins.", "numpy.")) for c in known) or any(c.kind == "method" and MODULE in kinds(c.receiver) for c in known)
+        return any(not c.name or not c.name.startswith(("torch.", ".", "builtins.", "numpy.")) for c in known) or any(
+            c.kind == "method" and MODULE in kinds(c.receiver) for c in known
+        )
     if EACH in node.path and re.search(r"load|data|batch|set$|iter|samples|pairs", last_word(node.node).lower()):
         return False
     if isinstance(node.node, (ast.Attribute, ast.Subscript, ast.Name)):
@@ -280,16 +379,23 @@ def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:
     function = enclosing_function(call) or module.tree
     own = statement_of(place.node)
     loss = loss_of(module, call)
-    hushed = unparsed(loss.node) if loss is not None else ""  # `loss.requires_grad = True` only makes the error message go away
+    hushed = (
+        unparsed(loss.node) if loss is not None else ""
+    )  # `loss.requires_grad = True` only makes the error message go away
     for word in ("requires_grad", "requires_grad_", "retain_grad"):
-        for node in (*standing_in(function, module.index.attributes(word)), *standing_in(function, module.index.keywords(word))):
+        for node in (
+            *standing_in(function, module.index.attributes(word)),
+            *standing_in(function, module.index.keywords(word)),
+        ):
             if not within(node, own) and not (isinstance(node, ast.Attribute) and unparsed(node.value) == hushed):
                 return True
     return False
 
 
 def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
-    """The cuts in a module's `forward` behind which a layer of it lies that gradients reach on no other way: cut, layer call, name."""
+    """The cuts in a module's `forward` behind which a layer of it lies that gradients reach on no other way: cut, layer
+    call, name.
+    """
     forward = info.methods.get("forward")
     if forward is None or not forward.returns or forward.yields:
         return
@@ -297,7 +403,9 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
     bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
     if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor") for body in bodies for call in module.index.inside(body, ast.Call)
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor")
+        for body in bodies
+        for call in module.index.inside(body, ast.Call)
     ):
         return
     uncut: set[int] = set()
@@ -311,7 +419,13 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     for cut in cuts.values():
         if not _is_plain_cut(cut):
             continue
-        inner = cut.node.value if isinstance(cut.node, ast.Attribute) else cut.node.args[0] if _is_made_anew(cut) else cut.node.func.value
+        inner = (
+            cut.node.value
+            if isinstance(cut.node, ast.Attribute)
+            else cut.node.args[0]
+            if _is_made_anew(cut)
+            else cut.node.func.value
+        )
         for node in graph(cut.at(inner, ()), strict=True).nodes.values():
             name = _own_layer(info, node)
             if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
@@ -320,14 +434,23 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
 
 
 def cut_results(info: ClassInfo) -> Iterator[Value]:
-    """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own backward."""
+    """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own
+    backward.
+    """
     step = info.methods.get("training_step")
     if step is None or not info.is_lightning or info.module.index.says("automatic_optimization"):
         return
     for returned in step.returns:
         value = Value(info.module, returned)
         if isinstance(returned, ast.Dict):
-            value = next((value.at(v) for k, v in zip(returned.keys, returned.values) if isinstance(k, ast.Constant) and k.value == "loss"), None)
+            value = next(
+                (
+                    value.at(v)
+                    for k, v in zip(returned.keys, returned.values)
+                    if isinstance(k, ast.Constant) and k.value == "loss"
+                ),
+                None,
+            )
         found = origins(value) if value is not None else []
         if found and all(o.node is not None and is_cut(o) for o in found):
             for cut in found:
@@ -336,29 +459,62 @@ def cut_results(info: ClassInfo) -> Iterator[Value]:
 
 def _is_plain_cut(cut: Value) -> bool:
     node = cut.node
-    return isinstance(node, ast.Attribute) and node.attr == "data" or _is_made_anew(cut) or (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("detach", "item", "numpy") and not under_no_grad(cut.module, node)
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "data"
+        or _is_made_anew(cut)
+        or (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("detach", "item", "numpy")
+            and not under_no_grad(cut.module, node)
+        )
     )
 
 
 def _is_made_anew(cut: Value) -> bool:
     """`torch.tensor(h)`"""
     node = cut.node
-    return isinstance(node, ast.Call) and len(node.args) >= 1 and {c.name for c in callees(cut)} in ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"})
+    return (
+        isinstance(node, ast.Call)
+        and len(node.args) >= 1
+        and {c.name for c in callees(cut)} in ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"})
+    )
 
 
 def _own_layer(info: ClassInfo, node: Value) -> str:
-    """The name of the layer of the class that a call calls, if it has weights that nothing says are frozen or loaded."""
+    """The name of the layer of the class that a call calls, if it has weights that nothing says are frozen or
+    loaded.
+    """
     func = getattr(node.node, "func", None)
     if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
         return ""
     made = origins(node.at(func, ()))
     names = {c.name for o in made if isinstance(o.node, ast.Call) for c in callees(o)}
-    if not made or not names or not all(n.startswith(("torch.nn.Linear", "torch.nn.Conv", "torch.nn.Sequential", "torch.nn.GRU", "torch.nn.LSTM", "torch.nn.Transformer")) for n in names):
+    if (
+        not made
+        or not names
+        or not all(
+            n.startswith(
+                (
+                    "torch.nn.Linear",
+                    "torch.nn.Conv",
+                    "torch.nn.Sequential",
+                    "torch.nn.GRU",
+                    "torch.nn.LSTM",
+                    "torch.nn.Transformer",
+                )
+            )
+            for n in names
+        )
+    ):
         return ""
     if requires_grad(node) is not True and "Sequential" not in "".join(names):
         return ""
-    if _may_freeze(info) or any(word in func.attr.lower() for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")):
+    if _may_freeze(info) or any(
+        word in func.attr.lower()
+        for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
+    ):
         return ""
     return func.attr
 
@@ -367,13 +523,18 @@ def _own_layer(info: ClassInfo, node: Value) -> str:
 def _may_freeze(info: ClassInfo) -> bool:
     """Does the text of a class speak of weights that are not to learn, or that come from elsewhere?"""
     text = "\n".join(info.module.index.lines[info.node.lineno - 1 : info.node.end_lineno])
-    return any(word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad"))
+    return any(
+        word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad")
+    )
 
 
 def _uses_of(info: ClassInfo, name: str) -> int:
     """How often the file mentions an attribute other than by setting it, or to look at a gradient."""
     loads = [n for n in info.module.index.attributes(name) if isinstance(n.ctx, ast.Load)]
-    return sum(not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad") for n in loads)
+    return sum(
+        not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad")
+        for n in loads
+    )
 
 
 def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:
@@ -384,7 +545,9 @@ def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:
 
 
 def is_last(module: Module, call: ast.Call) -> bool:
-    """Is it plain that nothing runs through the graph of a backward after it: the loss is made in the same round, of a model's output?"""
+    """Is it plain that nothing runs through the graph of a backward after it: the loss is made in the same round, of a
+    model's output?
+    """
     loss = loss_of(module, call)
     function = enclosing_function(call)
     if loss is None or any(k.arg == "create_graph" for k in call.keywords):

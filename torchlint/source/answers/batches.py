@@ -13,9 +13,15 @@ from torchlint.source.text.index import enclosing_function, last_word
 _MAKERS = frozenset("torch.randn torch.rand torch.zeros torch.ones torch.empty".split())
 _KEEP = frozenset(
     ".to .cuda .cpu .float .double .relu .tanh .sigmoid .detach .contiguous torch.relu torch.tanh torch.sigmoid "
-    "torch.nn.functional.relu torch.nn.functional.dropout torch.nn.functional.gelu torch.nn.functional.leaky_relu".split()
+    "torch.nn.functional.relu torch.nn.functional.dropout torch.nn.functional.gelu "
+    "torch.nn.functional.leaky_relu".split()
 )
-_LAYERS = frozenset(f"torch.nn.{n}()" for n in "Linear Conv2d MaxPool2d BatchNorm2d ReLU LeakyReLU GELU Tanh Sigmoid Dropout BatchNorm1d LayerNorm Identity".split())
+_LAYERS = frozenset(
+    f"torch.nn.{n}()"
+    for n in (
+        "Linear Conv2d MaxPool2d BatchNorm2d ReLU LeakyReLU GELU Tanh Sigmoid Dropout BatchNorm1d LayerNorm Identity"
+    ).split()
+)
 _SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
 MAX_DEPTH = 10
 
@@ -97,7 +103,9 @@ def _is_given_batches(origin: Value, depth: int) -> bool:
 
 
 def _calls_of(module: Module, function: ast.AST) -> list[Value]:
-    return [call for call in _object_calls(module).get(id(function), ()) if enclosing_function(call.node) is not function]
+    return [
+        call for call in _object_calls(module).get(id(function), ()) if enclosing_function(call.node) is not function
+    ]
 
 
 @remembered

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterable, Iterator, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
@@ -89,12 +90,18 @@ def _is_discount(node: ast.expr) -> bool:
         node = node.left
     if isinstance(node, ast.Constant):
         return isinstance(node.value, float) and 0.8 <= node.value < 1
-    return bool(_DISCOUNT.search(last_word(node).lower())) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else False
+    return (
+        bool(_DISCOUNT.search(last_word(node).lower()))
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
+        else False
+    )
 
 
 def _is_same_network(made: Value, other: Value) -> bool:
     """Two calls of one object, of one method, with different inputs."""
     a, b = made.node, other.node
-    if dumped(a.func) != dumped(b.func) or dumped(ast.Tuple(a.args, ast.Load())) == dumped(ast.Tuple(b.args, ast.Load())):
+    if dumped(a.func) != dumped(b.func) or dumped(ast.Tuple(a.args, ast.Load())) == dumped(
+        ast.Tuple(b.args, ast.Load())
+    ):
         return False
     return bool(identity(made.at(a.func, ())).keys() & identity(other.at(b.func, ())).keys())

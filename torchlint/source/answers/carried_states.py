@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterable, Iterator, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
@@ -43,13 +44,21 @@ def carried_states(module: Module, loop: ast.AST) -> Iterator[Carried]:
 
 
 def _calls_around(nodes: Iterable[Value], loop: ast.AST) -> list[Value]:
-    """The calls in a loop through which the expressions behind a backward were reached, if nothing in there cuts a graph."""
+    """The calls in a loop through which the expressions behind a backward were reached, if nothing in there cuts a
+    graph.
+    """
     found: dict[int, Value] = {}
     for node in nodes:
         frame = node.frame
         while frame and frame.call:
-            text = node.module.segment(enclosing_class(frame.function) or frame.function) if frame.call.frame is None else ""
-            if within(frame.call.node, loop) and not any(word in text for word in ("detach", ".data", "no_grad", "Variable")):
+            text = (
+                node.module.segment(enclosing_class(frame.function) or frame.function)
+                if frame.call.frame is None
+                else ""
+            )
+            if within(frame.call.node, loop) and not any(
+                word in text for word in ("detach", ".data", "no_grad", "Variable")
+            ):
                 found[id(frame.call.node)] = frame.call
             frame = frame.call.frame
     return list(found.values())
@@ -142,7 +151,11 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
     if not isinstance(part.value, ast.Name) or part.value.id != "self":
         return False
     index = call.module.index
-    if any(last_word(c.func.value) == part.attr for c in [*index.callers("detach_"), *index.callers("zero_")] if isinstance(c.func, ast.Attribute)):
+    if any(
+        last_word(c.func.value) == part.attr
+        for c in [*index.callers("detach_"), *index.callers("zero_")]
+        if isinstance(c.func, ast.Attribute)
+    ):
         return False
     function = enclosing_function(part)
     if function is None or enclosing_class(function) is None:

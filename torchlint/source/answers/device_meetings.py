@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
@@ -14,21 +15,34 @@ from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function
-from torchlint.source.training.devices import MOVED, MOVES, device_of, flat, in_module_code, is_made_here, is_moved_object
+from torchlint.source.training.devices import (
+    MOVED,
+    MOVES,
+    device_of,
+    flat,
+    in_module_code,
+    is_made_here,
+    is_moved_object,
+)
 from torchlint.source.training.ranks import is_element, is_reduced
 
 # Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
 _HARMLESS_METHODS = frozenset(
-    "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_ resize_as_ new_tensor "
-    "__getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_ backward step update sample log_prob".split()
+    "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_"
+    " resize_as_ new_tensor __getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_"
+    " backward step update sample log_prob".split()
 )
 _MEETING_FUNCTIONS = frozenset(
-    "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div torch.einsum torch.dot "
-    "torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select torch.masked_select torch.outer torch.cdist torch.baddbmm "
-    "torch.addmm torch.concat torch.hstack torch.vstack torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
+    "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div"
+    " torch.einsum torch.dot torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select"
+    " torch.masked_select torch.outer torch.cdist torch.baddbmm torch.addmm torch.concat torch.hstack torch.vstack"
+    " torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
 )
 # Take tensors that they do not use, that may stay on the CPU (the targets), or that are sizes.
-_MEETING_NOBODY = frozenset(f"torch.nn.{name}" for name in "functional.multi_head_attention_forward functional.ctc_loss CTCLoss() functional.interpolate".split())
+_MEETING_NOBODY = frozenset(
+    f"torch.nn.{name}"
+    for name in "functional.multi_head_attention_forward functional.ctc_loss CTCLoss() functional.interpolate".split()
+)
 
 
 class Meeting(NamedTuple):
@@ -49,9 +63,18 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
         return
     seen.add(id(node))
     parent = node.up
-    if isinstance(parent, ast.Attribute) and parent.value is node and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+    if (
+        isinstance(parent, ast.Attribute)
+        and parent.value is node
+        and isinstance(parent.up, ast.Call)
+        and parent.up.func is parent
+    ):
         call = parent.up
-        if is_reduced(call) or parent.attr in MOVES or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel"):
+        if (
+            is_reduced(call)
+            or parent.attr in MOVES
+            or parent.attr in ("item", "tolist", "numpy", "size", "dim", "cpu", "numel")
+        ):
             return
         if parent.attr not in _HARMLESS_METHODS:
             yield from _meets(module, call, flat(call))
@@ -72,7 +95,11 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Call):
         yield from _argument(module, parent.up, node, seen, depth)
-    elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign) and (own := _target_of(parent, node)) is not None:
+    elif (
+        isinstance(parent, ast.Tuple)
+        and isinstance(parent.up, ast.Assign)
+        and (own := _target_of(parent, node)) is not None
+    ):
         yield from _uses(module, own, seen, depth)
     elif isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Assign):  # (h, c) for a recurrent layer
         yield from _follow(module, parent, seen, depth - 1)
@@ -91,7 +118,11 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
 def _target_of(values: ast.Tuple, node: ast.expr) -> ast.Name | None:
     """`b` of `a, b = x, node`."""
     target = values.up.targets[0]
-    if isinstance(target, ast.Tuple) and len(target.elts) == len(values.elts) and not any(isinstance(e, ast.Starred) for e in (*target.elts, *values.elts)):
+    if (
+        isinstance(target, ast.Tuple)
+        and len(target.elts) == len(values.elts)
+        and not any(isinstance(e, ast.Starred) for e in (*target.elts, *values.elts))
+    ):
         own = target.elts[values.elts.index(node)]
         return own if isinstance(own, ast.Name) else None
     return None
@@ -113,7 +144,8 @@ def _moves_itself(module: Module, binding: ast.AST) -> bool:
     if isinstance(statement, (ast.Tuple, ast.List)):
         statement = statement.up
     return isinstance(statement, ast.Assign) and any(
-        node.attr in MOVES and any(name.id == binding.id for name in module.index.inside(node.value, ast.Name)) for node in module.index.inside(statement.value, ast.Attribute)
+        node.attr in MOVES and any(name.id == binding.id for name in module.index.inside(node.value, ast.Name))
+        for node in module.index.inside(statement.value, ast.Attribute)
     )
 
 
@@ -141,20 +173,30 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     if any(c.kind == "instance" and c.name.startswith("torch.nn.") for c in known):
         layer = value.at(call.func, ())
         others = [a for a in flat(call) if a is not node]
-        if any(_has_weights(n) for n in names) and (in_module_code(value) and not is_made_here(layer) or is_moved_object(layer, 4)):
+        if any(_has_weights(n) for n in names) and (
+            in_module_code(value) and not is_made_here(layer) or is_moved_object(layer, 4)
+        ):
             yield Meeting(module, call, call.func)
         elif not names <= _MEETING_NOBODY:
             yield from _meets(module, call, others)
     elif any(c.kind == "object" for c in known):
-        if not _is_wrapped(value.at(call.func, ())) and all(c.owner is not None and c.owner.is_module for c in known) and is_moved_object(value.at(call.func, ()), 4):
+        if (
+            not _is_wrapped(value.at(call.func, ()))
+            and all(c.owner is not None and c.owner.is_module for c in known)
+            and is_moved_object(value.at(call.func, ()), 4)
+        ):
             if call.args[:1] == [node] or any(_is_met_inside(c, call, node) for c in known):
                 yield Meeting(module, call, call.func)
-    elif names & _MEETING_FUNCTIONS or any(n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names):
+    elif names & _MEETING_FUNCTIONS or any(
+        n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names
+    ):
         met = list(_meets(module, call, [a for a in flat(call) if a is not node]))
         yield from met
         if not met:
             yield from _follow(module, call, seen, depth - 1)
-    elif any(c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known) and not any(k.arg == "device" for k in call.keywords):
+    elif any(
+        c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known
+    ) and not any(k.arg == "device" for k in call.keywords):
         yield from _follow(module, call, seen, depth - 1)
 
 
@@ -185,14 +227,17 @@ def _is_wrapped(value: Value) -> bool:
     """DataParallel and its kin move their inputs themselves."""
     return any(
         c.name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel", ".prepare", ".setup")
-        for o in origins(value) if isinstance(o.node, ast.Call) for c in callees(o)
+        for o in origins(value)
+        if isinstance(o.node, ast.Call)
+        for c in callees(o)
     )
 
 
 def _has_weights(name: str) -> bool:
     return name.removesuffix("()").rsplit(".", 1)[-1] in (
-        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Embedding LSTM GRU RNN LSTMCell GRUCell RNNCell MultiheadAttention LayerNorm "
-        "BatchNorm1d BatchNorm2d GroupNorm Bilinear TransformerEncoder TransformerDecoder TransformerEncoderLayer Transformer Sequential".split()
+        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Embedding LSTM GRU RNN LSTMCell GRUCell RNNCell"
+        " MultiheadAttention LayerNorm BatchNorm1d BatchNorm2d GroupNorm Bilinear TransformerEncoder TransformerDecoder"
+        " TransformerEncoderLayer Transformer Sequential".split()
     )
 
 

@@ -5,30 +5,52 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import (
+    COMPREHENSIONS,
+    DEFINITIONS,
+    FUNCTIONS,
+    LOOPS,
+    ancestors,
+    enclosing_function,
+    last_word,
+    statement_of,
+    within,
+)
 from torchlint.source.text.spelling import dumped, unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
 from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.modes import asks_mode
-from torchlint.source.training.optimizers import are_distinct, called_model, contains, identity, is_same, sounds_like_model, word_of
+from torchlint.source.training.optimizers import (
+    are_distinct,
+    called_model,
+    contains,
+    identity,
+    is_same,
+    sounds_like_model,
+    word_of,
+)
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
 _NO_GRAD = frozenset(("no_grad", "inference_mode"))
-_VALIDATES = re.compile(r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$")
+_VALIDATES = re.compile(
+    r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$"
+)
 
 
 class Evaluation:
-    """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if it was made so."""
+    """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if it was made
+    so.
+    """
 
     def __init__(self, event: Event, model: Value, switch: Act | None):
         self.event = event
@@ -40,14 +62,20 @@ class Evaluation:
 
 
 def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
-    """One for each model and function: where dropout and batch norm surely, or by the author's own `train()`, work as in training."""
+    """One for each model and function: where dropout and batch norm surely, or by the author's own `train()`, work as
+    in training.
+    """
     places = _evaluating(module)
     seen: set[tuple] = set()
     for body in [module.tree.body, *(f.body for f in module.index.functions if _starts_here(module, f))]:
-        here = any(f.body is body for f in places) or _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
+        here = any(f.body is body for f in places) or _runs_a_model(
+            module, [s for s in body if not isinstance(s, DEFINITIONS)]
+        )
         if not here and not reaches(module, body, places):
             continue
-        if not module.mentions(_WORDS_OF_MODES) and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
+        if not module.mentions(_WORDS_OF_MODES) and not (
+            may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)
+        ):
             continue
         trace = _Trace(module, body)
         for event in trace.events:
@@ -64,13 +92,17 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
 
 
 def _evaluating(module: Module) -> list[ast.AST]:
-    """The functions of the file in which a model may be evaluated, by their names or because they switch gradients off."""
+    """The functions of the file in which a model may be evaluated, by their names or because they switch gradients
+    off.
+    """
     found = []
     for function in module.index.functions:
         owner = method_class(module, function)
         if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
             name = function.name.lower()
-            if not name.startswith("test_") and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])):
+            if not name.startswith("test_") and (
+                EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])
+            ):
                 found.append(function)
     return found
 
@@ -134,21 +166,37 @@ class _Trace:
         name = getattr(function, "name", "").lower()
         if name.startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
-        if EVALUATES.search(name) and (loops or event.no_grad) and not any(within(a.node, function) for a in needs_gradients):
+        if (
+            EVALUATES.search(name)
+            and (loops or event.no_grad)
+            and not any(within(a.node, function) for a in needs_gradients)
+        ):
             return True
         if not event.no_grad:
             return False
-        over = [loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop for loop in loops if not isinstance(loop, ast.While)]
+        over = [
+            loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
+            for loop in loops
+            if not isinstance(loop, ast.While)
+        ]
         if any(EVALUATES.search(word_of(iterated(loop)).lower()) for loop in over):
             return True
         before = [act for act in self.before(event) if act.role == STEP]
-        after = [act for act in self.acts if act.role in (STEP, BACKWARD) and act not in before and self.place[id(act.event)] > self.place[id(event)]]
+        after = [
+            act
+            for act in self.acts
+            if act.role in (STEP, BACKWARD) and act not in before and self.place[id(act.event)] > self.place[id(event)]
+        ]
         again = any(event.loops and act.event.loops and event.loops[0] is act.event.loops[0] for act in before)
-        loaded = any(e.method == "load_state_dict" and is_same(e.receiver, model) for e in self.events[: self.place[id(event)]])
+        loaded = any(
+            e.method == "load_state_dict" and is_same(e.receiver, model) for e in self.events[: self.place[id(event)]]
+        )
         return not after and not again and (bool(before) or loaded)
 
     def train_mode(self, event: Event, model: Value) -> Act | bool | None:
-        """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval mode."""
+        """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval
+        mode.
+        """
         asks = asks_mode(model)
         if asks is False:
             return None
@@ -167,7 +215,11 @@ class _Trace:
 
 def _rounds(node: ast.AST) -> list[ast.AST]:
     """The comprehensions and loops of the same function around a place, innermost first."""
-    inside = [n for n in ancestors(node) if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is enclosing_function(node)]
+    inside = [
+        n
+        for n in ancestors(node)
+        if isinstance(n, COMPREHENSIONS) and enclosing_function(n) is enclosing_function(node)
+    ]
     return inside + loops_around(node)
 
 
@@ -176,7 +228,11 @@ def _is_switched(event: Event) -> bool:
     for place in (event.value, *event.via):
         for around in ancestors(place.node):
             if isinstance(around, (ast.With, ast.AsyncWith)):
-                if any(last_word(getattr(item.context_expr, "func", item.context_expr)) in ("set_grad_enabled", "enable_grad") for item in around.items):
+                if any(
+                    last_word(getattr(item.context_expr, "func", item.context_expr))
+                    in ("set_grad_enabled", "enable_grad")
+                    for item in around.items
+                ):
                     return True
     return False
 
@@ -194,12 +250,16 @@ def _is_conditional(act: Act, event: Event) -> bool:
 
 
 def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluation]:
-    """The calls in a function (or a file's top) of models it has put in eval mode, in loops where nothing needs a gradient."""
+    """The calls in a function (or a file's top) of models it has put in eval mode, in loops where nothing needs a
+    gradient.
+    """
     here = owner if isinstance(owner, FUNCTIONS) else None
     if here is not None and _is_a_test(module, here):
         return
     named = bool(_VALIDATES.search(getattr(here, "name", "")))
-    if not named and not any(within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)):
+    if not named and not any(
+        within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)
+    ):
         return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)
@@ -215,18 +275,30 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if not loops and not named:
             continue
-        nearest = [(act.node.lineno, act) for key in identity(model) if (act := _last_above(switches.get(key, []), event.node.lineno)) is not None]
+        nearest = [
+            (act.node.lineno, act)
+            for key in identity(model)
+            if (act := _last_above(switches.get(key, []), event.node.lineno)) is not None
+        ]
         before = [act for _, act in sorted(nearest, key=lambda pair: pair[0])]
-        called_for_it = not before and named and loops and bool(module.index.callers(here.name))  # whoever calls has set the mode
+        called_for_it = (
+            not before and named and loops and bool(module.index.callers(here.name))
+        )  # whoever calls has set the mode
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
         if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, here):
             continue
-        if _wants_gradients(module, found, event, loops[0] if loops else here) or _is_frozen(module, model) or _has_nothing_to_learn(model):
+        if (
+            _wants_gradients(module, found, event, loops[0] if loops else here)
+            or _is_frozen(module, model)
+            or _has_nothing_to_learn(model)
+        ):
             continue
         seen.add(dumped(model.node))
         evaluation = Evaluation(event, model, before[-1] if before else None)
-        evaluation.loop = next((loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None)
+        evaluation.loop = next(
+            (loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None
+        )
         yield evaluation
 
 
@@ -245,10 +317,15 @@ def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
     """Does another file call the function, which its own file does not, under `no_grad`?"""
     if function is None or not isinstance(function.up, ast.Module) or module.index.callers(function.name):
         return False
-    return any(under_no_grad(user, call) for user in module.users(function.name) for call in user.index.callers(function.name))
+    return any(
+        under_no_grad(user, call) for user in module.users(function.name) for call in user.index.callers(function.name)
+    )
 
 
-_GRADIENT_WORDS = frozenset("backward grad requires_grad_ requires_grad autograd jacobian hessian vjp jvp enable_grad manual_backward attack step".split())
+_GRADIENT_WORDS = frozenset(
+    "backward grad requires_grad_ requires_grad autograd jacobian hessian vjp jvp enable_grad manual_backward attack"
+    " step".split()
+)
 
 
 def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.AST) -> bool:
@@ -257,13 +334,18 @@ def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.A
         return True
     outermost = loops_around(event.node)[-1:] or [loop]
     function = enclosing_function(event.node)
-    if any(act.role in (BACKWARD, SUPPLY) and act.event.here.lineno > event.node.lineno and not within(act.event.here, outermost[0]) for act in found):
+    if any(
+        act.role in (BACKWARD, SUPPLY)
+        and act.event.here.lineno > event.node.lineno
+        and not within(act.event.here, outermost[0])
+        for act in found
+    ):
         return True
     if function is None:
         return False
     if isinstance(function, ast.Lambda) or EVALUATES.search(function.name.lower()):
         return False
-    callers = [call for call in module.index.callers(function.name)]
+    callers = list(module.index.callers(function.name))
     words = {"loss", "criterion", "objective"}
     return any(part in function.name.lower() for part in words) or any(_is_used_for_training(call) for call in callers)
 
@@ -272,14 +354,18 @@ def _is_used_for_training(call: ast.Call) -> bool:
     """`loss = f(…)` and `f(…).backward()`."""
     statement = statement_of(call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return any(last_word(n) == "backward" for n in ast.walk(statement)) or any("loss" in word_of(target).lower() for target in targets)
+    return any(last_word(n) == "backward" for n in ast.walk(statement)) or any(
+        "loss" in word_of(target).lower() for target in targets
+    )
 
 
 def _has_nothing_to_learn(model: Value) -> bool:
     """Is a model made of layers without weights only? Then data goes through it without a graph."""
     made = identity(model).values()
     return bool(made) and all(
-        isinstance(origin.node, ast.Call) and (known := callees(origin)) and all(callee.owner is not None and _is_without_weights(callee.owner) for callee in known)
+        isinstance(origin.node, ast.Call)
+        and (known := callees(origin))
+        and all(callee.owner is not None and _is_without_weights(callee.owner) for callee in known)
         for origin in made
     )
 
@@ -298,7 +384,12 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
                     continue
                 known = callees(origin) if isinstance(origin.node, ast.Call) else []
                 if not known or not all(
-                    is_stateless(c.name) if c.name.startswith("torch.nn.") else c.owner is not None and _is_without_weights(c.owner, depth - 1) for c in known
+                    (
+                        is_stateless(c.name)
+                        if c.name.startswith("torch.nn.")
+                        else c.owner is not None and _is_without_weights(c.owner, depth - 1)
+                    )
+                    for c in known
                 ):
                     return False
     return True

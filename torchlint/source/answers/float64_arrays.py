@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
@@ -18,26 +19,43 @@ FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "
 CONVERSIONS = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray"))
 # What leaves the dtype of a tensor as it is.
 SAME_DTYPE = frozenset(
-    ".cuda .cpu .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten .transpose .permute .expand .repeat .view_as .t .detach "
-    ".requires_grad_ .pin_memory torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone [] .T".split()
+    ".cuda .cpu .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten .transpose .permute .expand .repeat"
+    " .view_as .t .detach .requires_grad_ .pin_memory torch.squeeze torch.unsqueeze torch.flatten torch.reshape"
+    " torch.transpose torch.permute torch.clone [] .T".split()
 )
 _FLOATS = frozenset(
-    "zeros ones empty linspace logspace eye identity geomspace hanning hamming loadtxt genfromtxt random.rand random.randn random.random "
-    "random.uniform random.normal random.standard_normal random.random_sample random.ranf random.sample random.beta random.gamma "
-    "random.exponential random.laplace random.logistic random.lognormal random.poisson_float random.triangular random.multivariate_normal "
-    "random.standard_t random.dirichlet".split()
+    "zeros ones empty linspace logspace eye identity geomspace hanning hamming loadtxt genfromtxt random.rand"
+    " random.randn random.random random.uniform random.normal random.standard_normal random.random_sample random.ranf"
+    " random.sample random.beta random.gamma random.exponential random.laplace random.logistic random.lognormal"
+    " random.poisson_float random.triangular random.multivariate_normal random.standard_t random.dirichlet".split()
 )
-_DTYPE_POSITION = {"zeros": 1, "ones": 1, "empty": 1, "array": 1, "asarray": 1, "full": 2, "linspace": 5, "loadtxt": 1, "genfromtxt": 1, "ascontiguousarray": 1}
-_FLOATING_RESULT = frozenset("sin cos tan tanh arctan arctan2 exp expm1 log log2 log10 log1p sqrt deg2rad radians mean std var hypot".split())
+_DTYPE_POSITION = {
+    "zeros": 1,
+    "ones": 1,
+    "empty": 1,
+    "array": 1,
+    "asarray": 1,
+    "full": 2,
+    "linspace": 5,
+    "loadtxt": 1,
+    "genfromtxt": 1,
+    "ascontiguousarray": 1,
+}
+_FLOATING_RESULT = frozenset(
+    "sin cos tan tanh arctan arctan2 exp expm1 log log2 log10 log1p sqrt deg2rad radians mean std var hypot".split()
+)
 _SAME = frozenset(
-    "abs absolute clip reshape transpose expand_dims squeeze tile repeat flip roll sort copy ravel pad diff cumsum sum max min maximum minimum "
-    "zeros_like ones_like empty_like stack concatenate vstack hstack column_stack dstack where dot matmul outer power square multiply add subtract "
-    "array asarray ascontiguousarray meshgrid atleast_2d nan_to_num interp take split array_split random.permutation random.choice full_like".split()
+    "abs absolute clip reshape transpose expand_dims squeeze tile repeat flip roll sort copy ravel pad diff cumsum sum"
+    " max min maximum minimum zeros_like ones_like empty_like stack concatenate vstack hstack column_stack dstack where"
+    " dot matmul outer power square multiply add subtract array asarray ascontiguousarray meshgrid atleast_2d"
+    " nan_to_num interp take split array_split random.permutation random.choice full_like".split()
 )
 _SAME_METHODS = frozenset(
     "reshape transpose copy flatten ravel squeeze clip sum max min cumsum repeat dot take round swapaxes".split()
 )
-_GENERATORS = frozenset("random uniform normal standard_normal rand randn random_sample beta gamma exponential laplace".split())
+_GENERATORS = frozenset(
+    "random uniform normal standard_normal rand randn random_sample beta gamma exponential laplace".split()
+)
 
 
 def dtype_of(value: Value, depth: int = 10) -> str | None:
@@ -64,7 +82,11 @@ def _origin(origin: Value, depth: int) -> str | None:
     if isinstance(node, ast.AugAssign):  # in place, so that an array stays what it is
         before = dtype_of(origin.at(read_of(node), ()), depth - 1) if isinstance(node.target, ast.Name) else None
         return before if before in (FLOAT64, FLOAT32, INT) else None
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and external_name(origin.at(node.value, ())) in ("numpy.c_", "numpy.r_"):
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Tuple)
+        and external_name(origin.at(node.value, ())) in ("numpy.c_", "numpy.r_")
+    ):
         return _promote([dtype_of(origin.at(part, ()), depth - 1) for part in node.slice.elts])
     if isinstance(node, ast.Subscript):
         inner = dtype_of(origin.at(node.value, ()), depth - 1)
@@ -112,7 +134,11 @@ def _call(origin: Value, callee, depth: int) -> str | None:
         return None
     method, receiver = name[1:], callee.receiver
     if method == "astype":
-        return _named_dtype(origin.at((node.args or [k.value for k in node.keywords])[0], ())) if node.args or node.keywords else None
+        return (
+            _named_dtype(origin.at((node.args or [k.value for k in node.keywords])[0], ()))
+            if node.args or node.keywords
+            else None
+        )
     makers = {c.name for o in origins(receiver) if isinstance(o.node, ast.Call) for c in callees(o)}
     if makers and makers <= {"numpy.random.default_rng", "numpy.random.RandomState", "numpy.random.Generator"}:
         return (_given_dtype(origin, None) or FLOAT64) if method in _GENERATORS else None
@@ -135,7 +161,9 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
         return name
     if name in _FLOATS:
         return FLOAT64
-    if name in ("random.randint", "arange", "full", "random.choice") or (last in ("array", "asarray", "ascontiguousarray") and node.args):
+    if name in ("random.randint", "arange", "full", "random.choice") or (
+        last in ("array", "asarray", "ascontiguousarray") and node.args
+    ):
         if name == "random.randint":
             return INT
         if name == "full":
@@ -151,8 +179,27 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
         return FLOAT64 if inner in (FLOAT64, INT, SCALAR_FLOAT, SCALAR_INT) else inner
     if name in _SAME and node.args:
         arguments = node.args[1:] if name == "where" and len(node.args) == 3 else node.args[:1]
-        if name in ("dot", "matmul", "outer", "power", "multiply", "add", "subtract", "maximum", "minimum", "concatenate", "stack", "vstack", "hstack", "column_stack"):
-            arguments = node.args[0].elts if isinstance(node.args[0], (ast.List, ast.Tuple)) else node.args[:1 if name.endswith("stack") or name == "concatenate" else 2]
+        if name in (
+            "dot",
+            "matmul",
+            "outer",
+            "power",
+            "multiply",
+            "add",
+            "subtract",
+            "maximum",
+            "minimum",
+            "concatenate",
+            "stack",
+            "vstack",
+            "hstack",
+            "column_stack",
+        ):
+            arguments = (
+                node.args[0].elts
+                if isinstance(node.args[0], (ast.List, ast.Tuple))
+                else node.args[: 1 if name.endswith("stack") or name == "concatenate" else 2]
+            )
         return _promote([dtype_of(origin.at(a, ()), depth - 1) for a in arguments])
     return None
 
@@ -163,11 +210,27 @@ def _listed(origin: Value, data: ast.expr, depth: int) -> str | None:
     for source in origins(origin.at(data, ())):
         if isinstance(source.node, (ast.List, ast.Tuple)):
             numbers = [n for n in ast.walk(source.node) if isinstance(n, ast.Constant)]
-            others = [n for n in ast.walk(source.node) if isinstance(n, (ast.Name, ast.Call, ast.Attribute, ast.Starred))]
+            others = [
+                n for n in ast.walk(source.node) if isinstance(n, (ast.Name, ast.Call, ast.Attribute, ast.Starred))
+            ]
             if numbers and not others:
-                found.add(FLOAT64 if any(isinstance(n.value, float) for n in numbers) else INT if all(type(n.value) is int for n in numbers) else None)
-            elif numbers and any(isinstance(n.value, float) for n in numbers) and all(isinstance(n, ast.Name) for n in others):
-                found.add(FLOAT64 if all(dtype_of(source.at(n, ()), depth - 1) in (SCALAR_FLOAT, SCALAR_INT) for n in others) else None)
+                found.add(
+                    FLOAT64
+                    if any(isinstance(n.value, float) for n in numbers)
+                    else INT
+                    if all(type(n.value) is int for n in numbers)
+                    else None
+                )
+            elif (
+                numbers
+                and any(isinstance(n.value, float) for n in numbers)
+                and all(isinstance(n, ast.Name) for n in others)
+            ):
+                found.add(
+                    FLOAT64
+                    if all(dtype_of(source.at(n, ()), depth - 1) in (SCALAR_FLOAT, SCALAR_INT) for n in others)
+                    else None
+                )
             else:
                 found.add(None)
         elif isinstance(source.node, (ast.ListComp, ast.GeneratorExp)):
@@ -192,7 +255,11 @@ def _given_dtype(origin: Value, position: int | None) -> str | None:
 
 def _named_dtype(value: Value) -> str | None:
     node = value.node
-    word = str(node.value) if isinstance(node, ast.Constant) else (external_name(value) or last_word(node)).rsplit(".", 1)[-1]
+    word = (
+        str(node.value)
+        if isinstance(node, ast.Constant)
+        else (external_name(value) or last_word(node)).rsplit(".", 1)[-1]
+    )
     if word in ("float64", "double", "float", "float_", "f8", "d"):
         return FLOAT64
     if word in ("float32", "single", "f4", "f"):
@@ -217,7 +284,9 @@ def _sklearn(origin: Value, name: str, depth: int) -> str | None:
 def _is_sklearn_dataset(value: Value) -> bool:
     return any(
         c.name.startswith("sklearn.datasets.load_") or c.name.startswith("sklearn.datasets.fetch_")
-        for o in origins(value) if isinstance(o.node, ast.Call) for c in callees(o)
+        for o in origins(value)
+        if isinstance(o.node, ast.Call)
+        for c in callees(o)
     )
 
 
@@ -251,13 +320,19 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
     names = {c.name for c in known}
     if known and all(c.kind == "object" and c.owner is not None and c.owner.is_module for c in known):
         method = known[0].function
-        foreign = any(name is None or not name.startswith(("torch.", "lightning.", "pytorch_lightning.", "builtins.")) for c in known for name in c.owner.foreign)
+        foreign = any(
+            name is None or not name.startswith(("torch.", "lightning.", "pytorch_lightning.", "builtins."))
+            for c in known
+            for name in c.owner.foreign
+        )
         if method is not None and not foreign and not _casts_its_input(method) and call.args:
             yield call.args[0], False
     elif names and names <= _COMPUTING and not any(_begins_with_own_code(c) for c in known):
         yield from ((a, False) for a in call.args[:1])
     elif names and names <= _WEIGHTED:
-        weights = [k.value for k in call.keywords if k.arg == "weight"] or call.args[:1] * all(not n.islower() for n in (m.rsplit(".", 1)[1] for m in names))
+        weights = [k.value for k in call.keywords if k.arg == "weight"] or call.args[:1] * all(
+            not n.islower() for n in (m.rsplit(".", 1)[1] for m in names)
+        )
         yield from ((w, False) for w in weights)
     elif names and names <= _WITH_KERNEL and len(call.args) > 1 and _is_float32(Value(module, call.args[0])):
         yield call.args[1], False
@@ -273,29 +348,53 @@ def _begins_with_own_code(callee) -> bool:
     if callee.name != "torch.nn.Sequential()" or callee.made is None or not callee.made.node.args:
         return False
     first = origins(callee.made.at(callee.made.node.args[0], ()))
-    return any(isinstance(o.node, ast.Call) and any(c.kind == "class" and (m := c.owner.method("forward")) and _casts_its_input(m.node) for c in callees(o)) for o in first)
+    return any(
+        isinstance(o.node, ast.Call)
+        and any(c.kind == "class" and (m := c.owner.method("forward")) and _casts_its_input(m.node) for c in callees(o))
+        for o in first
+    )
 
 
 def _casts_its_input(method: ast.FunctionDef) -> bool:
     """Does a forward itself care for the dtype of what it gets?"""
     return any(
-        isinstance(n, ast.Attribute) and n.attr in ("float", "type", "type_as", "half", "double", "dtype", "to") for n in ast.walk(method)
+        isinstance(n, ast.Attribute) and n.attr in ("float", "type", "type_as", "half", "double", "dtype", "to")
+        for n in ast.walk(method)
     )
 
 
 _COMPUTING = frozenset(
-    [f"torch.nn.{n}()" for n in "Linear Conv1d Conv2d Conv3d LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d Sequential LSTMCell GRUCell "
-     "TransformerEncoder TransformerEncoderLayer MultiheadAttention ConvTranspose2d".split()]
+    [
+        f"torch.nn.{n}()"
+        for n in (
+            "Linear Conv1d Conv2d Conv3d LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d Sequential LSTMCell GRUCell "
+            "TransformerEncoder TransformerEncoderLayer MultiheadAttention ConvTranspose2d"
+        ).split()
+    ]
 )
 _LOSSES = frozenset(
-    [f"torch.nn.functional.{n}" for n in "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()]
+    [
+        f"torch.nn.functional.{n}"
+        for n in (
+            "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()
+        )
+    ]
     + [f"torch.nn.{n}()" for n in "MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss".split()]
 )
 
 
 # A class weight must have the dtype of the scores.
-_WEIGHTED = frozenset(("torch.nn.CrossEntropyLoss", "torch.nn.NLLLoss", "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"))
-_WITH_KERNEL = frozenset(f"torch.nn.functional.{n}" for n in "conv1d conv2d conv3d conv_transpose1d conv_transpose2d linear".split())
+_WEIGHTED = frozenset(
+    (
+        "torch.nn.CrossEntropyLoss",
+        "torch.nn.NLLLoss",
+        "torch.nn.functional.cross_entropy",
+        "torch.nn.functional.nll_loss",
+    )
+)
+_WITH_KERNEL = frozenset(
+    f"torch.nn.functional.{n}" for n in "conv1d conv2d conv3d conv_transpose1d conv_transpose2d linear".split()
+)
 _DRAWN = frozenset("torch.rand torch.randn torch.zeros torch.ones torch.full torch.linspace".split())
 
 
@@ -303,15 +402,21 @@ def _is_float32(tensor: Value) -> bool:
     """Is it plain that a tensor has torch's own dtype: made by torch, or what a forward is given?"""
     made = origins(tensor, SAME_DTYPE)
     return bool(made) and all(
-        isinstance(o.node, ast.arg) and o.node.up.up.name == "forward" and kinds(o) == {TENSOR}
-        if isinstance(o.node, ast.arg)
-        else isinstance(o.node, ast.Call) and {c.name for c in callees(o)} <= _DRAWN and not any(k.arg == "dtype" for k in o.node.keywords)
+        (
+            isinstance(o.node, ast.arg) and o.node.up.up.name == "forward" and kinds(o) == {TENSOR}
+            if isinstance(o.node, ast.arg)
+            else isinstance(o.node, ast.Call)
+            and {c.name for c in callees(o)} <= _DRAWN
+            and not any(k.arg == "dtype" for k in o.node.keywords)
+        )
         for o in made
     )
 
 
 def _conversions(value: Value, depth: int) -> list[Value]:
-    """The conversions of arrays that a tensor may come from, through loaders and datasets, as long as nothing casts it."""
+    """The conversions of arrays that a tensor may come from, through loaders and datasets, as long as nothing casts
+    it.
+    """
     return _converted(value, depth) if depth else []
 
 
@@ -349,7 +454,12 @@ def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:
             continue
         for callee in callees(origin):
             arguments = origin.node.args
-            if callee.name == "torch.utils.data.TensorDataset" and path and isinstance(path[0], int) and path[0] < len(arguments):
+            if (
+                callee.name == "torch.utils.data.TensorDataset"
+                and path
+                and isinstance(path[0], int)
+                and path[0] < len(arguments)
+            ):
                 yield from _conversions(origin.at(arguments[path[0]], ()), depth)
             elif callee.name in ("torch.utils.data.random_split", "torch.utils.data.Subset") and arguments:
                 yield from _items(origin.at(arguments[0], ()), path, depth - 1)
@@ -361,12 +471,19 @@ def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:
 
 
 def _is_cast(origin: Value) -> bool:
-    """`x.to(torch.float32)`, `x.to(device, torch.float32)`, `x.to(dtype=…)`, `x.to(other)`: anything but a plain move."""
+    """`x.to(torch.float32)`, `x.to(device, torch.float32)`, `x.to(dtype=…)`, `x.to(other)`: anything but a plain
+    move.
+    """
     call: ast.Call = origin.node
     if len(call.args) != 1 or any(k.arg == "dtype" for k in call.keywords):
         return any(k.arg == "dtype" for k in call.keywords) or len(call.args) > 1
     name = external_name(origin.at(call.args[0], ())) or ""
     word = last_word(call.args[0])
-    return (name.startswith("torch.") and name != "torch.device") or word in ("dtype", "float32", "float") or (
-        isinstance(call.args[0], (ast.Name, ast.Attribute)) and not any(part in word.lower() for part in ("dev", "cuda", "gpu", "rank"))
+    return (
+        (name.startswith("torch.") and name != "torch.device")
+        or word in ("dtype", "float32", "float")
+        or (
+            isinstance(call.args[0], (ast.Name, ast.Attribute))
+            and not any(part in word.lower() for part in ("dev", "cuda", "gpu", "rank"))
+        )
     )

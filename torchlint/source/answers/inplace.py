@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
 from torchlint.source.flow.classes import class_info
@@ -20,27 +20,44 @@ from torchlint.source.training.regions import loops_around, tests_around, under_
 
 # A view shares its storage, so a change of one is a change of the other.
 METHODS = frozenset(
-    f"{name}_" for name in "add sub mul div pow clamp clamp_min clamp_max relu sigmoid tanh exp log sqrt abs neg fill zero copy masked_fill "
-    "masked_scatter index_add index_copy index_fill index_put scatter scatter_add addmm addbmm baddbmm addcmul addcdiv floor ceil round lerp normal uniform bernoulli "
-    "fill_diagonal tril triu sin cos log1p log2 expm1 rsqrt reciprocal square sign cumsum logit remainder".split()
+    f"{name}_"
+    for name in (
+        "add sub mul div pow clamp clamp_min clamp_max relu sigmoid tanh exp log sqrt abs neg fill zero copy "
+        "masked_fill masked_scatter index_add index_copy index_fill index_put scatter scatter_add addmm addbmm "
+        "baddbmm addcmul addcdiv floor ceil round lerp normal uniform bernoulli fill_diagonal tril triu sin cos log1p "
+        "log2 expm1 rsqrt reciprocal square sign cumsum logit remainder"
+    ).split()
 )
 FUNCTIONAL = frozenset(
     [f"torch.{name}_" for name in "relu sigmoid tanh exp sqrt clamp abs neg".split()]
     + [f"torch.nn.functional.{name}_" for name in "relu leaky_relu elu celu selu rrelu threshold hardtanh".split()]
 )
 WITH_FLAG = frozenset(
-    [f"torch.nn.functional.{n}" for n in "relu leaky_relu elu celu selu silu mish relu6 hardtanh hardswish dropout dropout2d dropout3d".split()]
-    + [f"torch.nn.{n}()" for n in "ReLU LeakyReLU ELU CELU SELU SiLU Mish ReLU6 Hardtanh Hardswish Dropout Dropout2d Dropout3d".split()]
+    [
+        f"torch.nn.functional.{n}"
+        for n in "relu leaky_relu elu celu selu silu mish relu6 hardtanh hardswish dropout dropout2d dropout3d".split()
+    ]
+    + [
+        f"torch.nn.{n}()"
+        for n in "ReLU LeakyReLU ELU CELU SELU SiLU Mish ReLU6 Hardtanh Hardswish Dropout Dropout2d Dropout3d".split()
+    ]
 )
-NAMES = "relu sigmoid tanh tan exp expm1 softmax log_softmax sqrt rsqrt reciprocal norm std logsumexp amax amin prod softmin cdist cumprod pairwise_distance".split()
+NAMES = (
+    "relu sigmoid tanh tan exp expm1 softmax log_softmax sqrt rsqrt reciprocal norm std logsumexp amax amin prod"
+    " softmin cdist cumprod pairwise_distance".split()
+)
 NAMES += ["linalg.norm", "linalg.vector_norm"]
 NAMES += [f"{name}_" for name in "relu sigmoid tanh tan exp expm1 sqrt rsqrt reciprocal".split()]
 KEEP_THEIR_OUTPUT = frozenset(
-    [f"torch.{n}" for n in NAMES] + [f"torch.nn.functional.{n}" for n in NAMES] + [f".{n}" for n in NAMES]
+    [f"torch.{n}" for n in NAMES]
+    + [f"torch.nn.functional.{n}" for n in NAMES]
+    + [f".{n}" for n in NAMES]
     + [f"torch.nn.{n}()" for n in "ReLU Sigmoid Tanh Softmax LogSoftmax Softmax2d Softmin RNNCell".split()]
 )
 # What returns several views of one tensor, of which autograd lets none be changed.
-SEVERAL_VIEWS = frozenset(f"{prefix}{n}" for n in "chunk split unbind split_with_sizes".split() for prefix in (".", "torch."))
+SEVERAL_VIEWS = frozenset(
+    f"{prefix}{n}" for n in "chunk split unbind split_with_sizes".split() for prefix in (".", "torch.")
+)
 _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
 
 
@@ -52,23 +69,36 @@ def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
             yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
     for node in list(module.index.nodes(ast.Assign)):
         for target in node.targets:
-            if isinstance(target, ast.Subscript) and not (isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)):
+            if isinstance(target, ast.Subscript) and not (
+                isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
+            ):
                 if (changed := written_to(target)) is not None:
                     yield node, changed
     flagged = _flagged_words(module)
     for call in list(module.index.calls):
         word = last_word(call.func)
         if word.endswith("_") and not word.endswith("__"):
-            if isinstance(call.func, ast.Attribute) and word in METHODS and not (names := _names(module, call)) - {f".{word}"} and names:
+            if (
+                isinstance(call.func, ast.Attribute)
+                and word in METHODS
+                and not (names := _names(module, call)) - {f".{word}"}
+                and names
+            ):
                 if (changed := base_of(call.func.value)) is not None:
                     yield call, changed
             elif call.args and _names(module, call) & FUNCTIONAL:
                 yield call, call.args[0]
         elif any(k.arg == "out" for k in call.keywords):
             written = next(k.value for k in call.keywords if k.arg == "out")
-            if isinstance(written, (ast.Name, ast.Attribute)) and all(name.startswith("torch.") for name in _names(module, call) or [""]):
+            if isinstance(written, (ast.Name, ast.Attribute)) and all(
+                name.startswith("torch.") for name in _names(module, call) or [""]
+            ):
                 yield call, written
-        elif call.args and (word in flagged or (isinstance(call.func, ast.Call) and flagged) or any(k.arg == "inplace" for k in call.keywords)):
+        elif call.args and (
+            word in flagged
+            or (isinstance(call.func, ast.Call) and flagged)
+            or any(k.arg == "inplace" for k in call.keywords)
+        ):
             if _has_flag(module, call):
                 yield call, call.args[0]
 
@@ -78,12 +108,18 @@ def _names(module: Module, call: ast.Call) -> set[str]:
 
 
 def _flagged_words(module: Module) -> set[str]:
-    """The names under which this file keeps layers that work in place; to ask every call what it calls would be slow."""
+    """The names under which this file keeps layers that work in place; to ask every call what it calls would be
+    slow.
+    """
     words = set()
     for call in module.index.calls:
         if any(k.arg == "inplace" for k in call.keywords) or (last_word(call.func) == "ReLU" and call.args):
             parent = call.up
-            for target in getattr(parent, "targets", ()) if isinstance(parent, ast.Assign) else (getattr(parent, "target", parent),):
+            for target in (
+                getattr(parent, "targets", ())
+                if isinstance(parent, ast.Assign)
+                else (getattr(parent, "target", parent),)
+            ):
                 words.add(last_word(target))
     return words - {""}
 
@@ -91,14 +127,23 @@ def _flagged_words(module: Module) -> set[str]:
 def _has_flag(module: Module, call: ast.Call) -> bool:
     """`F.relu(x, inplace=True)`, and `self.act(x)` where `self.act = nn.ReLU(inplace=True)`."""
     known = callees(Value(module, call))
-    if not known or not {c.name for c in known} <= WITH_FLAG or any("ropout" in c.name and not _drops(c.made.node if c.made is not None else call, c.made is not None) for c in known):
+    if (
+        not known
+        or not {c.name for c in known} <= WITH_FLAG
+        or any(
+            "ropout" in c.name and not _drops(c.made.node if c.made is not None else call, c.made is not None)
+            for c in known
+        )
+    ):
         return False
     return all(_is_true(c.made.node if c.made is not None else call, c.made is not None) for c in known)
 
 
 def _drops(call: ast.Call, is_layer: bool) -> bool:
     """Does a dropout surely change something? One with `p=0`, which many defaults are, leaves its input alone."""
-    given = next((k.value for k in call.keywords if k.arg == "p"), None) or next(iter(call.args if is_layer else call.args[1:]), None)
+    given = next((k.value for k in call.keywords if k.arg == "p"), None) or next(
+        iter(call.args if is_layer else call.args[1:]), None
+    )
     if isinstance(given, ast.Name) and isinstance(function := enclosing_function(call), ast.FunctionDef):
         arguments = function.args
         places = [*arguments.posonlyargs, *arguments.args]
@@ -131,7 +176,9 @@ def base_of(tensor: ast.expr) -> ast.expr | None:
     return tensor
 
 
-_WITHOUT_TRAINING = re.compile(r"^__init__$|^step$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)")
+_WITHOUT_TRAINING = re.compile(
+    r"^__init__$|^step$|(^|_)(sampl|generat|predict|decod|infer|beam|search|translat|greedy|eval|test|valid|visuali[sz]|show|plot)"
+)
 
 
 def _plain(known: tuple[ast.expr, bool]) -> tuple[ast.expr, bool]:
@@ -143,13 +190,17 @@ def _plain(known: tuple[ast.expr, bool]) -> tuple[ast.expr, bool]:
 
 
 def is_trained(module: Module, node: ast.AST) -> bool:
-    """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls backward after it?"""
+    """Is it plain that backward will go through this place: code of a module, of a loss, or of a function that calls
+    backward after it?
+    """
     function = enclosing_function(node)
     if any(last_word(test) == "training" and not truth for test, truth in map(_plain, tests_around(node))):
         return False
     if function is None or isinstance(function, ast.Lambda):
         return last_backward(module, len(module.index.lines)) >= node.lineno
-    return _is_training_code(module, function) or last_backward(module, function.end_lineno) >= max(function.lineno, node.lineno)
+    return _is_training_code(module, function) or last_backward(module, function.end_lineno) >= max(
+        function.lineno, node.lineno
+    )
 
 
 @remembered(meanwhile=False)
@@ -157,13 +208,17 @@ def _is_training_code(module: Module, function: ast.FunctionDef) -> bool:
     owner = enclosing_class(function)
     if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
         return True
-    return "loss" in function.name.lower() or any(is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function))
+    return "loss" in function.name.lower() or any(
+        is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function)
+    )
 
 
 def has_alias(module: Module, use: ast.Name) -> bool:
     """Does another name hold the same tensor (`identity = x`), so that `x = x + y` would part them?"""
     scope = use.at.lookup(use.id)
-    if scope is None or any(isinstance(getattr(b.up, "value", None), (ast.Name, ast.Attribute)) for b in reaching(use, scope)):
+    if scope is None or any(
+        isinstance(getattr(b.up, "value", None), (ast.Name, ast.Attribute)) for b in reaching(use, scope)
+    ):
         return True
     return _first_alias(module, use.id).get(id(scope), use.lineno) < use.lineno
 
@@ -174,7 +229,9 @@ def _first_alias(module: Module, name: str) -> dict[int, int]:
     found: dict[int, int] = {}
     for node in module.index.names(name):
         if isinstance(node.ctx, ast.Load) and (
-            isinstance(node.up, (ast.Assign, ast.Tuple, ast.List, ast.Dict, ast.Return)) or isinstance(node.up, ast.Call) and last_word(node.up.func) == "append"
+            isinstance(node.up, (ast.Assign, ast.Tuple, ast.List, ast.Dict, ast.Return))
+            or isinstance(node.up, ast.Call)
+            and last_word(node.up.func) == "append"
         ):
             scope, line = id(node.at.lookup(name)), statement_of(node).lineno
             found[scope] = min(found.get(scope, line), line)
@@ -186,18 +243,31 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
     for value, place in _seen_from(module, tensor, change):
         made = _made(value, change)
         for origin in made:
-            if isinstance(origin.node, ast.Call) and _keeps_output(origin) and not (len(made) > 1 and (_is_chosen_in_a_loop(origin) or _is_replaced(tensor, origin))):
+            if (
+                isinstance(origin.node, ast.Call)
+                and _keeps_output(origin)
+                and not (len(made) > 1 and (_is_chosen_in_a_loop(origin) or _is_replaced(tensor, origin)))
+            ):
                 at = change if enclosing_function(origin.node) is enclosing_function(change) else place
                 here = origin.module is module
-                if len(made) > 1 and at is place and any(tests_around(origin.node)) and not within(origin.node, enclosing_function(change) or module.tree):
+                if (
+                    len(made) > 1
+                    and at is place
+                    and any(tests_around(origin.node))
+                    and not within(origin.node, enclosing_function(change) or module.tree)
+                ):
                     continue  # another function's `if self.act is not None: x = self.act(x)`
-                if not (here and (exclusive(origin.node, at) or backward_between(module, origin.node, at))) and is_in_loss(module, origin, place):
+                if not (
+                    here and (exclusive(origin.node, at) or backward_between(module, origin.node, at))
+                ) and is_in_loss(module, origin, place):
                     return origin
     return None
 
 
 def _seen_from(module: Module, tensor: ast.expr, change: ast.AST) -> Iterator[tuple[Value, ast.AST]]:
-    """A tensor as it is in its function, and as it is in the calls of that function, with the place from which that is."""
+    """A tensor as it is in its function, and as it is in the calls of that function, with the place from which that
+    is.
+    """
     yield Value(module, tensor), change
     for call in _calls_of(module, enclosing_function(change))[:5]:
         yield Value(module, tensor, frame_of(module, enclosing_function(change), Value(module, call), None)), call
@@ -208,18 +278,29 @@ def _calls_of(module: Module, function: ast.AST | None) -> list[ast.Call]:
     """The calls of a function of a file that is no method."""
     if not isinstance(function, ast.FunctionDef) or enclosing_class(function) is not None:
         return []
-    return [call for call in module.index.callers(function.name) if any(c.function is function for c in callees(Value(module, call)))]
+    return [
+        call
+        for call in module.index.callers(function.name)
+        if any(c.function is function for c in callees(Value(module, call)))
+    ]
 
 
 def _made(value: Value, change: ast.AST) -> list[Value]:
     """What made a tensor, or the elements of the list of which `tensors[i] += x` changes one."""
     made = origins(value, VIEWS)
-    if isinstance(change, ast.AugAssign) and isinstance(change.target, ast.Subscript) and made and all(isinstance(o.node, (ast.List, ast.ListComp)) for o in made):
+    if (
+        isinstance(change, ast.AugAssign)
+        and isinstance(change.target, ast.Subscript)
+        and made
+        and all(isinstance(o.node, (ast.List, ast.ListComp)) for o in made)
+    ):
         return origins(Value(value.module, value.node, value.frame, (EACH,)), VIEWS)
     elements = []
     for origin in made:
         if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.value, ast.Name):
-            elements += [made for element in put_in(origin.at(origin.node.value, ())) for made in origins(element, VIEWS)]
+            elements += [
+                made for element in put_in(origin.at(origin.node.value, ())) for made in origins(element, VIEWS)
+            ]
     return [*made, *elements]
 
 
@@ -227,12 +308,18 @@ def _is_replaced(tensor: ast.expr, origin: Value) -> bool:
     """`if self.training: x = other(x)` after it: what is left of it is not trained."""
     scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
     later = [b for b in reaching(tensor, scope) if b.lineno > origin.node.lineno] if scope is not None else []
-    return any(last_word(test) == "training" and truth for binding in later for test, truth in map(_plain, tests_around(binding)))
+    return any(
+        last_word(test) == "training" and truth
+        for binding in later
+        for test, truth in map(_plain, tests_around(binding))
+    )
 
 
 def _is_chosen_in_a_loop(origin: Value) -> bool:
     """`x = relu(layer(x)) if i < last else layer(x)`: which of them comes last is for the loop to know."""
-    return bool(loops_around(origin.node)) and any(within(test, loops_around(origin.node)[0]) for test, _ in tests_around(origin.node))
+    return bool(loops_around(origin.node)) and any(
+        within(test, loops_around(origin.node)[0]) for test, _ in tests_around(origin.node)
+    )
 
 
 def _keeps_output(origin: Value) -> bool:
@@ -258,12 +345,17 @@ def _has_graph(operand: Value) -> bool:
 def is_in_loss(module: Module, producer: Value, change: ast.AST) -> bool:
     """Does a backward run through what was made here? In a module it does; elsewhere it may be for a metric only."""
     last = _last_lines(module, enclosing_function(change))
-    return last.get("backward", 0) < change.lineno or max(last.get("open", 0), last.get(mark(producer), 0)) >= change.lineno
+    return (
+        last.get("backward", 0) < change.lineno
+        or max(last.get("open", 0), last.get(mark(producer), 0)) >= change.lineno
+    )
 
 
 @remembered
 def _last_lines(module: Module, function: ast.AST | None) -> dict:
-    """The last lines of a function (or the file's top) with a backward, one through what nobody can look into, one through each expression."""
+    """The last lines of a function (or the file's top) with a backward, one through what nobody can look into, one
+    through each expression.
+    """
     found: dict = {}
     for call in sorted(module.index.callers("backward"), key=lambda call: call.lineno):
         if enclosing_function(call) is function:
@@ -274,15 +366,21 @@ def _last_lines(module: Module, function: ast.AST | None) -> dict:
 
 
 def changed_leaf(module: Module, tensor: ast.expr) -> Value | None:
-    """The creation of the leaf (parameter, or tensor made with `requires_grad=True`) that a tensor is or is a view of."""
+    """The creation of the leaf (parameter, or tensor made with `requires_grad=True`) that a tensor is or is a view
+    of.
+    """
     found = origins(Value(module, tensor), VIEWS)
     leaves = [origin for origin in found if is_leaf(origin)]
-    others = [origin for origin in found if origin not in leaves and not isinstance(origin.node, ast.AugAssign)]  # itself, a round before
+    others = [
+        origin for origin in found if origin not in leaves and not isinstance(origin.node, ast.AugAssign)
+    ]  # itself, a round before
     return leaves[0] if leaves and not others else None
 
 
 def changed_in_sequence(made: Value) -> Iterator[tuple[ast.Call, ast.Call]]:
-    """The layers given to a Sequential that work in place on what the layer before them keeps: that layer, and the one in place."""
+    """The layers given to a Sequential that work in place on what the layer before them keeps: that layer, and the one
+    in place.
+    """
     before = None
     for argument in made.node.args:
         for origin in origins(made.at(argument, ()))[:1]:

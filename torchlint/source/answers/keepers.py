@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import TENSOR, kinds
@@ -13,7 +14,16 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, first_of_elifs, is_in, last_word, statement_of, within
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    enclosing_class,
+    enclosing_function,
+    first_of_elifs,
+    is_in,
+    last_word,
+    statement_of,
+    within,
+)
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import CUTS, requires_grad
 from torchlint.source.training.ranks import counts
@@ -21,12 +31,15 @@ from torchlint.source.training.ranks import counts
 MAX_KEEPERS = 50  # of one tensor that are asked whether they run before a change, the first ones
 
 VIEWS = frozenset(
-    ".view .squeeze .unsqueeze .transpose .permute .t .swapaxes .movedim .view_as torch.squeeze torch.unsqueeze torch.transpose torch.permute torch.t".split()
+    ".view .squeeze .unsqueeze .transpose .permute .t .swapaxes .movedim .view_as torch.squeeze torch.unsqueeze"
+    " torch.transpose torch.permute torch.t".split()
 )
 
 
 class Keeper(NamedTuple):
-    """A consumer that keeps its operand for backward, `what` in words; `use` is the read of the tensor that led there."""
+    """A consumer that keeps its operand for backward, `what` in words; `use` is the read of the tensor that led
+    there.
+    """
 
     node: ast.expr
     what: str
@@ -50,14 +63,22 @@ def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
         inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
         if node is use or not inside and node.lineno >= first or kept.line > change.end_lineno:
             continue
-        if enclosing_function(node) is enclosing_function(use) and not exclusive(node, change) and not _apart(node, change):
+        if (
+            enclosing_function(node) is enclosing_function(use)
+            and not exclusive(node, change)
+            and not _apart(node, change)
+        ):
             yield kept
 
 
 @remembered
 def _keeping(module: Module, name: str, bound: frozenset[int]) -> list[Keeper]:
     """What keeps the tensor that some bindings gave a name, in the order of the reads."""
-    return [kept for read in _reads(module, name).get(bound, ()) if (kept := _keeper(module, read, read) or _keeper_of_view(module, read))]
+    return [
+        kept
+        for read in _reads(module, name).get(bound, ())
+        if (kept := _keeper(module, read, read) or _keeper_of_view(module, read))
+    ]
 
 
 @remembered
@@ -71,7 +92,9 @@ def _reads(module: Module, name: str) -> dict[frozenset[int], list[ast.Name]]:
 
 
 def _view_of(module: Module, use: ast.expr) -> ast.expr:
-    """The largest view of a tensor that an expression takes: `x[:, t].squeeze(1)`; what shares its storage keeps it too."""
+    """The largest view of a tensor that an expression takes: `x[:, t].squeeze(1)`; what shares its storage keeps it
+    too.
+    """
     node = use
     if kinds(Value(module, use)) != {TENSOR} or not _is_run(module, enclosing_function(use)):
         return use
@@ -81,7 +104,12 @@ def _view_of(module: Module, use: ast.expr) -> ast.expr:
             node = parent
         elif isinstance(parent, ast.Attribute) and parent.attr in ("T", "mT"):
             node = parent
-        elif isinstance(parent, ast.Attribute) and f".{parent.attr}" in VIEWS and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        elif (
+            isinstance(parent, ast.Attribute)
+            and f".{parent.attr}" in VIEWS
+            and isinstance(parent.up, ast.Call)
+            and parent.up.func is parent
+        ):
             node = parent.up
         else:
             return node
@@ -112,7 +140,12 @@ def _keeper_of_view(module: Module, use: ast.Name) -> Keeper | None:
     """What keeps `last` of `last = out[:, t - 1]` before a change of `out`."""
     view = _view_of(module, use)
     assigned = view.up
-    if view is use or not isinstance(assigned, ast.Assign) or assigned.value is not view or not isinstance(assigned.targets[0], ast.Name):
+    if (
+        view is use
+        or not isinstance(assigned, ast.Assign)
+        or assigned.value is not view
+        or not isinstance(assigned.targets[0], ast.Name)
+    ):
         return None
     name = assigned.targets[0]
     for node in _reads(module, name.id).get(frozenset((id(name),)), ()):
@@ -126,7 +159,11 @@ def _apart(a: ast.AST, b: ast.AST) -> bool:
     child = a
     while (parent := child.up) is not None:
         if within(b, parent):
-            return isinstance(parent, ast.If) and any(is_in(child, one) and one is not other and _holds(other, b) for one in (parent.body, parent.orelse) for other in (parent.body, parent.orelse))
+            return isinstance(parent, ast.If) and any(
+                is_in(child, one) and one is not other and _holds(other, b)
+                for one in (parent.body, parent.orelse)
+                for other in (parent.body, parent.orelse)
+            )
         if isinstance(parent, ast.If):
             if is_in(child, parent.body) and isinstance(parent.body[-1], (ast.Return, ast.Raise)):
                 return True
@@ -160,19 +197,28 @@ def backward_between(module: Module, a: ast.AST, b: ast.AST) -> bool:
 
 
 _KEEPING_MODULES = frozenset(
-    f"torch.nn.{name}()" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
-    "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN LSTMCell GRUCell RNNCell Bilinear MultiheadAttention".split()
+    f"torch.nn.{name}()"
+    for name in (
+        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
+        "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN LSTMCell GRUCell RNNCell Bilinear "
+        "MultiheadAttention"
+    ).split()
 )
 _KEEPING_FUNCTIONS = frozenset(
-    "torch.log torch.log2 torch.log10 torch.log1p torch.abs torch.sin torch.cos torch.square torch.pow torch.nn.functional.gelu "
-    "torch.nn.functional.silu torch.nn.functional.leaky_relu torch.nn.functional.softplus torch.nn.functional.max_pool2d "
-    "torch.nn.functional.layer_norm .log .abs .sin .cos .square .pow .log1p torch.nn.GELU() torch.nn.SiLU() torch.nn.LeakyReLU() "
-    "torch.nn.MaxPool2d() torch.nn.MaxPool1d() torch.nn.Softplus() torch.nn.functional.normalize torch.nn.functional.cosine_similarity".split()
-    + [f"{prefix}{name}" for name in "norm std var logsumexp prod amax amin cumprod".split() for prefix in (".", "torch.", "torch.linalg.")]
+    "torch.log torch.log2 torch.log10 torch.log1p torch.abs torch.sin torch.cos torch.square torch.pow"
+    " torch.nn.functional.gelu torch.nn.functional.silu torch.nn.functional.leaky_relu torch.nn.functional.softplus"
+    " torch.nn.functional.max_pool2d torch.nn.functional.layer_norm .log .abs .sin .cos .square .pow .log1p"
+    " torch.nn.GELU() torch.nn.SiLU() torch.nn.LeakyReLU() torch.nn.MaxPool2d() torch.nn.MaxPool1d()"
+    " torch.nn.Softplus() torch.nn.functional.normalize torch.nn.functional.cosine_similarity".split()
+    + [
+        f"{prefix}{name}"
+        for name in "norm std var logsumexp prod amax amin cumprod".split()
+        for prefix in (".", "torch.", "torch.linalg.")
+    ]
 )
 _KEEPING_PRODUCTS = frozenset(
-    "torch.matmul torch.bmm torch.mm torch.mul torch.nn.functional.linear torch.nn.functional.conv1d torch.nn.functional.conv2d "
-    ".matmul .bmm .mm .mul torch.einsum".split()
+    "torch.matmul torch.bmm torch.mm torch.mul torch.nn.functional.linear torch.nn.functional.conv1d"
+    " torch.nn.functional.conv2d .matmul .bmm .mm .mul torch.einsum".split()
 )
 
 
@@ -186,7 +232,9 @@ def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | 
     node = _view_of(module, use)
     parent = node.up
     value = Value(module, parent)
-    if _is_only_read(module, parent.up if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) else parent):
+    if _is_only_read(
+        module, parent.up if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) else parent
+    ):
         return None
     if isinstance(parent, ast.BinOp):
         other = parent.right if parent.left is node else parent.left
@@ -211,7 +259,14 @@ def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | 
     if names <= _KEEPING_FUNCTIONS and requires_grad(Value(module, use)):
         return value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`"
     if names <= _KEEPING_PRODUCTS:
-        operands = [*value.node.args, *([value.node.func.value] if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"} else [])]
+        operands = [
+            *value.node.args,
+            *(
+                [value.node.func.value]
+                if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"}
+                else []
+            ),
+        ]
         if any(o is not node and requires_grad(Value(module, o)) for o in operands):
             return value.node, f"`{last_word(value.node.func)}`"
     return None
@@ -225,7 +280,9 @@ def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
     if isinstance(parent, ast.Attribute):
         if f".{parent.attr}" in CUTS or parent.attr in ("data", "shape", "dtype", "device", "ndim"):
             return True
-        return isinstance(parent.up, ast.Call) and parent.up.func is parent and _is_only_read(module, parent.up, depth - 1)
+        return (
+            isinstance(parent.up, ast.Call) and parent.up.func is parent and _is_only_read(module, parent.up, depth - 1)
+        )
     if isinstance(parent, ast.Call):
         return isinstance(parent.func, ast.Name) and parent.func.id in ("print", "float", "int", "bool", "len")
     if isinstance(parent, ast.BinOp):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
@@ -12,7 +13,15 @@ from torchlint.source.flow.kinds import ARRAY, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, children, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    LOOPS,
+    children,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    within,
+)
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, Act, acts
 from torchlint.source.training.events import may_call
@@ -27,20 +36,25 @@ MAX_BACKWARDS = 20  # through one expression, the first ones
 
 
 class Kept(NamedTuple):
-    """`part` of what a place collects still has its graph; `into` is the collection, `backward` where that graph was used."""
+    """`part` of what a place collects still has its graph; `into` is the collection, `backward` where that graph was
+    used.
+    """
 
     place: ast.AST
     part: ast.expr
     into: ast.expr
     backward: Value
-    is_loss: bool = False  # is the part itself what `.backward()` was called on, without a gradient? Then it is a tensor with one number
+    # is the part itself what `.backward()` was called on, without a gradient? Then it is a tensor with one number
+    is_loss: bool = False
 
 
 class Collecting(NamedTuple):
     place: ast.AST
     into: ast.expr
     added: list[ast.expr]
-    counted: ast.AST | None = None  # the loop whose counter says which slot is written: those of other loops are written again and again
+    counted: ast.AST | None = (
+        None  # the loop whose counter says which slot is written: those of other loops are written again and again
+    )
 
 
 def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
@@ -59,7 +73,11 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
             if any(other in inner for other in act.event.loops):
                 continue  # the inner loop is asked about itself
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
-            if part is not None and not _is_used_for_backward(module, place) and not _is_a_sum_of(module, part, loop, place):
+            if (
+                part is not None
+                and not _is_used_for_backward(module, place)
+                and not _is_a_sum_of(module, part, loop, place)
+            ):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
 
@@ -76,16 +94,30 @@ def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collectin
 
 def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept]:
     """The same for a method that makes one training step: what it adds to its object is kept from call to call."""
-    if function.name == "__init__" or enclosing_class(function) is None or not may_call(module, function.body, "backward"):
+    if (
+        function.name == "__init__"
+        or enclosing_class(function) is None
+        or not may_call(module, function.body, "backward")
+    ):
         return
-    places = [p for p in _collecting(module, function.body) if isinstance(base(p.into), ast.Attribute) and not _loops_between(p.place, function)]
+    places = [
+        p
+        for p in _collecting(module, function.body)
+        if isinstance(base(p.into), ast.Attribute) and not _loops_between(p.place, function)
+    ]
     if not places:
         return
-    backwards = _Backwards([act for act in acts(module, function.body) if act.role == BACKWARD and not act.event.loops], None)
+    backwards = _Backwards(
+        [act for act in acts(module, function.body) if act.role == BACKWARD and not act.event.loops], None
+    )
     for place in places:
         for act, used in backwards.through(module, place):
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
-            if part is not None and not _is_started_anew(module, place, function.body) and not _is_used_for_backward(module, place):
+            if (
+                part is not None
+                and not _is_started_anew(module, place, function.body)
+                and not _is_used_for_backward(module, place)
+            ):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
 
@@ -104,40 +136,62 @@ class _Backwards:
 
     def through(self, module: Module, place: Collecting) -> list[tuple[Act, set[tuple]]]:
         """Those through whose graphs what a place collects may come, in order."""
-        behind = {_part_of(n) for added in place.added for element in _elements(added) for n in graph(Value(module, element), strict=True).nodes.values()}
+        behind = {
+            _part_of(n)
+            for added in place.added
+            for element in _elements(added)
+            for n in graph(Value(module, element), strict=True).nodes.values()
+        }
         return [self.found[i] for i in sorted({i for part in behind for i in self.by_part.get(part, ())})]
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:
-    inside = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else node.values if isinstance(node, ast.Dict) else None
+    inside = (
+        node.elts
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set))
+        else node.values
+        if isinstance(node, ast.Dict)
+        else None
+    )
     return [node] if inside is None else [element for part in inside for element in _elements(part)]
 
 
 def _used_by(act, loop: ast.AST | None = None) -> set[tuple]:
-    """What certainly has a graph of all that a backward runs through; what it is called on has one in any case. A leaf has none, whoever
-    shares it, and what was computed before the loop is no graph of a round."""
+    """What certainly has a graph of all that a backward runs through; what it is called on has one in any case. A leaf
+    has none, whoever shares it, and what was computed before the loop is no graph of a round."""
     values = backpropagated(act)
     direct = [o for value in values for o in origins(value) if isinstance(o.node, (ast.Call, ast.BinOp, ast.AugAssign))]
     found = [*direct, *(node for value in values for node in graph(value).sure().values())]
-    return {_part_of(node) for node in found if not is_leaf(node) and not is_set_later(node) and not _is_older(node, loop)}
+    return {
+        _part_of(node) for node in found if not is_leaf(node) and not is_set_later(node) and not _is_older(node, loop)
+    }
 
 
 def _is_older(node: Value, loop: ast.AST | None) -> bool:
     if loop is None or node.frame is not None or within(node.node, loop):
         return False
-    return enclosing_function(node.node) is enclosing_function(loop) and not any(within(loop, around) for around in loops_around(node.node))
+    return enclosing_function(node.node) is enclosing_function(loop) and not any(
+        within(loop, around) for around in loops_around(node.node)
+    )
 
 
 def _is_loss(module: Module, part: ast.expr, act) -> bool:
     receiver, node = act.event.receiver, act.event.node
-    if receiver is None or act.event.method != "backward" or node.args or any(k.arg == "gradient" for k in node.keywords):
+    if (
+        receiver is None
+        or act.event.method != "backward"
+        or node.args
+        or any(k.arg == "gradient" for k in node.keywords)
+    ):
         return False
     mine = {o.key for o in origins(Value(module, part))}
     return bool(mine) and mine == {o.key for o in origins(receiver)}
 
 
 def _part_of(node: Value) -> tuple:
-    """An expression and the part of it that is meant: of `loss, size, log = criterion(x)` only the first has a graph for sure."""
+    """An expression and the part of it that is meant: of `loss, size, log = criterion(x)` only the first has a graph
+    for sure.
+    """
     return mark(node), node.path
 
 
@@ -149,13 +203,25 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
     module = info.module
     used: set[tuple] = set()
     for returned in step.returns:
-        losses = [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", "") == "loss"] if isinstance(returned, ast.Dict) else [returned]
+        losses = (
+            [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", "") == "loss"]
+            if isinstance(returned, ast.Dict)
+            else [returned]
+        )
         for loss in losses:
             behind = graph(Value(module, loss))
             used |= {_part_of(node) for node in behind.sure().values()}
-            used |= {_part_of(node) for node in list(behind.nodes.values())[:1] if isinstance(node.node, (ast.BinOp, ast.Call))}
+            used |= {
+                _part_of(node)
+                for node in list(behind.nodes.values())[:1]
+                if isinstance(node.node, (ast.BinOp, ast.Call))
+            }
     for place in _collecting(module, step.body):
-        if not isinstance(base(place.into), ast.Attribute) or _is_started_anew(module, place, step.body) or _is_used_for_backward(module, place):
+        if (
+            not isinstance(base(place.into), ast.Attribute)
+            or _is_started_anew(module, place, step.body)
+            or _is_used_for_backward(module, place)
+        ):
             continue
         text = unparsed(base(place.into))
         if any(text in unparsed(returned) for returned in step.returns):
@@ -184,7 +250,11 @@ def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Itera
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             yield from _assigned(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in ("append", "appendleft", "extend", "insert") and node.args and is_list(Value(module, node.func.value)):
+            if (
+                node.func.attr in ("append", "appendleft", "extend", "insert")
+                and node.args
+                and is_list(Value(module, node.func.value))
+            ):
                 yield Collecting(node, node.func.value, [node.args[-1]])
             elif methods:  # of methods that call each other, only the first few: they may do it in a circle
                 yield from _by_method(module, node, methods)
@@ -208,7 +278,11 @@ def _is_list(origin: Value) -> bool:
         return bool(holders) and all(_holds_lists(holder) for holder in holders)
     if not isinstance(node, ast.Call) or origin.path:
         return False
-    return {c.name for c in callees(origin)} in ({"builtins.list"}, {"collections.deque"}) or isinstance(node.func, ast.Name) and node.func.id in ("list", "deque")
+    return (
+        {c.name for c in callees(origin)} in ({"builtins.list"}, {"collections.deque"})
+        or isinstance(node.func, ast.Name)
+        and node.func.id in ("list", "deque")
+    )
 
 
 def _holds_lists(holder: Value) -> bool:
@@ -227,12 +301,20 @@ def _assigned(node: ast.Assign) -> Iterator[Collecting]:
             if any(unparsed(part) == text for part in _factors(mine)):  # `mean = 0.9 * mean + 0.1 * loss`
                 yield Collecting(node, target, [added])
                 return
-    if isinstance(value, ast.Call) and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack") and value.args:
+    if (
+        isinstance(value, ast.Call)
+        and last_word(value.func) in ("cat", "concat", "stack", "hstack", "vstack")
+        and value.args
+    ):
         pieces = getattr(value.args[0], "elts", ())
         if any(unparsed(piece) == text for piece in pieces):
             yield Collecting(node, target, [piece for piece in pieces if unparsed(piece) != text])
     elif isinstance(target, ast.Subscript) and not isinstance(target.slice, (ast.Constant, ast.Slice)):
-        counted = [loop for name in ast.walk(target.slice) if isinstance(name, ast.Name) and (loop := _counter(name, node)) is not None]
+        counted = [
+            loop
+            for name in ast.walk(target.slice)
+            if isinstance(name, ast.Name) and (loop := _counter(name, node)) is not None
+        ]
         if counted:
             yield Collecting(node, target, [value], counted[0])
 
@@ -252,7 +334,9 @@ def _counter(name: ast.Name, node: ast.AST) -> ast.AST | None:
     """The loop around a place whose variable a name is, so that each of its rounds has its own slot."""
     around = node.up
     while around is not None and not isinstance(around, FUNCTIONS):
-        if isinstance(around, ast.For) and any(isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(around.target)):
+        if isinstance(around, ast.For) and any(
+            isinstance(n, ast.Name) and n.id == name.id for n in ast.walk(around.target)
+        ):
             return around
         around = around.up
     return None
@@ -263,7 +347,12 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
     if not call.args or not isinstance(call.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
         return
     for callee in callees(Value(module, call)):
-        if callee.kind != "function" or callee.owner is None or callee.owner.is_module or len(call.args) + 1 > len(callee.function.args.args):
+        if (
+            callee.kind != "function"
+            or callee.owner is None
+            or callee.owner.is_module
+            or len(call.args) + 1 > len(callee.function.args.args)
+        ):
             continue
         me = callee.function.args.args[0].arg
         added = []
@@ -295,9 +384,18 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Dict):
         for element in node.values:
             yield from _parts(value.at(element, ()), used)
-    elif isinstance(node, ast.Call) and "detach" in last_word(node.func).lower() or isinstance(node, ast.Name) and _NUMBERS.search(node.id):
+    elif (
+        isinstance(node, ast.Call)
+        and "detach" in last_word(node.func).lower()
+        or isinstance(node, ast.Name)
+        and _NUMBERS.search(node.id)
+    ):
         return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
-    elif not under_no_grad(value.module, node) and not any(map(is_cut, origins(value))) and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values()):
+    elif (
+        not under_no_grad(value.module, node)
+        and not any(map(is_cut, origins(value)))
+        and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values())
+    ):
         yield node
 
 
@@ -312,15 +410,25 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
 
 
 def _is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
-    """Does it forget, each round or now and then? What a few counted rounds collect and then is forgotten does no harm either."""
+    """Does it forget, each round or now and then? What a few counted rounds collect and then is forgotten does no harm
+    either.
+    """
     if _is_started_anew(module, place, loop.body) or _forgets(module, place, loop):
         return True
-    is_counted = isinstance(loop, ast.While) or isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) in ("range", "trange")
-    return is_counted and any(_is_started_anew(module, place, outer.body) or _forgets(module, place, outer) for outer in loops_around(loop))
+    is_counted = (
+        isinstance(loop, ast.While)
+        or isinstance(loop.iter, ast.Call)
+        and last_word(loop.iter.func) in ("range", "trange")
+    )
+    return is_counted and any(
+        _is_started_anew(module, place, outer.body) or _forgets(module, place, outer) for outer in loops_around(loop)
+    )
 
 
 def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
-    """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`, somewhere in a loop."""
+    """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`,
+    somewhere in a loop.
+    """
     memo, key = module.world.memo, ("forgets", id(loop))
     if key not in memo:
         memo[key] = {text for node in ast.walk(loop) for text in _forgotten(node)}
@@ -336,17 +444,27 @@ def _forgotten(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Assign):
         for outer in node.targets:
             for target in getattr(outer, "elts", [outer]):
-                holder = target.value if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice) else target
+                holder = (
+                    target.value
+                    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
+                    else target
+                )
                 text = ast.unparse(holder)
                 is_end = isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) == text
-                if is_end or not any(type(inner) is type(holder) and ast.unparse(inner) == text for inner in ast.walk(node.value)):
+                if is_end or not any(
+                    type(inner) is type(holder) and ast.unparse(inner) == text for inner in ast.walk(node.value)
+                ):
                     yield text
 
 
 def _is_started_anew(module: Module, place: Collecting, body: list[ast.stmt]) -> bool:
     """Does each round begin with an empty collection, or is it something that forgets?"""
     text, started = unparsed(base(place.into)), _started(module, body)
-    return any(statement is not place.place for statement in started.assigned.get(text, ())) or text in started.cleared or any(text in deleted for deleted in started.deleted)
+    return (
+        any(statement is not place.place for statement in started.assigned.get(text, ()))
+        or text in started.cleared
+        or any(text in deleted for deleted in started.deleted)
+    )
 
 
 class _Started(NamedTuple):
@@ -360,13 +478,29 @@ class _Started(NamedTuple):
 @remembered
 def _started(module: Module, body: list[ast.stmt]) -> _Started:
     found = _Started({}, set(), set())
-    for statement in [statement for outer in body for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])]:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target] if isinstance(statement, (ast.AnnAssign, ast.For)) else []
+    for statement in [
+        statement
+        for outer in body
+        for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])
+    ]:
+        targets = (
+            statement.targets
+            if isinstance(statement, ast.Assign)
+            else [statement.target]
+            if isinstance(statement, (ast.AnnAssign, ast.For))
+            else []
+        )
         for target in targets:
             for part in getattr(target, "elts", [target]):
                 found.assigned.setdefault(unparsed(part), []).append(statement)
         call = statement.value if isinstance(statement, ast.Expr) else None
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("clear", "reset") and not call.args and not call.keywords:
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr in ("clear", "reset")
+            and not call.args
+            and not call.keywords
+        ):
             found.cleared.add(unparsed(call.func.value))
         elif isinstance(statement, ast.Delete):
             found.deleted.update(map(unparsed, statement.targets))
@@ -392,13 +526,25 @@ def _is_bounded(module: Module, holder: ast.Name) -> bool:
     """`deque(maxlen=100)` forgets."""
     scope = holder.at.lookup(holder.id)
     bound = [getattr(b, "up", None) for b in (scope.bindings.get(holder.id, ()) if scope else ())]
-    return any(isinstance(b, (ast.Assign, ast.AnnAssign)) and isinstance(b.value, ast.Call) and any(k.arg == "maxlen" for k in b.value.keywords) for b in bound)
+    return any(
+        isinstance(b, (ast.Assign, ast.AnnAssign))
+        and isinstance(b.value, ast.Call)
+        and any(k.arg == "maxlen" for k in b.value.keywords)
+        for b in bound
+    )
 
 
 def _read(node: ast.expr) -> ast.expr:
     if isinstance(node.ctx, ast.Load):
         return node
-    copy = ast.copy_location(ast.Name(node.id, ast.Load()) if isinstance(node, ast.Name) else ast.Attribute(node.value, node.attr, ast.Load()), node)
+    copy = ast.copy_location(
+        (
+            ast.Name(node.id, ast.Load())
+            if isinstance(node, ast.Name)
+            else ast.Attribute(node.value, node.attr, ast.Load())
+        ),
+        node,
+    )
     copy.up, copy.pos = node.up, node.pos
     if isinstance(node, ast.Name):
         copy.at = node.at
@@ -407,7 +553,9 @@ def _read(node: ast.expr) -> ast.expr:
 
 @remembered
 def _leading_to_backward(module: Module, scope: ast.AST) -> set[str]:
-    """The names and attributes that go, through assignments and loops of a piece of code, into something that runs backward or computes gradients."""
+    """The names and attributes that go, through assignments and loops of a piece of code, into something that runs
+    backward or computes gradients.
+    """
     sources: dict[str, set[str]] = {}  # by each word: those of which it is made
     found: set[str] = set()
     for node in module.index.inside(scope, ast.Assign, ast.AugAssign, ast.For, ast.comprehension, ast.Call):

@@ -1,4 +1,6 @@
-"""Tensors that were meant to be learned but are the result of an operation on the leaf, so that their gradient is never kept."""
+"""Tensors that were meant to be learned but are the result of an operation on the leaf, so that their gradient is never
+kept.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,17 @@ from torchlint.source.training.optimizers import is_optimizer
 
 # What returns the very tensor it was given unless something changes.
 _MOVES = frozenset(".to .cuda .half .double .bfloat16 .type".split())
-_CHANGES = _MOVES | frozenset(".clone .view .reshape .unsqueeze .squeeze .transpose .permute .t .mul .add .div .sub .contiguous .expand .repeat".split())
+_CHANGES = _MOVES | frozenset(
+    ".clone .view .reshape .unsqueeze .squeeze .transpose .permute .t .mul .add .div .sub .contiguous .expand "
+    ".repeat".split()
+)
 _FLOATS = frozenset(("torch.float", "torch.float32", "float"))
 
 
 class NonLeaf(NamedTuple):
-    """`made` is the expression of which nobody keeps a gradient, `leaf` the tensor in it that was made to be learned; `use` wants a leaf."""
+    """`made` is the expression of which nobody keeps a gradient, `leaf` the tensor in it that was made to be learned;
+    `use` wants a leaf.
+    """
 
     made: Value
     leaf: Value
@@ -69,13 +76,19 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
 
 
 def _keeps_it(call: ast.Call) -> bool:
-    """`.to("cpu")` and `.to(torch.float32)` of a new tensor return the same tensor; so may `.type(…)` and a dtype from elsewhere."""
+    """`.to("cpu")` and `.to(torch.float32)` of a new tensor return the same tensor; so may `.type(…)` and a dtype from
+    elsewhere.
+    """
     word = last_word(call.func)
     if word in ("cuda", "half", "double", "bfloat16"):
         return False
     given = [*call.args, *(k.value for k in call.keywords)]
     texts = [unparsed(g) for g in given]
-    return word == "type" or not given or all(t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) for t in texts)
+    return (
+        word == "type"
+        or not given
+        or all(t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) for t in texts)
+    )
 
 
 def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
@@ -83,11 +96,20 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     target = statement.targets[0]
     value = Value(module, statement.value)
     if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp)) and isinstance(target, ast.Name):
-        return _in_a_list(module, statement.value, [use for use in uses(module, target) if _wants_leaf(module, use) == "optimizer"])
-    if isinstance(statement.value, ast.Call) and statement.value.args and isinstance(statement.value.args[0], (ast.List, ast.Tuple)) and _is_optimizer(module, statement.value):
+        return _in_a_list(
+            module, statement.value, [use for use in uses(module, target) if _wants_leaf(module, use) == "optimizer"]
+        )
+    if (
+        isinstance(statement.value, ast.Call)
+        and statement.value.args
+        and isinstance(statement.value.args[0], (ast.List, ast.Tuple))
+        and _is_optimizer(module, statement.value)
+    ):
         return _in_a_list(module, statement.value.args[0], [statement.value])
     is_returned = _calls_a_function(module, statement.value)
-    if not (is_returned or _may_hold_leaf(module, statement.value)) or not isinstance(target, (ast.Name, ast.Attribute)):
+    if not (is_returned or _may_hold_leaf(module, statement.value)) or not isinstance(
+        target, (ast.Name, ast.Attribute)
+    ):
         return None
     if isinstance(target, ast.Attribute) and (found := _as_parameter(module, statement, value, target)) is not None:
         return found
@@ -109,7 +131,11 @@ def _calls_a_function(module: Module, node: ast.expr) -> bool:
         return False
     scope = node.func.at.lookup(node.func.id)
     made = [b for b in scope.bindings[node.func.id] if isinstance(b, ast.FunctionDef)] if scope is not None else []
-    return any("requires_grad" in line for function in made for line in module.index.lines[function.lineno : function.end_lineno])
+    return any(
+        "requires_grad" in line
+        for function in made
+        for line in module.index.lines[function.lineno : function.end_lineno]
+    )
 
 
 def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLeaf | None:
@@ -125,9 +151,15 @@ def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLea
 def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
     """To be asked first, because most assignments have nothing to do with leaves."""
     changed = node.operand if isinstance(node, ast.UnaryOp) else node
-    if not (isinstance(changed, ast.BinOp) or isinstance(changed, ast.Call) and "." + last_word(changed.func) in _CHANGES):
+    if not (
+        isinstance(changed, ast.BinOp) or isinstance(changed, ast.Call) and "." + last_word(changed.func) in _CHANGES
+    ):
         return False
-    return module.index.says("requires_grad=True") or module.index.says("requires_grad_(") or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
+    return (
+        module.index.says("requires_grad=True")
+        or module.index.says("requires_grad_(")
+        or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
+    )
 
 
 def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: ast.Attribute) -> NonLeaf | None:
@@ -139,7 +171,11 @@ def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: a
     if not isinstance(target.value, ast.Name):
         return None  # `self.embedding.weight.data = …` fills a parameter that is there
     found = non_leaf(value)
-    if found is None or found[0].node is not statement.value or {c.name for c in callees(found[1])} != {"torch.nn.Parameter"}:
+    if (
+        found is None
+        or found[0].node is not statement.value
+        or {c.name for c in callees(found[1])} != {"torch.nn.Parameter"}
+    ):
         return None
     if not any(inner is found[1].node for inner in ast.walk(statement.value)):
         return None  # the parameter itself is registered under another name
@@ -147,12 +183,20 @@ def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: a
 
 
 def _wants_leaf(module: Module, use: ast.Name | ast.Attribute) -> str | None:
-    """What a use needs a leaf for: its `.grad`, or an optimizer; empty where `retain_grad` was called; None for any other use."""
+    """What a use needs a leaf for: its `.grad`, or an optimizer; empty where `retain_grad` was called; None for any
+    other use.
+    """
     parent = use.up
     if isinstance(parent, ast.Attribute):
         if parent.attr == "grad":
             return "grad"
-        return "" if parent.attr in ("retain_grad", "register_hook", "detach_", "requires_grad_") or not isinstance(parent.ctx, ast.Load) and parent.attr == "requires_grad" else None
+        return (
+            ""
+            if parent.attr in ("retain_grad", "register_hook", "detach_", "requires_grad_")
+            or not isinstance(parent.ctx, ast.Load)
+            and parent.attr == "requires_grad"
+            else None
+        )
     node: ast.AST = use
     while isinstance(node.up, (ast.List, ast.Tuple, ast.Dict, ast.Starred)):
         node = node.up
@@ -166,4 +210,8 @@ def _wants_leaf(module: Module, use: ast.Name | ast.Attribute) -> str | None:
 
 
 def _is_optimizer(module: Module, call: ast.Call) -> bool:
-    return any(c.name.startswith("torch.optim.") and "lr_scheduler" not in c.name for c in callees(Value(module, call)) if c.name) and is_optimizer(Value(module, call))
+    return any(
+        c.name.startswith("torch.optim.") and "lr_scheduler" not in c.name
+        for c in callees(Value(module, call))
+        if c.name
+    ) and is_optimizer(Value(module, call))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
@@ -18,9 +19,15 @@ from torchlint.source.training.optimizers import constructor_argument, holding, 
 from torchlint.source.training.regions import runs_without_grad
 
 MAX_OPTIMIZERS, MAX_BACKWARDS = 12, 20
-_ON_PURPOSE = re.compile(r"teacher|target|ema|frozen|pretrain|vgg|lpips|percept|(^|_)ref|(^|_)old|prior|momentum|oracle|judge|clip|loss|criterion|metric|augment|transform")
-_ELSEWHERE = re.compile(r"requires_grad|add_param_group|\.prepare\(|deepspeed|named_parameters|setattr|autograd\.grad|functional_call|load_state_dict|param_groups\s*(\.|\+)")
-_HARMLESS_METHODS = frozenset("train zero_grad to cuda cpu float half state_dict apply parameters forward weight bias".split())
+_ON_PURPOSE = re.compile(
+    r"teacher|target|ema|frozen|pretrain|vgg|lpips|percept|(^|_)ref|(^|_)old|prior|momentum|oracle|judge|clip|loss|criterion|metric|augment|transform"
+)
+_ELSEWHERE = re.compile(
+    r"requires_grad|add_param_group|\.prepare\(|deepspeed|named_parameters|setattr|autograd\.grad|functional_call|load_state_dict|param_groups\s*(\.|\+)"
+)
+_HARMLESS_METHODS = frozenset(
+    "train zero_grad to cuda cpu float half state_dict apply parameters forward weight bias".split()
+)
 
 
 class Orphan(NamedTuple):
@@ -45,7 +52,13 @@ def orphans(module: Module) -> Iterator[Orphan]:
         trained = [o for o in optimizers if any(holds(o, func) for func in networks)]
         for func in networks:
             made = _made(func)
-            if made is None or id(made.node) in seen or not trained or any(holds(o, func) is not False for o in optimizers) or not _is_used_plainly(module, func.node):
+            if (
+                made is None
+                or id(made.node) in seen
+                or not trained
+                or any(holds(o, func) is not False for o in optimizers)
+                or not _is_used_plainly(module, func.node)
+            ):
                 continue
             seen.add(id(made.node))
             yield Orphan(trained[0], made, func.node)
@@ -60,7 +73,11 @@ def orphans(module: Module) -> Iterator[Orphan]:
 def _optimizers(module: Module) -> list[Value]:
     found = []
     for call in list(module.index.calls):
-        if last_word(call.func)[:1].isupper() and (call.args or call.keywords) and kinds(Value(module, call)) == {OPTIMIZER}:
+        if (
+            last_word(call.func)[:1].isupper()
+            and (call.args or call.keywords)
+            and kinds(Value(module, call)) == {OPTIMIZER}
+        ):
             if constructor_argument(Value(module, call)) is None:
                 return []
             found.append(Value(module, call))
@@ -68,12 +85,20 @@ def _optimizers(module: Module) -> list[Value]:
 
 
 def _is_plain_call(node: Value) -> bool:
-    return isinstance(node.node, ast.Call) and isinstance(node.node.func, (ast.Name, ast.Attribute)) and is_model_call(_outermost(node))
+    return (
+        isinstance(node.node, ast.Call)
+        and isinstance(node.node.func, (ast.Name, ast.Attribute))
+        and is_model_call(_outermost(node))
+    )
 
 
 def _outermost(node: Value) -> Value:
     """The call in the training code, where a class was looked into."""
-    while node.frame is not None and node.frame.call is not None and isinstance(node.frame.call.node.func, (ast.Name, ast.Attribute)):
+    while (
+        node.frame is not None
+        and node.frame.call is not None
+        and isinstance(node.frame.call.node.func, (ast.Name, ast.Attribute))
+    ):
         node = node.frame.call
     return node
 
@@ -84,18 +109,30 @@ def _called(node: Value) -> Value:
 
 
 def _made(func: Value) -> Value | None:
-    """The one place of this file that makes a called network, if it has weights to learn and nothing says that it is not to learn."""
+    """The one place of this file that makes a called network, if it has weights to learn and nothing says that it is
+    not to learn.
+    """
     places = list(identity(func).values())
     if len(places) != 1 or _ON_PURPOSE.search(unparsed(func.node).lower()):
         return None
     made = places[0]
-    if not isinstance(made.node, ast.Call) or made.module is not func.module or made.path or kinds(made) != {MODULE} or runs_without_grad(func):
+    if (
+        not isinstance(made.node, ast.Call)
+        or made.module is not func.module
+        or made.path
+        or kinds(made) != {MODULE}
+        or runs_without_grad(func)
+    ):
         return None
     if any(k.arg in ("pretrained", "weights", None) for k in made.node.keywords):
         return None
     for callee in callees(made):
         if callee.kind == "class" and callee.owner is not None:
-            if callee.owner.is_module and _has_weights(callee.owner.node) and not any(name is None for name in callee.owner.foreign):
+            if (
+                callee.owner.is_module
+                and _has_weights(callee.owner.node)
+                and not any(name is None for name in callee.owner.foreign)
+            ):
                 return made
         elif callee.name.startswith("torch.nn.") and not is_stateless(callee.name) and callee.name.count(".") == 2:
             return made
@@ -103,16 +140,39 @@ def _made(func: Value) -> Value | None:
 
 
 def _has_weights(node: ast.ClassDef) -> bool:
-    layers = ("Linear", "Conv1d", "Conv2d", "Conv3d", "Embedding", "LSTM", "GRU", "RNN", "ConvTranspose2d", "LSTMCell", "GRUCell", "MultiheadAttention", "Parameter")
+    layers = (
+        "Linear",
+        "Conv1d",
+        "Conv2d",
+        "Conv3d",
+        "Embedding",
+        "LSTM",
+        "GRU",
+        "RNN",
+        "ConvTranspose2d",
+        "LSTMCell",
+        "GRUCell",
+        "MultiheadAttention",
+        "Parameter",
+    )
     return any(isinstance(n, ast.Call) and last_word(n.func) in layers for n in ast.walk(node))
 
 
 def _is_free_parameter(node: Value) -> bool:
     """`scale = nn.Parameter(…)` outside of a module."""
     statement = getattr(node.node, "up", None)
-    if not (isinstance(node.node, ast.Call) and isinstance(statement, ast.Assign) and len(statement.targets) == 1 and not node.path):
+    if not (
+        isinstance(node.node, ast.Call)
+        and isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and not node.path
+    ):
         return False
-    return isinstance(statement.targets[0], ast.Name) and {c.name for c in callees(node)} == {"torch.nn.Parameter"} and len(node.node.args) == 1
+    return (
+        isinstance(statement.targets[0], ast.Name)
+        and {c.name for c in callees(node)} == {"torch.nn.Parameter"}
+        and len(node.node.args) == 1
+    )
 
 
 def _is_held(node: Value, optimizers: list[Value]) -> bool:
@@ -120,7 +180,9 @@ def _is_held(node: Value, optimizers: list[Value]) -> bool:
 
 
 def _is_used_plainly(module: Module, func: ast.expr) -> bool:
-    """Is it only called, moved and put in train mode? Whoever is given it as an argument may train it, and `eval()` says that it is not to learn."""
+    """Is it only called, moved and put in train mode? Whoever is given it as an argument may train it, and `eval()`
+    says that it is not to learn.
+    """
     text = unparsed(func)
     for node in module.index.nodes(type(func)):
         if not isinstance(node.ctx, ast.Load) or last_word(node) != last_word(func) or unparsed(node) != text:
@@ -129,6 +191,10 @@ def _is_used_plainly(module: Module, func: ast.expr) -> bool:
         if isinstance(parent, ast.Attribute):
             if parent.attr not in _HARMLESS_METHODS:
                 return False
-        elif isinstance(parent, ast.Call) and node in parent.args or isinstance(parent, (ast.keyword, ast.Tuple, ast.List, ast.Dict, ast.Return, ast.Assign)):
+        elif (
+            isinstance(parent, ast.Call)
+            and node in parent.args
+            or isinstance(parent, (ast.keyword, ast.Tuple, ast.List, ast.Dict, ast.Return, ast.Assign))
+        ):
             return False
     return True

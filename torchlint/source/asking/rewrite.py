@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from torchlint.finding import Edit, Span
 from torchlint.source.flow.module import Module
@@ -19,7 +20,9 @@ def has_stars(call: ast.Call) -> bool:
     return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
 
 
-def rewrite(module: Module, node: ast.expr, change: Callable[[libcst.BaseExpression], libcst.BaseExpression]) -> Edit | None:
+def rewrite(
+    module: Module, node: ast.expr, change: Callable[[libcst.BaseExpression], libcst.BaseExpression]
+) -> Edit | None:
     """The edit that puts `change(node)` in the place of an expression; None where libcst cannot read it."""
     import libcst
 
@@ -41,7 +44,9 @@ def with_keyword(module: Module, call: ast.Call, name: str, value: str) -> Edit 
     """Give a call a keyword argument, or another value for the one it has."""
     import libcst
 
-    if has_stars(call) or any(isinstance(a, ast.GeneratorExp) for a in call.args):  # `f(x for x in y)` takes no second argument
+    if has_stars(call) or any(
+        isinstance(a, ast.GeneratorExp) for a in call.args
+    ):  # `f(x for x in y)` takes no second argument
         return None
 
     def change(node):
@@ -78,7 +83,9 @@ def without_argument(module: Module, call: ast.Call, argument: ast.AST) -> Edit 
     def change(node):
         kept = [a for i, a in enumerate(node.args) if i != place]
         if kept and place == len(node.args) - 1:
-            kept[-1] = kept[-1].with_changes(comma=node.args[-1].comma, whitespace_after_arg=node.args[-1].whitespace_after_arg)
+            kept[-1] = kept[-1].with_changes(
+                comma=node.args[-1].comma, whitespace_after_arg=node.args[-1].whitespace_after_arg
+            )
         return node.with_changes(args=tuple(kept))
 
     return rewrite(module, call, change)
@@ -94,7 +101,9 @@ def with_callee(module: Module, call: ast.Call, name: str) -> Edit | None:
 def with_suffix(module: Module, node: ast.expr, suffix: str) -> Edit | None:
     """`x` becomes `x.suffix`, with parentheses where `x` needs them."""
     text = module.segment(node)
-    atom = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp))
+    atom = isinstance(
+        node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp)
+    )
     return Edit(module.span(node), f"{text}{suffix}" if atom else f"({text}){suffix}")
 
 
@@ -140,11 +149,17 @@ def delete_statement(module: Module, statement: ast.stmt) -> Edit | None:
 
 
 def wrap(module: Module, first: ast.stmt, last: ast.stmt, header: str) -> tuple[Edit, ...]:
-    """Put whole statements of one block under a header such as `with torch.no_grad():`; empty where a string would change."""
+    """Put whole statements of one block under a header such as `with torch.no_grad():`; empty where a string would
+    change.
+    """
     at, indent = _own_line(module, first)
     if at is None or _strings_over_lines(first, last):
         return ()
-    step = "\t" if indent.startswith("\t") or module.index.text.count("\n\t") > module.index.text.count("\n    ") else "    "
+    step = (
+        "\t"
+        if indent.startswith("\t") or module.index.text.count("\n\t") > module.index.text.count("\n    ")
+        else "    "
+    )
     edits = [Edit(Span(at, 1, at, 1), f"{indent}{header}{_newline(module)}{step}")]
     for line in range(at + 1, last.end_lineno + 1):
         if module.index.lines[line - 1].strip():
@@ -155,11 +170,15 @@ def wrap(module: Module, first: ast.stmt, last: ast.stmt, header: str) -> tuple[
 def add_import(module: Module, statement: str) -> Edit | None:
     """An edit that adds an import after the last import at the top of the file; None if the file has it already."""
     bound = module.tree.scope.bindings.get(statement.removeprefix("import "), ())
-    if any(isinstance(b, ast.alias) and not b.asname for b in bound) or re.search(rf"^{re.escape(statement)}\s*(#.*)?$", module.index.text, re.MULTILINE):
+    if any(isinstance(b, ast.alias) and not b.asname for b in bound) or re.search(
+        rf"^{re.escape(statement)}\s*(#.*)?$", module.index.text, re.MULTILINE
+    ):
         return None
     last = 0
     for node in module.tree.body:
-        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        is_docstring = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
         if isinstance(node, (ast.Import, ast.ImportFrom)) or (is_docstring and node is module.tree.body[0]):
             last = node.end_lineno
         else:
@@ -171,7 +190,11 @@ def _own_line(module: Module, statement: ast.stmt) -> tuple[int | None, str]:
     """The line a statement begins, and its indentation; None if something else stands before it on that line."""
     decorators = getattr(statement, "decorator_list", None)
     line = decorators[0].lineno if decorators else statement.lineno
-    before = module.index.lines[line - 1].encode()[: decorators[0].col_offset - 1 if decorators else statement.col_offset].decode(errors="ignore")
+    before = (
+        module.index.lines[line - 1]
+        .encode()[: decorators[0].col_offset - 1 if decorators else statement.col_offset]
+        .decode(errors="ignore")
+    )
     is_elif = isinstance(statement, ast.If) and module.index.lines[line - 1][len(before) :].startswith("elif")
     return (line, before) if not before.strip() and not is_elif else (None, "")
 
@@ -180,7 +203,9 @@ def _strings_over_lines(first: ast.stmt, last: ast.stmt) -> bool:
     block, start = block_of(first)
     for statement in block[start : block_of(last)[1] + 1]:
         for node in ast.walk(statement):
-            if isinstance(node, (ast.Constant, ast.JoinedStr)) and getattr(node, "end_lineno", 0) != getattr(node, "lineno", 0):
+            if isinstance(node, (ast.Constant, ast.JoinedStr)) and getattr(node, "end_lineno", 0) != getattr(
+                node, "lineno", 0
+            ):
                 return True
     return False
 

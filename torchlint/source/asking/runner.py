@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import traceback
-from typing import Iterable
+from collections.abc import Iterable
 
 import msgspec
 
@@ -48,7 +48,8 @@ def arm(armed: Armed, module: Module) -> Armed:
     return [
         (r, t)
         for r, t in armed
-        if (not t.words or module.mentions("|".join(t.words))) and all("|" not in need or module.mentions(need) for need in t.needs)
+        if (not t.words or module.mentions("|".join(t.words)))
+        and all("|" not in need or module.mentions(need) for need in t.needs)
     ]
 
 
@@ -90,7 +91,9 @@ class _Runs:
         try:
             for finding in rule.function(trigger)(place):
                 severity = rule.severity or finding.severity
-                self.findings.append(msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity))
+                self.findings.append(
+                    msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity)
+                )
         except RecursionError:  # nobody writes by hand what is as deep as that: nothing is known of this place
             self.module.world.forget_searches()
         except Exception as error:
@@ -101,10 +104,15 @@ class _Runs:
 
     def _crash(self, rule: Rule, place, error: Exception) -> Finding:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"rule {rule.code} failed here: {type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+        message = (
+            f"rule {rule.code} failed here: {type(error).__name__}: {error}"
+            f" ({os.path.basename(where.filename)}:{where.lineno})"
+        )
         node = place.node if hasattr(place.node, "lineno") else None
         span = self.module.span(node) if node else Span(1, 1, 1, 1)
-        return Finding("TL000", "rule_crashed", self.module.path, span, message.splitlines()[0], "please report this", "error")
+        return Finding(
+            "TL000", "rule_crashed", self.module.path, span, message.splitlines()[0], "please report this", "error"
+        )
 
     def calls(self, armed: Armed) -> None:
         wanted: dict[str, Armed] = {}
@@ -143,6 +151,7 @@ class _Runs:
         if trigger.unknown or not all(name.startswith(".") for name in hits):
             return True
         return any(
-            c.receiver is not None and kinds(c.receiver) and kinds(c.receiver) <= {TENSOR, PARAMETER, MODULE} for c in callees(value) if c.name in hits
+            c.receiver is not None and kinds(c.receiver) and kinds(c.receiver) <= {TENSOR, PARAMETER, MODULE}
+            for c in callees(value)
+            if c.name in hits
         )
-

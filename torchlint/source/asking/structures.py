@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
@@ -77,7 +77,9 @@ class ModuleClass(Place):
 
     @property
     def layers_cut_off(self) -> list[tuple[Value, ast.expr, str]]:
-        """The cuts in `forward` behind which a layer of this class gets no gradient: the cut, the layer's call, its name."""
+        """The cuts in `forward` behind which a layer of this class gets no gradient: the cut, the layer's call, its
+        name.
+        """
         return list(layers_cut_off(self.info))
 
     @property
@@ -95,7 +97,9 @@ class ModuleClass(Place):
         for name, entries in self.info.attributes.items():
             for entry in entries:
                 target = entry.target if entry.target is not None else entry.value
-                for value in origins(Value(entry.module, target)) if entry.target is None else _stored(entry.module, target):
+                for value in (
+                    origins(Value(entry.module, target)) if entry.target is None else _stored(entry.module, target)
+                ):
                     yield name, Origin(value), entry.method
 
 
@@ -125,7 +129,11 @@ class Loop(Place):
         """Where the loss of a backward comes from, before a GradScaler scaled it."""
         found = []
         for origin in origins(backward.on) if backward.on is not None else ():
-            scaled = isinstance(origin.node, ast.Call) and isinstance(origin.node.func, ast.Attribute) and origin.node.func.attr == "scale"
+            scaled = (
+                isinstance(origin.node, ast.Call)
+                and isinstance(origin.node.func, ast.Attribute)
+                and origin.node.func.attr == "scale"
+            )
             found += origins(origin.at(origin.node.args[0], ())) if scaled and origin.node.args else [origin]
         return [Origin(v) for v in found]
 

@@ -1,9 +1,11 @@
-"""What a rule is given: a call, a node, a module class or a loop, with the questions it may ask and the findings it may make."""
+"""What a rule is given: a call, a node, a module class or a loop, with the questions it may ask and the findings it may
+make.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.finding import Applicability, Edit, Finding, Fix, Note, Severity
 from torchlint.source.answers import batches, float64_arrays, inplace
@@ -28,7 +30,15 @@ from torchlint.source.training import devices
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, events, may_call
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.optimizers import is_made_anew, is_model, is_optimizer, is_scaler, is_scheduler, later_calls, made_before
+from torchlint.source.training.optimizers import (
+    is_made_anew,
+    is_model,
+    is_optimizer,
+    is_scaler,
+    is_scheduler,
+    later_calls,
+    made_before,
+)
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
 from torchlint.source.training.updates import lost_gradients, updates
@@ -71,14 +81,18 @@ class Place:
     def name_is(self, name: str, meaning: str) -> bool:
         """Does a global name of this file mean something of a library: `F`, `torch.nn.functional`?"""
         bindings = self.module.tree.scope.bindings.get(name, [])
-        return bool(bindings) and all(external_name(Value(self.module, b)) == meaning for b in bindings if isinstance(b, ast.alias))
+        return bool(bindings) and all(
+            external_name(Value(self.module, b)) == meaning for b in bindings if isinstance(b, ast.alias)
+        )
 
     def origins(self, node: ast.AST | None = None, through: frozenset[str] = frozenset()) -> list[Origin]:
         """The expressions that a value may come from."""
         return [Origin(v) for v in origins(self.value.at(node or self.node, ()), through)]
 
     def objects(self, node: ast.AST | None = None) -> list[Origin]:
-        """The same for modules, optimizers and the like, through `.to(…)`, `DataParallel(…)` and what else returns its object."""
+        """The same for modules, optimizers and the like, through `.to(…)`, `DataParallel(…)` and what else returns its
+        object.
+        """
         return [Origin(v) for v in objects(self.value.at(node or self.node, ()))]
 
     def kinds(self, node: ast.AST | None = None) -> set[str]:
@@ -124,7 +138,9 @@ class Place:
         return any(c.function is not None or c.owner is not None for c in callees(self.value.at(call, ())))
 
     def optimizers_made_before(self, model: ast.expr) -> list[Origin]:
-        """The optimizers to which the same function has given the parameters of a model before this statement changes it."""
+        """The optimizers to which the same function has given the parameters of a model before this statement changes
+        it.
+        """
         return [Origin(made) for made in made_before(self.module, self.statement, model)]
 
     def is_stepped_later(self, optimizer: Origin) -> bool:
@@ -133,12 +149,16 @@ class Place:
 
     def is_given_later(self, optimizer: Origin) -> bool:
         """Is it given more parameters after this statement, or made anew before it is used?"""
-        return bool(later_calls(optimizer.value, self.statement, "add_param_group")) or is_made_anew(optimizer.value, self.statement)
+        return bool(later_calls(optimizer.value, self.statement, "add_param_group")) or is_made_anew(
+            optimizer.value, self.statement
+        )
 
     # Where it goes
 
     def uses(self, stored: ast.AST) -> list[ast.expr]:
-        """The places that may read what this statement stores in a name, or in an attribute of `self`; none for other targets."""
+        """The places that may read what this statement stores in a name, or in an attribute of `self`; none for other
+        targets.
+        """
         if isinstance(stored, ast.Name):
             return uses(self.module, stored)
         return attribute_uses(self.module, stored) if isinstance(stored, ast.Attribute) else []
@@ -225,7 +245,9 @@ class Place:
 
     @property
     def evaluations_with_graph(self) -> list[Evaluation]:
-        """The calls of this function (or the file's top) by which a model in eval mode is evaluated while autograd records."""
+        """The calls of this function (or the file's top) by which a model in eval mode is evaluated while autograd
+        records.
+        """
         return list(evaluations_with_graph(self.module, self.node))
 
     def short_of(self, value: Value) -> str:
@@ -251,12 +273,23 @@ class Place:
         return Finding("", "", module.path, module.span(node), message, help, severity, fix, tuple(notes))
 
     def note(self, place: ast.AST | Place | Act | Event | Evaluation, message: str) -> Note:
-        return place.module.note(place.node, message) if isinstance(place, (Place, Act, Event, Evaluation)) else self.module.note(place, message)
+        return (
+            place.module.note(place.node, message)
+            if isinstance(place, (Place, Act, Event, Evaluation))
+            else self.module.note(place, message)
+        )
 
     def fix(
-        self, message: str, *edits: Edit | None | tuple[Edit, ...], applicability: Applicability = "safe", imports: tuple[str, ...] = ()
+        self,
+        message: str,
+        *edits: Edit | None | tuple[Edit, ...],
+        applicability: Applicability = "safe",
+        imports: tuple[str, ...] = (),
     ) -> Fix | None:
-        """A fix of all these edits, None if one of them could not be made. `imports` are statements the new text needs."""
+        """A fix of all these edits, None if one of them could not be made.
+
+        `imports` are statements the new text needs.
+        """
         flat: list[Edit] = []
         for edit in edits:
             if edit is None or edit == ():
@@ -317,7 +350,9 @@ class Node(Place):
 
 
 class Call(Place):
-    """A call. `names` are what it may call: `torch.log`, `.log`, `torch.nn.CrossEntropyLoss()` for a call of such an object."""
+    """A call. `names` are what it may call: `torch.log`, `.log`, `torch.nn.CrossEntropyLoss()` for a call of such an
+    object.
+    """
 
     @property
     def callees(self) -> list[Callee]:
@@ -365,20 +400,35 @@ class Call(Place):
     @property
     def calls_of_it(self) -> list[Call]:
         """The calls of the object that this call makes, in this file."""
-        word = self.statement.targets[0] if isinstance(self.statement, ast.Assign) and self.statement.value is self.node else None
+        word = (
+            self.statement.targets[0]
+            if isinstance(self.statement, ast.Assign) and self.statement.value is self.node
+            else None
+        )
         named = self.module.index.callers(last_word(word)) if word is not None else []
-        calls = [*named, *([self.node.up] if isinstance(self.node.up, ast.Call) and self.node.up.func is self.node else [])]
-        return [Call(Value(self.module, c)) for c in calls if any(o.node is self.node for o in objects(Value(self.module, c.func)))]
+        calls = [
+            *named,
+            *([self.node.up] if isinstance(self.node.up, ast.Call) and self.node.up.func is self.node else []),
+        ]
+        return [
+            Call(Value(self.module, c))
+            for c in calls
+            if any(o.node is self.node for o in objects(Value(self.module, c.func)))
+        ]
 
     def is_batch_of_scores(self, node: ast.expr) -> bool:
         """Several scores for each of several samples, plainly."""
         return batches.is_batch_of_scores(self.value.at(node, ()))
 
     def gives_batches_of_scores(self, layer: ast.expr) -> bool:
-        """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several scores?"""
+        """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several
+        scores?
+        """
         if not batches.gives_several(self.value.at(layer, ())):
             return False
-        named = [c for c in self.module.index.calls if c.args and (isinstance(c.func, ast.Name) or batches.is_own(c.func))]
+        named = [
+            c for c in self.module.index.calls if c.args and (isinstance(c.func, ast.Name) or batches.is_own(c.func))
+        ]
         used = [c for c in named if any(o.node is self.node for o in objects(Value(self.module, c.func)))]
         return bool(used) and all(batches.is_batch(o) for c in used for o in origins(Value(self.module, c.args[0])))
 
@@ -399,8 +449,11 @@ class Call(Place):
         """Is a parameter of the enclosing function still the tensor that was passed, where this call stands?"""
         scope = self.function.scope
         bound = scope.bindings.get(name, [])
-        return bool(bound) and isinstance(bound[0], ast.arg) and bound[0].annotation is None or any(
-            isinstance(b, ast.arg) and last_word(b.annotation) == "Tensor" for b in bound
+        return (
+            bool(bound)
+            and isinstance(bound[0], ast.arg)
+            and bound[0].annotation is None
+            or any(isinstance(b, ast.arg) and last_word(b.annotation) == "Tensor" for b in bound)
         )
 
     def array_dtype(self, node: ast.AST) -> str | None:
@@ -428,7 +481,9 @@ class Call(Place):
         return func.value if isinstance(func, ast.Attribute) else None
 
     def argument(self, name: str, position: int | None = None) -> ast.expr | None:
-        """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden by stars."""
+        """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden
+        by stars.
+        """
         for keyword in self.node.keywords:
             if keyword.arg == name:
                 return keyword.value
@@ -452,7 +507,9 @@ class Call(Place):
                 return Call(callee.made)
         return None
 
-    def argument_origins(self, name: str, position: int | None = None, through: frozenset[str] = SAME_NUMBERS) -> list[Origin]:
+    def argument_origins(
+        self, name: str, position: int | None = None, through: frozenset[str] = SAME_NUMBERS
+    ) -> list[Origin]:
         argument = self.argument(name, position)
         return [] if argument is None else self.origins(argument, through)
 

@@ -9,8 +9,12 @@ from torchlint.source.flow.values import Frame, Value
 from torchlint.source.text.index import ancestors, enclosing_function, is_in
 
 _COMPARED = {
-    ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b, ast.Is: lambda a, b: a is b, ast.IsNot: lambda a, b: a is not b,
-    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+    ast.Eq: lambda a, b: a == b,
+    ast.NotEq: lambda a, b: a != b,
+    ast.Is: lambda a, b: a is b,
+    ast.IsNot: lambda a, b: a is not b,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
 }
 _NOTHING = object()
 MAX_TESTS_ON_TESTS = 1  # what a test holds may depend on other tests, and those on others: unbounded, it is exponential
@@ -38,14 +42,22 @@ def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:
 def live(choice: Value) -> list[ast.expr]:
     """The branches of `a if test else b` that may be taken."""
     node: ast.IfExp = choice.node
-    truth = _truth(choice.at(node.test, ())) if choice.frame is not None and choice.module.world.deciding < MAX_TESTS_ON_TESTS else None
+    truth = (
+        _truth(choice.at(node.test, ()))
+        if choice.frame is not None and choice.module.world.deciding < MAX_TESTS_ON_TESTS
+        else None
+    )
     return [branch for branch, sense in ((node.body, True), (node.orelse, False)) if truth is not (not sense)]
 
 
 def _runs(place: Value) -> bool | None:
     """Do the tests around a place hold? None where a test is not decided, or where there is none."""
     world = place.module.world
-    if place.frame is None or enclosing_function(place.node) is not place.frame.function or world.deciding >= MAX_TESTS_ON_TESTS:
+    if (
+        place.frame is None
+        or enclosing_function(place.node) is not place.frame.function
+        or world.deciding >= MAX_TESTS_ON_TESTS
+    ):
         return None
     world.deciding += 1
     try:
@@ -99,7 +111,15 @@ def _constant(value: Value):
         return node.value
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         return [e.value for e in node.elts] if all(isinstance(e, ast.Constant) for e in node.elts) else _NOTHING
-    if isinstance(node, ast.Name) and node.at.lookup(node.id) is None or not isinstance(node, (ast.Name, ast.Attribute)):
+    if (
+        isinstance(node, ast.Name)
+        and node.at.lookup(node.id) is None
+        or not isinstance(node, (ast.Name, ast.Attribute))
+    ):
         return _NOTHING
     found = flow.origins(value)
-    return found[0].node.value if len(found) == 1 and isinstance(found[0].node, ast.Constant) and not found[0].path else _NOTHING
+    return (
+        found[0].node.value
+        if len(found) == 1 and isinstance(found[0].node, ast.Constant) and not found[0].path
+        else _NOTHING
+    )

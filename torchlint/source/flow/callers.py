@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow import flow  # whom a call calls is known by where its callee comes from
 from torchlint.source.flow.classes import ClassInfo
@@ -25,7 +25,11 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
     named = owner.node.name if owner else function.name
     for user in (module, *(module.users(named) if module.trains(named) else ())):
         known = _calls_of(user, name)
-        found = {id(call.node): call for target in (function, *([owner.node] if owner else ())) for call in known.get(id(target), ())}
+        found = {
+            id(call.node): call
+            for target in (function, *([owner.node] if owner else ()))
+            for call in known.get(id(target), ())
+        }
         yield from sorted(found.values(), key=lambda call: call.node.pos) if len(found) > 1 else found.values()
 
 
@@ -64,7 +68,9 @@ def names_of_ours(module: Module) -> set[str]:
         if path not in seen:
             seen.add(path)
             names |= surface(module.world.view.project, path, text).names
-            todo += [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
+            todo += (
+                [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
+            )
     return names
 
 
@@ -75,7 +81,9 @@ def _names_of_classes(module: Module) -> set[str]:
 
 
 def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:
-    """The calls of what goes by a name, by the ids of the functions and classes that they call; not remembered if it was cut short."""
+    """The calls of what goes by a name, by the ids of the functions and classes that they call; not remembered if it
+    was cut short.
+    """
     world, key = user.world, ("calls of", user.path, name)
     if key in world.memo:
         return world.memo[key]
@@ -83,7 +91,10 @@ def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:
     found: dict[int, list[Value]] = {}
     for node in user.index.callers(name):
         call = Value(user, node)
-        for target in {id(c.owner.node) if c.kind == "class" and c.owner is not None else id(c.function) for c in flow.callees(call)}:
+        for target in {
+            id(c.owner.node) if c.kind == "class" and c.owner is not None else id(c.function)
+            for c in flow.callees(call)
+        }:
             found.setdefault(target, []).append(call)
     if world.cuts == before:
         world.memo[key] = found

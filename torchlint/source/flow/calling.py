@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.branches import returned
@@ -36,7 +36,19 @@ class Callee:
 
     __slots__ = ("kind", "name", "module", "function", "owner", "receiver", "instance", "made", "closure", "partial")
 
-    def __init__(self, kind, name="", module=None, function=None, owner=None, receiver=None, instance=None, made=None, closure=None, partial=None):
+    def __init__(
+        self,
+        kind,
+        name="",
+        module=None,
+        function=None,
+        owner=None,
+        receiver=None,
+        instance=None,
+        made=None,
+        closure=None,
+        partial=None,
+    ):
         self.kind: str = kind
         self.name: str = name
         self.module: Module | None = module
@@ -49,7 +61,9 @@ class Callee:
         self.partial: Value | None = partial  # the functools.partial call that bound some arguments
 
     def __repr__(self) -> str:
-        return f"<{self.kind} {self.name or getattr(self.function, 'name', '') or (self.owner and self.owner.node.name)}>"
+        return (
+            f"<{self.kind} {self.name or getattr(self.function, 'name', '') or (self.owner and self.owner.node.name)}>"
+        )
 
 
 class CallTracer:
@@ -64,16 +78,27 @@ class CallTracer:
         for callee in known:
             if callee.partial is not None:
                 yield value  # which parameters are left is not followed
-            elif callee.kind in ("function", "object") and callee.function is not None and self._may_enter(value, callee):
+            elif (
+                callee.kind in ("function", "object") and callee.function is not None and self._may_enter(value, callee)
+            ):
                 frame = frame_of(value.module, callee.function, value, callee.instance, callee.closure)
                 yield from self._returns(callee.module, callee.function, frame, value.path, depth)
             elif callee.kind == "instance" and callee.name == "torch.nn.Sequential()":
                 yield from self._sequential(value, sequential_layers(callee.made), depth)
             elif callee.kind == "instance" and (head := new_head(callee.name, callee.made)) is not None:
                 yield from self._applied(head, value, depth)
-            elif callee.kind == "object" and callee.function is None and callee.owner is not None and callee.owner.is_a("torch.nn.Sequential"):
+            elif (
+                callee.kind == "object"
+                and callee.function is None
+                and callee.owner is not None
+                and callee.owner.is_a("torch.nn.Sequential")
+            ):
                 yield from self._sequential(value, _inherited_layers(callee), depth)
-            elif callee.kind == "class" and value.path and (given := field(callee.owner, value.at(call, ()), value.path[0])) is not None:
+            elif (
+                callee.kind == "class"
+                and value.path
+                and (given := field(callee.owner, value.at(call, ()), value.path[0])) is not None
+            ):
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
                 yield from self._layer(value, depth)
@@ -83,7 +108,11 @@ class CallTracer:
                 else:
                     yield value
             elif callee.name in self.through:
-                carried = callee.receiver if callee.kind == "method" and callee.name not in (".prepare", ".setup", ".unwrap_model") else None
+                carried = (
+                    callee.receiver
+                    if callee.kind == "method" and callee.name not in (".prepare", ".setup", ".unwrap_model")
+                    else None
+                )
                 if carried is None and call.args:
                     if len(call.args) > 1 and value.path and isinstance(value.path[0], int) and callee.kind == "method":
                         if value.path[0] < len(call.args):  # a, b = accelerator.prepare(a, b)
@@ -116,19 +145,27 @@ class CallTracer:
             yield from self.trace(Value(module, expression, frame, path), depth)
 
     def _sequential(self, value: Value, layers: list[Value], depth: int) -> Iterator[Value]:
-        """What a Sequential returns is what its last layer returns; that layer's constructor call stands for its result."""
+        """What a Sequential returns is what its last layer returns; that layer's constructor call stands for its
+        result.
+        """
         if layers:
             yield from self._applied(layers[-1], value, depth)
         else:
             yield value
 
     def _filled(self, value: Value, depth: int) -> Iterator[Value]:
-        """A list that is filled by a single `append`, where each of its elements is asked for; else what is in it is not known."""
+        """A list that is filled by a single `append`, where each of its elements is asked for; else what is in it is
+        not known.
+        """
         only = only_appended(value) if value.path[0] == EACH and "torch.stack" in self.through else None
-        yield from self.trace(value.at(only, value.path[1:]), depth) if only is not None else [Value(value.module, None)]
+        yield from (
+            self.trace(value.at(only, value.path[1:]), depth) if only is not None else [Value(value.module, None)]
+        )
 
     def _layer(self, value: Value, depth: int) -> Iterator[Value]:
-        """`layers[1]`, `layers["head"]`, `for layer in layers` of what nn.Sequential(…), nn.ModuleList(…) or nn.ModuleDict(…) makes."""
+        """`layers[1]`, `layers["head"]`, `for layer in layers` of what nn.Sequential(…), nn.ModuleList(…) or
+        nn.ModuleDict(…) makes.
+        """
         step, rest = value.path[0], value.path[1:]
         if is_changed(value):
             yield Value(value.module, None)
@@ -161,7 +198,9 @@ class CallTracer:
                     if inner:
                         yield from self._applied(inner[-1], value, depth + 1)
                         continue
-                frame = frame_of(value.module, value.node, value, origin, origin.frame)  # which call of the Sequential it was
+                frame = frame_of(
+                    value.module, value.node, value, origin, origin.frame
+                )  # which call of the Sequential it was
                 yield Value(origin.module, origin.node, frame, ("applied", *value.path))
             if not makers:
                 yield Value(value.module, None)
@@ -202,7 +241,13 @@ class CallTracer:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 owner = method_class(origin.module, node)
                 closure = call.frame.of(node.up) if call.frame else None
-                yield Callee("function", module=origin.module, function=node, owner=owner, closure=call.frame if closure is None else closure)
+                yield Callee(
+                    "function",
+                    module=origin.module,
+                    function=node,
+                    owner=owner,
+                    closure=call.frame if closure is None else closure,
+                )
             elif isinstance(node, ast.ClassDef):
                 yield Callee("class", module=origin.module, owner=class_info(origin.module, node))
             elif isinstance(node, ast.Call):
@@ -249,13 +294,17 @@ class CallTracer:
 def _object_callees(owner: ClassInfo, made: Value) -> Iterator[Callee]:
     method = owner.method("__call__") or owner.method("forward")
     yield Callee(
-        "object", module=method.module if method else None, function=method.node if method else None, owner=owner, instance=made
+        "object",
+        module=method.module if method else None,
+        function=method.node if method else None,
+        owner=owner,
+        instance=made,
     )
 
 
 def sequential_layers(made: Value | None) -> list[Value]:
-    """The layers given to `nn.Sequential(…)`: arguments, an unpacked list or an OrderedDict, or what is put into it last after an
-    unknown one; empty where not even the last one is seen."""
+    """The layers given to `nn.Sequential(…)`: arguments, an unpacked list or an OrderedDict, or what is put into it
+    last after an unknown one; empty where not even the last one is seen."""
     if made is None or not isinstance(made.node, ast.Call):
         return []
     if is_changed(made):
@@ -266,9 +315,15 @@ def sequential_layers(made: Value | None) -> list[Value]:
         for origin in flow.origins(made.at(arguments[0], ())):
             if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "OrderedDict" and origin.node.args:
                 listed = origin.node.args[0]
-                if isinstance(listed, ast.List) and all(isinstance(e, ast.Tuple) and len(e.elts) == 2 for e in listed.elts):
+                if isinstance(listed, ast.List) and all(
+                    isinstance(e, ast.Tuple) and len(e.elts) == 2 for e in listed.elts
+                ):
                     return [origin.at(e.elts[1], ()) for e in listed.elts]
-            if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "OrderedDict" and origin.node.keywords:
+            if (
+                isinstance(origin.node, ast.Call)
+                and last_word(origin.node.func) == "OrderedDict"
+                and origin.node.keywords
+            ):
                 return [origin.at(k.value, ()) for k in origin.node.keywords]
             if isinstance(origin.node, ast.Dict):
                 return [origin.at(v, ()) for v in origin.node.values]
@@ -287,7 +342,9 @@ def sequential_layers(made: Value | None) -> list[Value]:
 
 
 def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | None:
-    """The last element of a list that is filled here, or in the function that is called here, before it is unpacked into a Sequential."""
+    """The last element of a list that is filled here, or in the function that is called here, before it is unpacked
+    into a Sequential.
+    """
     if not isinstance(origin.node, (ast.List, ast.AugAssign)):
         return None
     home = enclosing_function(origin.node)
@@ -298,16 +355,22 @@ def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | 
 
 
 def _inherited_layers(callee: Callee) -> list[Value]:
-    """The layers of a subclass of nn.Sequential: what its `__init__` hands up, or what it is made with if it has none."""
+    """The layers of a subclass of nn.Sequential: what its `__init__` hands up, or what it is made with if it has
+    none.
+    """
     init = callee.owner.method("__init__")
     if init is None:
         return sequential_layers(callee.instance)
     handed_up = [
-        call for call in init.module.index.callers("__init__") if is_super(getattr(call.func, "value", None)) and enclosing_function(call) is init.node
+        call
+        for call in init.module.index.callers("__init__")
+        if is_super(getattr(call.func, "value", None)) and enclosing_function(call) is init.node
     ]
     if len(handed_up) != 1:
         return []
-    return sequential_layers(Value(init.module, handed_up[0], frame_of(init.module, init.node, callee.instance, callee.instance)))
+    return sequential_layers(
+        Value(init.module, handed_up[0], frame_of(init.module, init.node, callee.instance, callee.instance))
+    )
 
 
 def _grows(node: ast.expr) -> bool:

@@ -1,4 +1,6 @@
-"""Whether an object may have become another than its constructor or display says: changed in place, attributes given anew."""
+"""Whether an object may have become another than its constructor or display says: changed in place, attributes given
+anew.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,12 @@ from torchlint.source.text.index import Index, enclosing_function, statement_of,
 from torchlint.source.text.spelling import dotted
 
 CONTAINERS = (ast.List, ast.Dict, ast.Set)
-# What a method of a container is called that puts something where something else may be expected. An `append` leaves the places before it.
-_CHANGING = "append extend insert update setdefault pop popitem clear remove sort reverse add_module register_module __setitem__".split()
+# What a method of a container is called that puts something where something else may be expected. An `append` leaves
+# the places before it.
+_CHANGING = (
+    "append extend insert update setdefault pop popitem clear remove sort reverse add_module register_module"
+    " __setitem__".split()
+)
 
 
 def is_changed(value: Value) -> bool:
@@ -19,11 +25,15 @@ def is_changed(value: Value) -> bool:
 
 
 def _changed_names(index: Index) -> dict[str, list[ast.AST]]:
-    """The dotted names in a file whose objects are changed in place, with the changes: `d["a"] = 1`, `del d[0]`, `d += …`, `d.append(1)`."""
+    """The dotted names in a file whose objects are changed in place, with the changes: `d["a"] = 1`, `del d[0]`, `d +=
+    …`, `d.append(1)`.
+    """
     if index.changed_names is None:
         stores = [(n.value, n) for n in index.nodes(ast.Subscript) if not isinstance(n.ctx, ast.Load)]
         grown = [(n.target, n) for n in index.nodes(ast.AugAssign)]
-        called = [(c.func.value, c) for word in _CHANGING for c in index.callers(word) if isinstance(c.func, ast.Attribute)]
+        called = [
+            (c.func.value, c) for word in _CHANGING for c in index.callers(word) if isinstance(c.func, ast.Attribute)
+        ]
         index.changed_names = {}
         for named, change in (*stores, *grown, *called):
             if name := dotted(named):
@@ -37,11 +47,19 @@ def changes_of(index: Index, name: str) -> list[ast.AST]:
 
 
 def last_added(made: Value, before: ast.AST | None = None) -> ast.expr | None:
-    """What is put last, by statements of its own, into a list (before it is used there) or container that is made or grown here under a name."""
+    """What is put last, by statements of its own, into a list (before it is used there) or container that is made or
+    grown here under a name.
+    """
     first = statement_of(made.node)
     function = enclosing_function(first)
     changes = [change for name in names_of(made) for change in changes_of(made.module.index, name)]
-    mine = [c for c in changes if enclosing_function(c) is function and c.lineno > first.lineno and (before is None or c.lineno < before.lineno)]
+    mine = [
+        c
+        for c in changes
+        if enclosing_function(c) is function
+        and c.lineno > first.lineno
+        and (before is None or c.lineno < before.lineno)
+    ]
     if not mine and isinstance(first, ast.AugAssign):
         return _last_of(first.value)
     if not mine or len(names_of(made)) != 1 or before is None and len(mine) < len(changes):
@@ -54,7 +72,13 @@ def last_added(made: Value, before: ast.AST | None = None) -> ast.expr | None:
         return None
     if isinstance(last, ast.AugAssign):
         return _last_of(last.value)
-    if not isinstance(last, ast.Call) or last.up is not statement or not isinstance(statement, ast.Expr) or last.keywords or not last.args:
+    if (
+        not isinstance(last, ast.Call)
+        or last.up is not statement
+        or not isinstance(statement, ast.Expr)
+        or last.keywords
+        or not last.args
+    ):
         return None
     if last.func.attr == "extend":
         return _last_of(last.args[0])
@@ -63,7 +87,11 @@ def last_added(made: Value, before: ast.AST | None = None) -> ast.expr | None:
 
 
 def _last_of(listed: ast.expr) -> ast.expr | None:
-    return listed.elts[-1] if isinstance(listed, (ast.List, ast.Tuple)) and listed.elts and not isinstance(listed.elts[-1], ast.Starred) else None
+    return (
+        listed.elts[-1]
+        if isinstance(listed, (ast.List, ast.Tuple)) and listed.elts and not isinstance(listed.elts[-1], ast.Starred)
+        else None
+    )
 
 
 def only_appended(made: Value) -> ast.expr | None:
@@ -71,18 +99,27 @@ def only_appended(made: Value) -> ast.expr | None:
     if not isinstance(made.node, ast.List) or made.node.elts or len(names_of(made)) != 1:
         return None
     function = enclosing_function(made.node)
-    changes = [c for name in names_of(made) for c in changes_of(made.module.index, name) if enclosing_function(c) is function]
+    changes = [
+        c for name in names_of(made) for c in changes_of(made.module.index, name) if enclosing_function(c) is function
+    ]
     only = changes[0] if len(changes) == 1 else None
     return only.args[0] if isinstance(only, ast.Call) and only.func.attr == "append" and len(only.args) == 1 else None
 
 
 def is_used_before(made: Value, change: ast.stmt) -> bool:
-    """Is the container or module that is made here called, or handed on under its name, before a later change of it in the same function?"""
+    """Is the container or module that is made here called, or handed on under its name, before a later change of it in
+    the same function?
+    """
     index, function, first = made.module.index, enclosing_function(change), made.node.lineno
     for name in names_of(made):
         last = name.rpartition(".")[2]
         for use in index.attributes(last) if "." in name else index.names(last):
-            if first < use.lineno < change.lineno and isinstance(use.up, (ast.Call, ast.keyword)) and dotted(use) == name and enclosing_function(use) is function:
+            if (
+                first < use.lineno < change.lineno
+                and isinstance(use.up, (ast.Call, ast.keyword))
+                and dotted(use) == name
+                and enclosing_function(use) is function
+            ):
                 return True
     return False
 
@@ -93,7 +130,9 @@ def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
     names = names_of(instance)
     if names and any(dotted(store.value) in names for store in index.stored(name)):
         return True
-    if all(isinstance(e.target, ast.Name) and isinstance(e.target.up, ast.AnnAssign) for e in entries) and isinstance(instance.node, ast.Call):
+    if all(isinstance(e.target, ast.Name) and isinstance(e.target.up, ast.AnnAssign) for e in entries) and isinstance(
+        instance.node, ast.Call
+    ):
         call = instance.node
         return bool(call.args) or any(k.arg in (name, None) for k in call.keywords)
     return False
@@ -102,5 +141,11 @@ def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
 def names_of(made: Value) -> set[str]:
     """The dotted names that an object is assigned to where it is made."""
     parent = made.node if isinstance(made.node, ast.AugAssign) else made.node.up if made.node is not None else None
-    targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target] if isinstance(parent, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) else []
+    targets = (
+        parent.targets
+        if isinstance(parent, ast.Assign)
+        else [parent.target]
+        if isinstance(parent, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr))
+        else []
+    )
     return {name for target in targets if (name := dotted(target))}

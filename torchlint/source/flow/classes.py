@@ -110,7 +110,7 @@ class ClassInfo:
     @property
     def foreign(self) -> list[str | None]:
         """The dotted names of the library classes it inherits from; None stands for a base that is not known."""
-        self.mro
+        _ = self.mro  # which collects them
         return self._foreign
 
     def is_a(self, *names: str) -> bool:
@@ -120,9 +120,16 @@ class ClassInfo:
     @property
     def is_module(self) -> bool:
         """An nn.Module, as far as one can see: by its bases, or by an unknown base together with a `forward`."""
-        if any(n and (n in _MODULES or n.startswith("torch.nn.") and n[9:10].isupper() or n.endswith("LightningModule")) for n in self.foreign):
+        if any(
+            n and (n in _MODULES or n.startswith("torch.nn.") and n[9:10].isupper() or n.endswith("LightningModule"))
+            for n in self.foreign
+        ):
             return True
-        unseen = [n for n in self.foreign if n is None or n.split(".")[0] not in ("builtins", "typing", "abc", "torch", "enum", "dataclasses")]
+        unseen = [
+            n
+            for n in self.foreign
+            if n is None or n.split(".")[0] not in ("builtins", "typing", "abc", "torch", "enum", "dataclasses")
+        ]
         return bool(unseen) and self.method("forward") is not None
 
     @property
@@ -160,7 +167,10 @@ def _set_by_call(node: ast.Call, me: str) -> tuple[str | None, ast.expr | None]:
     """`self.register_buffer("x", v)`, `self.add_module("x", v)`, `setattr(self, "x", v)`."""
     func = node.func
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == me:
-        if func.attr in ("register_buffer", "add_module", "register_module", "register_parameter") and len(node.args) >= 2:
+        if (
+            func.attr in ("register_buffer", "add_module", "register_module", "register_parameter")
+            and len(node.args) >= 2
+        ):
             if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
                 return node.args[0].value, node.args[1]
     elif isinstance(func, ast.Name) and func.id == "setattr" and len(node.args) == 3:
@@ -183,5 +193,11 @@ def method_class(module: Module, function: ast.AST) -> ClassInfo | None:
 
 
 _MODULES = frozenset(
-    ("torch.nn.Module", "lightning.LightningModule", "transformers.PreTrainedModel", "torch.jit.ScriptModule", "torch_geometric.nn.MessagePassing")
+    (
+        "torch.nn.Module",
+        "lightning.LightningModule",
+        "transformers.PreTrainedModel",
+        "torch.jit.ScriptModule",
+        "torch_geometric.nn.MessagePassing",
+    )
 )

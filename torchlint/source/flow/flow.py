@@ -1,14 +1,15 @@
 """Where a value comes from: backwards through assignments, attributes, calls and files, on demand and within a bound.
 
-`origins` ends at the expressions that make a value (calls, constants, arithmetic), at parameters nobody is seen to pass, or at
-an unknown. `callees` says what a call calls. The two need each other: a call of `criterion` is known by where `criterion` comes from.
+`origins` ends at the expressions that make a value (calls, constants, arithmetic), at parameters nobody is seen to
+pass, or at an unknown. `callees` says what a call calls. The two need each other: a call of `criterion` is known by
+where `criterion` comes from.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from itertools import islice
-from typing import Iterator
 
 from torchlint.source.flow.branches import live, may_run
 from torchlint.source.flow.callers import callers_of
@@ -20,13 +21,7 @@ from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
-from torchlint.source.flow.signatures import (
-    bound_argument,
-    default_of,
-    first_parameter,
-    has_decorator,
-    is_static,
-)
+from torchlint.source.flow.signatures import bound_argument, default_of, first_parameter, has_decorator, is_static
 from torchlint.source.flow.values import EACH, ENTER, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
@@ -40,19 +35,24 @@ MAX_CALLERS = 100  # of one function, whose arguments are followed
 
 # What returns the module (or the tensor) it was given, for the question "which object is this".
 SAME_OBJECT = frozenset(
-    ".to .cuda .cpu .eval .train .half .float .double .bfloat16 .requires_grad_ .apply .type .share_memory .to_empty "
-    "torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script copy.deepcopy copy.copy "
-    "torch.nn.SyncBatchNorm.convert_sync_batchnorm .prepare .setup .setup_module .unwrap_model torch.nn.utils.weight_norm "
-    "builtins.staticmethod torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm torch.nn.utils.parametrizations.spectral_norm".split()
+    ".to .cuda .cpu .eval .train .half .float .double .bfloat16 .requires_grad_ .apply .type .share_memory .to_empty"
+    " torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script copy.deepcopy"
+    " copy.copy torch.nn.SyncBatchNorm.convert_sync_batchnorm .prepare .setup .setup_module .unwrap_model"
+    " torch.nn.utils.weight_norm builtins.staticmethod torch.nn.utils.spectral_norm"
+    " torch.nn.utils.parametrizations.weight_norm torch.nn.utils.parametrizations.spectral_norm".split()
 )
 # What moves, casts or reshapes a tensor without changing what its numbers mean.
 SAME_NUMBERS = frozenset(
-    ".to .cuda .cpu .float .half .double .bfloat16 .type .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten .transpose "
-    ".permute .expand .repeat .view_as .reshape_as .t .squeeze_ .unsqueeze_ .movedim .swapaxes "
-    "torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone torch.t".split()
+    ".to .cuda .cpu .float .half .double .bfloat16 .type .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten"
+    " .transpose .permute .expand .repeat .view_as .reshape_as .t .squeeze_ .unsqueeze_ .movedim .swapaxes"
+    " torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone "
+    "torch.t".split()
 )
-# And what changes them without changing what they stand for: probabilities that are scaled, clamped or cut are no logits.
-SCALED = SAME_NUMBERS | frozenset("[] scaling torch.stack torch.cat .clamp .clamp_ .clamp_min .clip torch.clamp torch.clip".split())
+# And what changes them without changing what they stand for: probabilities that are scaled, clamped or cut are no
+# logits.
+SCALED = SAME_NUMBERS | frozenset(
+    "[] scaling torch.stack torch.cat .clamp .clamp_ .clamp_min .clip torch.clamp torch.clip".split()
+)
 
 
 def origins(value: Value, through: frozenset[str] = frozenset()) -> list[Value]:
@@ -119,8 +119,8 @@ def _leave(world: World, key: tuple, found: list, before: int) -> list:
 
 
 def _cut_short(world: World, key: tuple, place: tuple[int, int]) -> list | None:
-    """What a search found that ended at a bound, if it was not much deeper than this one: from here it would not get much further.
-    Without it, a chain of calls would be gone through in all ways there are to its beginning."""
+    """What a search found that ended at a bound, if it was not much deeper than this one: from here it would not get
+    much further. Without it, a chain of calls would be gone through in all ways there are to its beginning."""
     known = world.short.get(key)
     if known is None or place[0] + SLACK < known[0][0] or place[1] + 1 < known[0][1]:
         return None
@@ -136,7 +136,9 @@ class _Tracer(CallTracer):
         self.active: set[tuple] = set()
 
     def trace(self, value: Value, depth: int) -> list[Value]:
-        """A list, not a generator: while somebody works on what was found, nothing may count as still being looked for."""
+        """A list, not a generator: while somebody works on what was found, nothing may count as still being looked
+        for.
+        """
         world = value.module.world
         key = ("trace", value.key, self.through)
         if key in world.memo:
@@ -182,7 +184,9 @@ class _Tracer(CallTracer):
             return known
         before, circles = world.cuts, world.circles
         world.pending.add(key)
-        found = {(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in self.callees(call, depth)}
+        found = {
+            (c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in self.callees(call, depth)
+        }
         world.pending.discard(key)
         if world.cuts == before:
             world.memo[key] = list(found.values())
@@ -220,9 +224,19 @@ class _Tracer(CallTracer):
             yield from self.trace(value.at(node.value, value.path[1:]), depth)
         elif isinstance(node, ast.Subscript):
             yield from self._subscript(value, node, depth)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List) and value.path:
+        elif (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Mult)
+            and isinstance(node.left, ast.List)
+            and value.path
+        ):
             yield from self.trace(value.at(node.left), depth)
-        elif isinstance(node, ast.BinOp) and "scaling" in self.through and isinstance(node.op, (ast.Mult, ast.Div)) and _is_number(node.right):
+        elif (
+            isinstance(node, ast.BinOp)
+            and "scaling" in self.through
+            and isinstance(node.op, (ast.Mult, ast.Div))
+            and _is_number(node.right)
+        ):
             yield from self.trace(value.at(node.left), depth)
         else:
             yield value
@@ -231,9 +245,13 @@ class _Tracer(CallTracer):
         step, rest = value.path[0], value.path[1:]
         if step == EACH:
             for element in elements:
-                yield from self.trace(value.at(element, value.path if isinstance(element, ast.Starred) else rest), depth)
-        elif isinstance(step, int) and -len(elements) <= step < len(elements) and not any(
-            isinstance(e, ast.Starred) for e in elements[: step + 1 if step >= 0 else None]
+                yield from self.trace(
+                    value.at(element, value.path if isinstance(element, ast.Starred) else rest), depth
+                )
+        elif (
+            isinstance(step, int)
+            and -len(elements) <= step < len(elements)
+            and not any(isinstance(e, ast.Starred) for e in elements[: step + 1 if step >= 0 else None])
         ):
             yield from self.trace(value.at(elements[step], rest), depth)
         else:
@@ -242,7 +260,11 @@ class _Tracer(CallTracer):
     def _entry(self, value: Value, node: ast.Dict, depth: int) -> Iterator[Value]:
         step, rest = value.path[0], value.path[1:]
         last = max((i for i, key in enumerate(node.keys) if key is None), default=-1)  # `**other` may hold the key too
-        hits = [v for i, (k, v) in enumerate(zip(node.keys, node.values)) if i > last and isinstance(k, ast.Constant) and k.value == step]
+        hits = [
+            v
+            for i, (k, v) in enumerate(zip(node.keys, node.values))
+            if i > last and isinstance(k, ast.Constant) and k.value == step
+        ]
         if hits:
             yield from self.trace(value.at(hits[-1], rest), depth)
         else:
@@ -256,7 +278,10 @@ class _Tracer(CallTracer):
                 step = EACH
         if step is not None:
             inside = list(self.trace(value.at(node.value, (step, *value.path)), depth))
-            if inside and all(not v.unknown and (v.path != (step, *value.path) or not isinstance(v.node, (ast.Call, ast.arg))) for v in inside):
+            if inside and all(
+                not v.unknown and (v.path != (step, *value.path) or not isinstance(v.node, (ast.Call, ast.arg)))
+                for v in inside
+            ):
                 yield from inside
                 return
         if "[]" in self.through:
@@ -400,7 +425,9 @@ class _Tracer(CallTracer):
         is_bound = method_class(value.module, function) is not None and not is_static(function)
         argument = bound_argument(function, value.node, call, is_bound)
         if argument is not None:
-            yield from self.trace(Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth)
+            yield from self.trace(
+                Value(argument.module, argument.node, argument.frame, argument.path + value.path), depth
+            )
         else:
             default = default_of(function, value.node)
             yield from self.trace(Value(value.module, default, None, value.path), depth) if default else iter([value])
@@ -432,8 +459,15 @@ class _Tracer(CallTracer):
             for entry in entries:
                 known = True
                 frame = None
-                if entry.method is not None and instance is not None and instance.node is not None and entry.method.name == "__init__":
-                    frame = frame_of(value.module, entry.method, instance if isinstance(instance.node, ast.Call) else None, instance)
+                if (
+                    entry.method is not None
+                    and instance is not None
+                    and instance.node is not None
+                    and entry.method.name == "__init__"
+                ):
+                    frame = frame_of(
+                        value.module, entry.method, instance if isinstance(instance.node, ast.Call) else None, instance
+                    )
                 if len(entries) > 1 and not may_run(Value(entry.module, entry.target or entry.value, frame)):
                     continue
                 if entry.target is not None:
@@ -475,7 +509,9 @@ class _Tracer(CallTracer):
         return None
 
     def classes_of(self, value: Value, depth: int) -> list[tuple[ClassInfo, Value | None]]:
-        """The project classes that an expression is an instance of (or is itself), each with the call that made it, if it was seen."""
+        """The project classes that an expression is an instance of (or is itself), each with the call that made it, if
+        it was seen.
+        """
         found: dict[int, tuple[ClassInfo, Value | None]] = {}
         for origin in self.trace_with(SAME_OBJECT | self.through, value, depth):
             owner = instance_class(origin)

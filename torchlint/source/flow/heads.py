@@ -1,4 +1,6 @@
-"""The layer that a file puts at the end of a model of torchvision or timm: what it returns is what the model returns."""
+"""The layer that a file puts at the end of a model of torchvision or timm: what it returns is what the model
+returns.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ _PLACES = {"vgg": 6, "alexnet": 6, "mobilenet_v2": 1, "efficientnet": 1, "mnasne
 
 def new_head(name: str, made: Value | None) -> Value | None:
     """The layer given to the end of the model that a call of the function `name` makes, if there is exactly one."""
-    if made is None or not isinstance(made.node, ast.Call) or not name.startswith(("torchvision.models.", "timm.create_model")):
+    if (
+        made is None
+        or not isinstance(made.node, ast.Call)
+        or not name.startswith(("torchvision.models.", "timm.create_model"))
+    ):
         return None
     model = name.rsplit(".", 1)[-1].removesuffix("()")
     if model == "create_model":
@@ -32,10 +38,18 @@ def new_head(name: str, made: Value | None) -> Value | None:
     for attribute in attributes:
         for own in names_of(made):
             for change in changes_of(made.module.index, f"{own}.{attribute}"):
-                if not isinstance(change, ast.Subscript) or constant_key(change.slice) not in (-1, _place(model)) or enclosing_function(change) is not function:
+                if (
+                    not isinstance(change, ast.Subscript)
+                    or constant_key(change.slice) not in (-1, _place(model))
+                    or enclosing_function(change) is not function
+                ):
                     return None
                 given.append(change)
-            given += [s for s in made.module.index.stored(attribute) if unparsed(s.value) == own and enclosing_function(s) is function]
+            given += [
+                s
+                for s in made.module.index.stored(attribute)
+                if unparsed(s.value) == own and enclosing_function(s) is function
+            ]
     assignment = given[0].up if len(given) == 1 else None
     if not isinstance(assignment, ast.Assign) or assignment.targets != given or is_used_before(made, assignment):
         return None

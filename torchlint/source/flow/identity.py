@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
@@ -51,7 +51,9 @@ def _annotated_class(origin: Value) -> ClassInfo | None:
 
 
 def external_name(value: Value) -> str | None:
-    """The canonical dotted name of something that is not defined in the project, `torch.softmax` for `F` imported as …"""
+    """The canonical dotted name of something that is not defined in the project, `torch.softmax` for `F` imported as
+    …
+    """
     node = value.node
     if isinstance(node, ast.alias):
         name, level = imported_name(node)
@@ -93,7 +95,11 @@ def _root_names(value: Value) -> Iterator[str | None]:
     scope = node.at.lookup(node.id)
     if scope is None:
         star = star_name(value.module, node.id)
-        yield canonical(star) if star else ("builtins." + node.id if node.id in _BUILTINS else _passed_on(value.module, node.id))
+        yield (
+            canonical(star)
+            if star
+            else ("builtins." + node.id if node.id in _BUILTINS else _passed_on(value.module, node.id))
+        )
         return
     bindings = reaching(node, scope)
     if all(isinstance(b, ast.alias) for b in bindings):

@@ -63,7 +63,10 @@ def _kind(origin: Value) -> str | None:
             if any(kind in f for f in found):
                 return TENSOR if kind == PARAMETER else kind
         return PLAIN if all(f == {PLAIN} for f in found) else None
-    if isinstance(node, (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.Lambda)):
+    if isinstance(
+        node,
+        (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.Lambda),
+    ):
         return None if isinstance(node, ast.Constant) and node.value is None else PLAIN
     if isinstance(node, ast.Attribute):
         return _attribute_kind(origin)
@@ -77,7 +80,9 @@ def _kind(origin: Value) -> str | None:
 def _call_kind(origin: Value) -> str | None:
     if origin.path == ("applied",):
         return TENSOR
-    if last_word(origin.node.func) in ("prepare", "setup") and all(c.name in (".prepare", ".setup") for c in callees(origin)):
+    if last_word(origin.node.func) in ("prepare", "setup") and all(
+        c.name in (".prepare", ".setup") for c in callees(origin)
+    ):
         return _prepared_kind(origin)
     found = {_callee_kind(callee, origin) for callee in callees(origin)}
     return found.pop() if len(found) == 1 else None
@@ -97,7 +102,13 @@ def _callee_kind(callee, origin: Value) -> str | None:
     if callee.kind == "class":
         return _class_kind(callee.owner)
     if callee.kind == "instance":
-        if name in ("torch.nn.LSTM()", "torch.nn.GRU()", "torch.nn.RNN()", "torch.nn.MultiheadAttention()", "torch.nn.LSTMCell()"):
+        if name in (
+            "torch.nn.LSTM()",
+            "torch.nn.GRU()",
+            "torch.nn.RNN()",
+            "torch.nn.MultiheadAttention()",
+            "torch.nn.LSTMCell()",
+        ):
             return TENSOR if origin.path and origin.path[0] in (0, 1) else None
         return TENSOR if name.startswith("torch.nn.") else None
     if callee.kind == "external":
@@ -142,7 +153,11 @@ def _external_kind(name: str, origin: Value) -> str | None:
     if head in ("numpy", "numpy.random", "numpy.linalg"):
         return ARRAY if last in ARRAY_FUNCTIONS else None
     if head == "builtins":
-        return PLAIN if last in ("int", "float", "str", "bool", "len", "range", "list", "dict", "tuple", "set", "open", "round") else None
+        return (
+            PLAIN
+            if last in ("int", "float", "str", "bool", "len", "range", "list", "dict", "tuple", "set", "open", "round")
+            else None
+        )
     return None
 
 
@@ -191,8 +206,20 @@ def _parameter_kind(origin: Value) -> str | None:
     else:
         word = last_word(annotation) if annotation is not None else ""
     if word:
-        return {"Tensor": TENSOR, "FloatTensor": TENSOR, "LongTensor": TENSOR, "Module": MODULE, "ndarray": ARRAY, "Optimizer": OPTIMIZER,
-                "DataLoader": LOADER, "GradScaler": SCALER, "int": PLAIN, "float": PLAIN, "str": PLAIN, "bool": PLAIN}.get(word)
+        return {
+            "Tensor": TENSOR,
+            "FloatTensor": TENSOR,
+            "LongTensor": TENSOR,
+            "Module": MODULE,
+            "ndarray": ARRAY,
+            "Optimizer": OPTIMIZER,
+            "DataLoader": LOADER,
+            "GradScaler": SCALER,
+            "int": PLAIN,
+            "float": PLAIN,
+            "str": PLAIN,
+            "bool": PLAIN,
+        }.get(word)
     owner = method_class(origin.module, function)
     positional = [*function.args.posonlyargs, *function.args.args]
     if owner and positional and parameter is positional[0]:
@@ -203,29 +230,34 @@ def _parameter_kind(origin: Value) -> str | None:
     return None
 
 
-_TENSOR_CLASSES = frozenset("Tensor FloatTensor LongTensor DoubleTensor IntTensor BoolTensor ByteTensor HalfTensor".split())
+_TENSOR_CLASSES = frozenset(
+    "Tensor FloatTensor LongTensor DoubleTensor IntTensor BoolTensor ByteTensor HalfTensor".split()
+)
 NOT_TENSOR_FUNCTIONS = frozenset(
-    "device load save manual_seed seed initial_seed no_grad inference_mode enable_grad set_grad_enabled is_grad_enabled compile numel "
-    "is_tensor is_floating_point is_complex get_default_dtype set_default_dtype set_default_device set_default_tensor_type dtype finfo "
-    "iinfo split chunk unbind tensor_split meshgrid broadcast_tensors broadcast_shapes max min sort topk unique svd qr eig slogdet median "
-    "mode kthvalue var_mean std_mean set_printoptions set_num_threads get_num_threads typename result_type can_cast promote_types "
-    "use_deterministic_algorithms equal allclose is_nonzero vmap hub jit autocast size strided get_rng_state set_rng_state "
-    "set_float32_matmul_precision get_default_device is_storage".split()
+    "device load save manual_seed seed initial_seed no_grad inference_mode enable_grad set_grad_enabled is_grad_enabled"
+    " compile numel is_tensor is_floating_point is_complex get_default_dtype set_default_dtype set_default_device"
+    " set_default_tensor_type dtype finfo iinfo split chunk unbind tensor_split meshgrid broadcast_tensors"
+    " broadcast_shapes max min sort topk unique svd qr eig slogdet median mode kthvalue var_mean std_mean"
+    " set_printoptions set_num_threads get_num_threads typename result_type can_cast promote_types"
+    " use_deterministic_algorithms equal allclose is_nonzero vmap hub jit autocast size strided get_rng_state"
+    " set_rng_state set_float32_matmul_precision get_default_device is_storage".split()
 )
 PLAIN_METHODS = frozenset(
-    "item tolist size dim ndimension numel nelement element_size is_contiguous is_floating_point is_complex data_ptr stride "
-    "storage untyped_storage get_device backward register_hook requires_grad retain_grad equal allclose is_pinned __len__ split chunk "
-    "unbind tensor_split sort topk unique max min median mode kthvalue nonzero_static".split()
+    "item tolist size dim ndimension numel nelement element_size is_contiguous is_floating_point is_complex data_ptr"
+    " stride storage untyped_storage get_device backward register_hook requires_grad retain_grad equal allclose"
+    " is_pinned __len__ split chunk unbind tensor_split sort topk unique max min median mode kthvalue "
+    "nonzero_static".split()
 )
 # Methods that nothing but a tensor has.
 TENSOR_ONLY_METHODS = frozenset(
-    "unsqueeze squeeze_ unsqueeze_ masked_fill masked_fill_ contiguous detach detach_ backward bmm baddbmm matmul "
-    "logsumexp log_softmax softmax sigmoid relu permute expand expand_as view_as type_as index_select scatter scatter_ scatter_add "
-    "scatter_add_ new_zeros new_ones new_full new_tensor new_empty narrow addmm".split()
+    "unsqueeze squeeze_ unsqueeze_ masked_fill masked_fill_ contiguous detach detach_ backward bmm baddbmm matmul"
+    " logsumexp log_softmax softmax sigmoid relu permute expand expand_as view_as type_as index_select scatter scatter_"
+    " scatter_add scatter_add_ new_zeros new_ones new_full new_tensor new_empty narrow addmm".split()
 )
 ARRAY_FUNCTIONS = frozenset(
-    "array asarray zeros ones full empty arange linspace logspace eye zeros_like ones_like full_like stack concatenate vstack hstack "
-    "rand randn random uniform normal randint standard_normal random_sample choice permutation dot matmul exp log sqrt sin cos tan tanh "
-    "abs clip where transpose reshape expand_dims squeeze tile repeat load loadtxt genfromtxt fromfile column_stack meshgrid outer "
-    "ascontiguousarray float64 float32 int64 mean sum std var".split()
+    "array asarray zeros ones full empty arange linspace logspace eye zeros_like ones_like full_like stack concatenate"
+    " vstack hstack rand randn random uniform normal randint standard_normal random_sample choice permutation dot"
+    " matmul exp log sqrt sin cos tan tanh abs clip where transpose reshape expand_dims squeeze tile repeat load"
+    " loadtxt genfromtxt fromfile column_stack meshgrid outer ascontiguousarray float64 float32 int64 mean sum "
+    "std var".split()
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import wraps
-from typing import Any, Callable
+from typing import Any
 
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -13,8 +14,8 @@ from torchlint.source.flow.values import Value
 def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: int | None = None) -> Callable:
     """Makes a function of a value, a class, or a module and more, remember its answers.
 
-    `by` is the number of arguments that tell questions apart (others only bound the search), all of them if it is not said.
-    `meanwhile` is the answer to a question that leads back to itself.
+    `by` is the number of arguments that tell questions apart (others only bound the search), all of them if it is not
+    said. `meanwhile` is the answer to a question that leads back to itself.
     """
     if function is None:
         return lambda function: remembered(function, meanwhile=meanwhile, by=by)
@@ -27,7 +28,10 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
         if key not in memo:
             memo[key] = meanwhile, ()
             try:
-                memo[key] = function(about, *others, **named), (about, others, named)  # kept, so that no id in a key is used twice
+                memo[key] = (
+                    function(about, *others, **named),
+                    (about, others, named),
+                )  # kept, so that no id in a key is used twice
             except BaseException:
                 del memo[key]
                 raise

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 from torchlint.finding import Note, Span
 from torchlint.project import Project, View
@@ -70,7 +71,9 @@ def parsed(project: Project, path: str, text: str) -> ast.Module:
 
 
 def shared_index(project: Project, path: str, text: str, tree: ast.Module | None = None) -> Index | None:
-    """The index of a file, kept with the project because many files import the same ones; None where it cannot be parsed."""
+    """The index of a file, kept with the project because many files import the same ones; None where it cannot be
+    parsed.
+    """
     kept = _kept(project)
     if path in kept and kept[path][0] == text:
         kept[path] = kept.pop(path)  # the last one used is the last one to go
@@ -105,7 +108,10 @@ class Module:
     def span(self, node: ast.AST) -> Span:
         """Where a node stands, in code points."""
         return Span(
-            node.lineno, self._column(node.lineno, node.col_offset), node.end_lineno, self._column(node.end_lineno, node.end_col_offset)
+            node.lineno,
+            self._column(node.lineno, node.col_offset),
+            node.end_lineno,
+            self._column(node.end_lineno, node.end_col_offset),
         )
 
     def _column(self, line: int, offset: int) -> int:
@@ -133,8 +139,8 @@ class Module:
         return self.world.module(path) if path else None
 
     def mentions(self, word: str) -> bool:
-        """Does this file, a project file that it imports, one that uses its training code or what such a one imports contain
-        the text `word` (alternatives divided by `|`)?"""
+        """Does this file, a project file that it imports, one that uses its training code or what such a one imports
+        contain the text `word` (alternatives divided by `|`)?"""
         memo, key = self.world.memo, ("mentions", self.path, word)
         if key not in memo:
             words = word.split("|")
@@ -215,7 +221,9 @@ class Module:
                 else:
                     base = node.module or ""
                     wanted = [(base, node.level)] + [
-                        (f"{base}.{alias.name}" if base else alias.name, node.level) for alias in node.names if alias.name != "*"
+                        (f"{base}.{alias.name}" if base else alias.name, node.level)
+                        for alias in node.names
+                        if alias.name != "*"
                     ]
                 for name, level in wanted:
                     path = self.world.view.resolve(name, level, self.path) if name or level else None

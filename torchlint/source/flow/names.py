@@ -13,7 +13,10 @@ _PRIVATE_HOMES = (
     (re.compile(r"^torch\.nn\.parameter\.Parameter$"), "torch.nn.Parameter"),
     (re.compile(r"^torch\.optim\.(?!lr_scheduler\b|swa_utils\b)[a-z_]\w*\.(?=[A-Z])"), "torch.optim."),
     (re.compile(r"^torch\.utils\.data\.\w+\.(?=[A-Z])"), "torch.utils.data."),
-    (re.compile(r"^torch\.autograd\.(?:grad_mode\.)?(no_grad|inference_mode|set_grad_enabled|enable_grad)$"), r"torch.\1"),
+    (
+        re.compile(r"^torch\.autograd\.(?:grad_mode\.)?(no_grad|inference_mode|set_grad_enabled|enable_grad)$"),
+        r"torch.\1",
+    ),
     (re.compile(r"^torch\.autograd\.grad_mode\."), "torch."),
     (re.compile(r"^torch\.cuda\.amp\.grad_scaler\."), "torch.cuda.amp."),
     (re.compile(r"^lightning(?:\.pytorch|\.fabric)?\."), "lightning."),
@@ -54,20 +57,22 @@ def star_name(module: Module, name: str) -> str | None:
 # What the stars of torch bring in that the rules ask for; the packages themselves are not imported.
 _STARRED = {
     "torch": frozenset(
-        "nn optim autograd cuda tensor zeros ones full rand randn randint arange linspace eye empty cat stack softmax log_softmax "
-        "log exp sqrt sigmoid relu tanh no_grad inference_mode set_grad_enabled from_numpy as_tensor load save matmul bmm mm "
-        "norm sum mean flatten squeeze unsqueeze device float32 float64 long Tensor manual_seed where einsum triu tril randperm".split()
+        "nn optim autograd cuda tensor zeros ones full rand randn randint arange linspace eye empty cat stack softmax"
+        " log_softmax log exp sqrt sigmoid relu tanh no_grad inference_mode set_grad_enabled from_numpy as_tensor load"
+        " save matmul bmm mm norm sum mean flatten squeeze unsqueeze device float32 float64 long Tensor manual_seed"
+        " where einsum triu tril randperm".split()
     ),
     "torch.nn": frozenset(
-        "Module Sequential ModuleList ModuleDict Parameter ParameterList Linear Conv1d Conv2d Conv3d BatchNorm1d BatchNorm2d BatchNorm3d "
-        "LayerNorm GroupNorm Dropout Dropout2d ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid Softmax LogSoftmax Softplus CrossEntropyLoss "
-        "NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss KLDivLoss Embedding LSTM GRU RNN LSTMCell GRUCell Identity "
-        "MultiheadAttention Transformer MaxPool2d AvgPool2d AdaptiveAvgPool2d Flatten DataParallel functional init".split()
+        "Module Sequential ModuleList ModuleDict Parameter ParameterList Linear Conv1d Conv2d Conv3d BatchNorm1d"
+        " BatchNorm2d BatchNorm3d LayerNorm GroupNorm Dropout Dropout2d ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid"
+        " Softmax LogSoftmax Softplus CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss"
+        " KLDivLoss Embedding LSTM GRU RNN LSTMCell GRUCell Identity MultiheadAttention Transformer MaxPool2d AvgPool2d"
+        " AdaptiveAvgPool2d Flatten DataParallel functional init".split()
     ),
     "torch.optim": frozenset("Adam AdamW SGD RMSprop Adagrad LBFGS Optimizer lr_scheduler".split()),
     "torch.nn.functional": frozenset(
-        "softmax log_softmax cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits relu dropout sigmoid tanh "
-        "mse_loss l1_loss one_hot normalize interpolate pad gelu elu leaky_relu logsigmoid kl_div".split()
+        "softmax log_softmax cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits relu dropout"
+        " sigmoid tanh mse_loss l1_loss one_hot normalize interpolate pad gelu elu leaky_relu logsigmoid kl_div".split()
     ),
     "torch.utils.data": frozenset("Dataset DataLoader TensorDataset random_split Subset".split()),
 }

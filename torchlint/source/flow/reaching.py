@@ -55,7 +55,9 @@ def _reaching(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> list[ast.
 
 
 def _in_force_later(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> list[ast.AST]:
-    """A closure or another function's use of a global: any binding may be in force but those replaced before the function was made."""
+    """A closure or another function's use of a global: any binding may be in force but those replaced before the
+    function was made.
+    """
     statement = statement_of(use)
     while (owner := owner_of(statement)) is not scope.node:
         if isinstance(owner, ast.Module):  # what a lambda binds
@@ -68,11 +70,15 @@ def _in_force_later(use: ast.Name, scope: Scope, bindings: list[ast.AST]) -> lis
     if not _before(statement, scope.node, name, found):
         found += name.parameters
     alive = set(map(id, found))
-    return [b for b in bindings if id(b) in alive or getattr(b, "lineno", statement.lineno) >= statement.lineno] or bindings
+    return [
+        b for b in bindings if id(b) in alive or getattr(b, "lineno", statement.lineno) >= statement.lineno
+    ] or bindings
 
 
 class _Name:
-    """Where the bindings of a name in a scope stand, found out once, so that nothing else is looked at on the way to them."""
+    """Where the bindings of a name in a scope stand, found out once, so that nothing else is looked at on the way to
+    them.
+    """
 
     def __init__(self, bindings: list[ast.AST], scope: Scope):
         self.parameters: list[ast.AST] = []
@@ -133,7 +139,9 @@ def _statement_in(use: ast.AST, scope: Scope) -> ast.stmt | None:
 
 
 def _before(statement: ast.stmt, root: ast.AST, name: _Name, found: list) -> bool:
-    """Collect what reaches the point before a statement from the start of `root`, a scope or a loop; True if every path binds the name."""
+    """Collect what reaches the point before a statement from the start of `root`, a scope or a loop; True if every path
+    binds the name.
+    """
     node: ast.AST = statement
     while True:
         block, i = block_of(node)  # type: ignore[arg-type]
@@ -182,8 +190,10 @@ def _before(statement: ast.stmt, root: ast.AST, name: _Name, found: list) -> boo
 
 
 def _from_jumps(loop: ast.AST, kind: type, name: _Name, found: list) -> bool:
-    """Collect what reaches the `break` or `continue` statements of a loop within one round; True if all of them come with a binding."""
-    return all([_before(jump, loop, name, found) for jump in loop.jumps if isinstance(jump, kind)])
+    """Collect what reaches the `break` or `continue` statements of a loop within one round; True if all of them come
+    with a binding.
+    """
+    return all(_before(jump, loop, name, found) for jump in loop.jumps if isinstance(jump, kind))
 
 
 def _anywhere(block: list[ast.stmt], name: _Name, found: list) -> None:
@@ -193,7 +203,9 @@ def _anywhere(block: list[ast.stmt], name: _Name, found: list) -> None:
 
 
 def _block(block: list[ast.stmt], name: _Name, found: list, stop: int | None = None, start: int = 0) -> bool:
-    """Collect the bindings that leave a block (or a part of it) alive; True if all paths through it bind the name (or never leave)."""
+    """Collect the bindings that leave a block (or a part of it) alive; True if all paths through it bind the name (or
+    never leave).
+    """
     stop = len(block) if stop is None else stop
     held, ends = name.places.get(id(block), ()), _ends_in(block)
     i, j = bisect_left(held, stop), bisect_left(ends, stop)
@@ -213,8 +225,13 @@ def _ends_in(block: list[ast.stmt]) -> list[int]:
         return []
     if not hasattr(block[0], "ends"):
         block[0].ends = [
-            i for i, statement in enumerate(block)
-            if isinstance(statement, _ENDS) or isinstance(statement, ast.If) and statement.orelse and _ends(statement.body) and _ends(statement.orelse)
+            i
+            for i, statement in enumerate(block)
+            if isinstance(statement, _ENDS)
+            or isinstance(statement, ast.If)
+            and statement.orelse
+            and _ends(statement.body)
+            and _ends(statement.orelse)
         ]
     return block[0].ends
 
@@ -233,15 +250,26 @@ def _passes(statement: ast.stmt, name: _Name, found: list) -> bool:
     if isinstance(statement, _ENDS):
         return True
     if id(statement) not in name.holds:  # `if …: return` binds nothing, but its branch never arrives here
-        return isinstance(statement, ast.If) and bool(statement.orelse) and _ends(statement.body) and _ends(statement.orelse)
+        return (
+            isinstance(statement, ast.If)
+            and bool(statement.orelse)
+            and _ends(statement.body)
+            and _ends(statement.orelse)
+        )
     if isinstance(statement, ast.If):
         in_test, bodies = _in_expression(statement.test, name, found), [_block(statement.body, name, found)]
-        while len(statement.orelse) == 1 and id(statement.orelse[0]) in name.holds and isinstance(statement.orelse[0], ast.If):  # a chain of `elif` may be long
+        while (
+            len(statement.orelse) == 1
+            and id(statement.orelse[0]) in name.holds
+            and isinstance(statement.orelse[0], ast.If)
+        ):  # a chain of `elif` may be long
             statement = statement.orelse[0]
             _in_expression(statement.test, name, found)
             bodies.append(_block(statement.body, name, found))
         is_elif = len(statement.orelse) == 1 and isinstance(statement.orelse[0], ast.If)
-        return in_test or all([*bodies, _all_end(statement.orelse[0]) if is_elif else _block(statement.orelse, name, found)])
+        return in_test or all(
+            [*bodies, _all_end(statement.orelse[0]) if is_elif else _block(statement.orelse, name, found)]
+        )
     if isinstance(statement, LOOPS):
         by_break = _from_jumps(statement, ast.Break, name, found)
         if isinstance(statement, ast.While) and isinstance(statement.test, ast.Constant) and statement.test.value:

@@ -13,10 +13,18 @@ if TYPE_CHECKING:
     from torchlint.source.flow.classes import ClassInfo
 
 
-
 def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | None:
-    """What `made.step`, or `made[step]` of a NamedTuple, holds since it was made; None where this is no such class or it cannot be told."""
-    if owner is None or made is None or not isinstance(made.node, ast.Call) or made.path or "__init__" in owner.methods or len(owner.mro) > 1:
+    """What `made.step`, or `made[step]` of a NamedTuple, holds since it was made; None where this is no such class or
+    it cannot be told.
+    """
+    if (
+        owner is None
+        or made is None
+        or not isinstance(made.node, ast.Call)
+        or made.path
+        or "__init__" in owner.methods
+        or len(owner.mro) > 1
+    ):
         return None
     is_tuple = owner.is_a("typing.NamedTuple")
     if not is_tuple and not has_decorator(owner.node, "dataclass"):

@@ -48,7 +48,9 @@ def first_parameter(function: ast.AST) -> ast.arg | None:
 
 
 def has_decorator(function: ast.AST, *names: str) -> bool:
-    return any(last_word(d.func if isinstance(d, ast.Call) else d) in names for d in getattr(function, "decorator_list", ()))
+    return any(
+        last_word(d.func if isinstance(d, ast.Call) else d) in names for d in getattr(function, "decorator_list", ())
+    )
 
 
 def is_static(function: ast.AST) -> bool:

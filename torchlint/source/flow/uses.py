@@ -7,7 +7,17 @@ import ast
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
-from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, block_of, enclosing_class, enclosing_function, is_in, standing_in, within
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    LOOPS,
+    ancestors,
+    block_of,
+    enclosing_class,
+    enclosing_function,
+    is_in,
+    standing_in,
+    within,
+)
 from torchlint.source.text.spelling import dumped
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -51,7 +61,9 @@ def _text(node: ast.expr) -> str:
 
 
 def may_follow(first: ast.AST, later: ast.AST) -> bool:
-    """May the later place run after the first in one run through their function: not in the other branch, nor after a return?"""
+    """May the later place run after the first in one run through their function: not in the other branch, nor after a
+    return?
+    """
     if (first.lineno, first.col_offset) >= (later.lineno, later.col_offset) or exclusive(first, later):
         return False
     child = first
@@ -74,7 +86,11 @@ def repeats(use: ast.AST, made: ast.AST) -> bool:
     for parent in ancestors(use):
         if isinstance(parent, FUNCTIONS) or within(made, parent):
             return False
-        if isinstance(parent, LOOPS) and is_in(child, parent.body) and not isinstance(parent.body[-1], (ast.Break, ast.Return)):
+        if (
+            isinstance(parent, LOOPS)
+            and is_in(child, parent.body)
+            and not isinstance(parent.body[-1], (ast.Break, ast.Return))
+        ):
             return True
         child = parent
     return False

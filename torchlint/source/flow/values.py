@@ -1,16 +1,18 @@
-"""An expression in its setting: the file it stands in, the call it is looked at through, the part of it that is meant."""
+"""An expression in its setting: the file it stands in, the call it is looked at through, the part of it that is
+meant.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import FunctionNode
 
 EACH = "each"  # the step from a container to its elements
 ENTER = "enter"  # the step from a context manager to what `as` binds
-Step = Union[int, str]
+Step = int | str
 
 
 class Frame:
@@ -18,7 +20,9 @@ class Frame:
 
     __slots__ = ("function", "call", "instance", "closure")
 
-    def __init__(self, function: FunctionNode, call: Value | None, instance: Value | None, closure: Frame | None = None):
+    def __init__(
+        self, function: FunctionNode, call: Value | None, instance: Value | None, closure: Frame | None = None
+    ):
         self.function = function
         self.call = call  # its node is an ast.Call, in the caller's file and frame
         self.instance = instance  # what `self` is, if it is known
@@ -39,7 +43,9 @@ class Frame:
         return depth
 
 
-def frame_of(module: Module, function: FunctionNode, call: Value | None, instance: Value | None, closure: Frame | None = None) -> Frame:
+def frame_of(
+    module: Module, function: FunctionNode, call: Value | None, instance: Value | None, closure: Frame | None = None
+) -> Frame:
     """The frame of a call; one for each, so that what is found out about its names is found out once."""
     key = ("frame", id(function), call and call.key, instance and instance.key, id(closure))
     memo = module.world.memo
@@ -49,7 +55,10 @@ def frame_of(module: Module, function: FunctionNode, call: Value | None, instanc
 
 
 class Value:
-    """Where a value comes from. `path` leads from the expression to the part that is meant: `a` of `a, b = f()` is part 0 of `f()`."""
+    """Where a value comes from.
+
+    `path` leads from the expression to the part that is meant: `a` of `a, b = f()` is part 0 of `f()`.
+    """
 
     __slots__ = ("module", "node", "frame", "path")
 
@@ -76,7 +85,9 @@ class Value:
 
 
 class Stored(NamedTuple):
-    """One place that gives an attribute a value: `self.x = value` (`target` is the stored node) or a class-level binding."""
+    """One place that gives an attribute a value: `self.x = value` (`target` is the stored node) or a class-level
+    binding.
+    """
 
     module: Module
     target: ast.expr | None

@@ -1,7 +1,8 @@
 """One fast pass over the `ast` of a file: parents, scopes and what each binds, calls, classes, functions, imports.
 
-Nothing here looks at another file, so an index can be shared by everything that reads the same text. What is asked of a node again
-and again is kept with it: a file may nest as deeply as it is long (`elif`, `a.b().c()`), and to climb anew each time would be quadratic.
+Nothing here looks at another file, so an index can be shared by everything that reads the same text. What is asked of a
+node again and again is kept with it: a file may nest as deeply as it is long (`elif`, `a.b().c()`), and to climb anew
+each time would be quadratic.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import ast
 import io
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from operator import attrgetter
-from typing import Any, Callable, Iterator, Sequence, Union
+from typing import Any
 
 from torchlint.source.text.parse import parse
 
-FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda]
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -32,7 +34,13 @@ class Scope:
         self.node = node
         self.parent = parent
         # The function whose `return` a return here is.
-        self.function = node if isinstance(node, FUNCTIONS) else None if isinstance(node, (ast.ClassDef, ast.Module)) else parent and parent.function
+        self.function = (
+            node
+            if isinstance(node, FUNCTIONS)
+            else None
+            if isinstance(node, (ast.ClassDef, ast.Module))
+            else parent and parent.function
+        )
         self.bindings: dict[str, list[ast.AST]] = {}
         self.outer_names: dict[str, bool] = {}  # `global x` (True) and `nonlocal x` (False)
         self.paths: dict[str, tuple] = {}  # kept by reaching.py
@@ -71,8 +79,8 @@ class Scope:
 
 
 class Index:
-    """The facts of one file. Every node gets `up` (its parent) and `pos` (its number in source order, parents before children; no two
-    files share a number), every name `at` (the scope it is looked up in)."""
+    """The facts of one file. Every node gets `up` (its parent) and `pos` (its number in source order, parents before
+    children; no two files share a number), every name `at` (the scope it is looked up in)."""
 
     def __init__(self, text: str, path: str, tree: ast.Module | None = None):
         self.text = text
@@ -98,8 +106,12 @@ class Index:
         tree.up, tree.scope = None, Scope(tree, None)
         stack: list[tuple[ast.AST, Scope]] = [(tree, tree.scope)]
         by_kind = self.by_kind
-        late: list[tuple[ast.AST, Scope]] = []  # names declared global or nonlocal anywhere in a function count from its start
-        pos = getattr(tree, "pos", None) or next(_files) * _NODES_OF_A_FILE  # a tree that is read again keeps its numbers
+        late: list[
+            tuple[ast.AST, Scope]
+        ] = []  # names declared global or nonlocal anywhere in a function count from its start
+        pos = (
+            getattr(tree, "pos", None) or next(_files) * _NODES_OF_A_FILE
+        )  # a tree that is read again keeps its numbers
         while stack:
             node, scope = stack.pop()
             kind = type(node)
@@ -139,7 +151,9 @@ class Index:
                         if alias.name == "*":
                             self.stars.append(node)
                         else:
-                            scope.bind(alias.asname or (alias.name.split(".")[0] if kind is ast.Import else alias.name), alias)
+                            scope.bind(
+                                alias.asname or (alias.name.split(".")[0] if kind is ast.Import else alias.name), alias
+                            )
                     continue
                 elif kind is ast.Global or kind is ast.Nonlocal:
                     for name in node.names:
@@ -169,7 +183,9 @@ class Index:
                 else:
                     value.up = node
                     children.append((value, at))
-            if kind is ast.arguments and isinstance(node.up, FUNCTIONS):  # defaults and annotations belong to the outside
+            if kind is ast.arguments and isinstance(
+                node.up, FUNCTIONS
+            ):  # defaults and annotations belong to the outside
                 outer = scope.parent or scope
                 children = [(child, scope if type(child) is ast.arg else outer) for child, _ in children]
             children.reverse()
@@ -199,7 +215,9 @@ class Index:
         return at < len(nodes) and (nodes[at].pos == node.pos or within(nodes[at], node))
 
     def calls_in_order(self, node: ast.AST) -> list[ast.Call] | None:
-        """The calls in an expression in the order in which they run, arguments first; None if a part may not run, or runs often."""
+        """The calls in an expression in the order in which they run, arguments first; None if a part may not run, or
+        runs often.
+        """
         if not hasattr(node, "plain_calls"):
             if self.holds(node, ast.Call) and any(self.holds(node, kind) for kind in _RUN_APART):
                 node.plain_calls = None
@@ -275,13 +293,19 @@ class Index:
         return self._callers.get(name, [])
 
     def in_method(self, method: ast.AST) -> list[ast.AST]:
-        """The attributes stored in a function that stands in a class, and the calls there that set attributes, in source order."""
+        """The attributes stored in a function that stands in a class, and the calls there that set attributes, in
+        source order.
+        """
         if self._by_method is None:
             self._by_method = {}
             setting = [call for word in _SETTING for call in self.callers(word)]
             for node in sorted([*self.stores, *setting], key=lambda n: (n.lineno, n.col_offset)):
                 inside = node.up
-                while inside is not None and not (isinstance(inside, FUNCTIONS) and isinstance(inside.up, (ast.ClassDef, ast.If, ast.Try)) and enclosing_class(inside)):
+                while inside is not None and not (
+                    isinstance(inside, FUNCTIONS)
+                    and isinstance(inside.up, (ast.ClassDef, ast.If, ast.Try))
+                    and enclosing_class(inside)
+                ):
                     inside = inside.up
                 if inside is not None:
                     self._by_method.setdefault(id(inside), []).append(node)
@@ -366,7 +390,9 @@ def _loop_around(child: ast.AST, parent: ast.AST) -> Any:
 
 
 def test_around(node: ast.AST) -> tuple[ast.AST, bool] | None:
-    """The innermost `if`, `while` or conditional expression of the same function whose test decides whether a node runs, and the truth it needs."""
+    """The innermost `if`, `while` or conditional expression of the same function whose test decides whether a node
+    runs, and the truth it needs.
+    """
     return _handed_down(node, "test_above", _test_around)
 
 
@@ -384,7 +410,9 @@ def first_of_elifs(statement: ast.If) -> ast.If:
 
 
 def _if_around(child: ast.AST, parent: ast.AST) -> Any:
-    return _HANDED_DOWN if isinstance(parent, ast.If) and len(parent.orelse) == 1 and parent.orelse[0] is child else child
+    return (
+        _HANDED_DOWN if isinstance(parent, ast.If) and len(parent.orelse) == 1 and parent.orelse[0] is child else child
+    )
 
 
 def statement_of(node: ast.AST) -> ast.stmt:
@@ -419,13 +447,21 @@ def enclosing_function(node: ast.AST) -> FunctionNode | None:
 
 
 def _function_around(child: ast.AST, parent: ast.AST) -> Any:
-    if isinstance(parent, ast.Lambda) and child is parent.body or isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
+    if (
+        isinstance(parent, ast.Lambda)
+        and child is parent.body
+        or isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and isinstance(child, ast.stmt)
+    ):
         return parent
     return None if parent is None else _HANDED_DOWN
 
 
 def _handed_down(node: ast.AST, name: str, fact: Callable[[ast.AST, ast.AST | None], Any]) -> Any:
-    """A fact about a node, which its parent tells or has itself. It is kept with all on the way up, however long that is."""
+    """A fact about a node, which its parent tells or has itself.
+
+    It is kept with all on the way up, however long that is.
+    """
     passed = []
     while True:
         found = node.__dict__.get(name, _HANDED_DOWN)
@@ -460,11 +496,27 @@ _RUN_APART = (ast.IfExp, ast.Lambda, *COMPREHENSIONS)
 _OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
 _EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns"))
 _NOTED = frozenset(
-    (ast.Return, ast.Yield, ast.YieldFrom, ast.arg, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.Break, ast.Continue,
-     ast.ExceptHandler, ast.MatchAs, ast.MatchStar, *_OPENING, *_LOOPS)
+    (
+        ast.Return,
+        ast.Yield,
+        ast.YieldFrom,
+        ast.arg,
+        ast.Import,
+        ast.ImportFrom,
+        ast.Global,
+        ast.Nonlocal,
+        ast.Break,
+        ast.Continue,
+        ast.ExceptHandler,
+        ast.MatchAs,
+        ast.MatchStar,
+        *_OPENING,
+        *_LOOPS,
+    )
 )
 _WITHOUT_NODES = frozenset(
-    "ctx op ops id attr arg names name lineno level module is_async simple conversion kind type_comment type_ignores kwd_attrs rest tag".split()
+    "ctx op ops id attr arg names name lineno level module is_async simple conversion kind type_comment type_ignores"
+    " kwd_attrs rest tag".split()
 )
 
 
@@ -472,7 +524,9 @@ class _Fields(dict):
     """The fields of each kind of node that may hold nodes."""
 
     def __missing__(self, kind: type) -> tuple[str, ...]:
-        self[kind] = tuple(f for f in kind._fields if f not in _WITHOUT_NODES or f == "name" and kind.__name__ == "TypeAlias")
+        self[kind] = tuple(
+            f for f in kind._fields if f not in _WITHOUT_NODES or f == "name" and kind.__name__ == "TypeAlias"
+        )
         return self[kind]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 import warnings
-from typing import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,8 +21,10 @@ LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), (
 
 # How authors announce an error, in the text before a cell or in a comment of it.
 _ANNOUNCED = re.compile(
-    r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|give (us )?an (error|exception)|not work|cause an? (error|exception))"
-    r"|\b(raises|throws|gives( us)?|produces|causes|results in|leads to) an? (\w+ )?(error|exception)\b|\b(doesn't|does not|won't|will not|cannot) work\b",
+    r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|give (us )?an"
+    r" (error|exception)|not work|cause an? (error|exception))"
+    r"|\b(raises|throws|gives( us)?|produces|causes|results in|leads to) an? (\w+ )?(error|exception)\b|\b(doesn't|does"
+    r" not|won't|will not|cannot) work\b",
     re.I,
 )
 _COMMENT = re.compile(r"#[^\n]*")

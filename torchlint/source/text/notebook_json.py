@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from json.decoder import scanstring
-from typing import Any, Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -125,8 +126,15 @@ class _Scanner:
         metadata = facts.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         outputs, tags = facts.get("outputs"), metadata.get("tags")
-        failed = isinstance(outputs, list) and any(isinstance(o, dict) and o.get("output_type") == "error" for o in outputs)
-        return Cell(str(facts.get("cell_type")), metadata, source, failed or isinstance(tags, list) and "raises-exception" in tags)
+        failed = isinstance(outputs, list) and any(
+            isinstance(o, dict) and o.get("output_type") == "error" for o in outputs
+        )
+        return Cell(
+            str(facts.get("cell_type")),
+            metadata,
+            source,
+            failed or isinstance(tags, list) and "raises-exception" in tags,
+        )
 
     def source(self) -> Source:
         opening, start = self.peek(), self.at

@@ -1,4 +1,6 @@
-"""The tree of a text, or in one line why it has none: what the parser says, and whether the syntax is newer than the Python that runs."""
+"""The tree of a text, or in one line why it has none: what the parser says, and whether the syntax is newer than the
+Python that runs.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +44,8 @@ def reason(error: SyntaxError, running: tuple[int, int] = sys.version_info[:2]) 
     for version, begins in _SINCE:
         if running < version and begins.match(error.text or ""):
             return f"{error.msg} (this is Python {version[0]}.{version[1]} syntax, and {runs})"
-    if running < (3, 12) and error.msg.startswith("f-string"):  # quotes, backslashes and comments in there came with 3.12
+    if running < (3, 12) and error.msg.startswith(
+        "f-string"
+    ):  # quotes, backslashes and comments in there came with 3.12
         return f"{error.msg} (unless this is Python 3.12 syntax: {runs})"
     return error.msg

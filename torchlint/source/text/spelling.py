@@ -54,7 +54,9 @@ def dumped(node: ast.AST) -> str:
 
 
 def unparsed(node: ast.AST) -> str:
-    """The source of an expression in one spelling, to be compared or shown; found out once. One that is too deep for that is like no other."""
+    """The source of an expression in one spelling, to be compared or shown; found out once. One that is too deep for
+    that is like no other.
+    """
     if not hasattr(node, "source"):
         try:
             node.source = ast.unparse(node)

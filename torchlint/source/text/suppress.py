@@ -6,11 +6,12 @@ import io
 import re
 import tokenize
 from bisect import bisect_left
-from typing import Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from torchlint.finding import Edit, Finding, Fix, Span
 
-# Each character of these patterns can be read in one way only: a comment may be long, and is then tried once and not in all divisions.
+# Each character of these patterns can be read in one way only: a comment may be long, and is then tried once and not in
+# all divisions.
 _ONE = r"[A-Z][A-Z0-9]*(?<=[0-9])(?!\w)"
 _CODES = rf"{_ONE}(?:(?:\s+(?:,\s*)?|,\s*){_ONE})*"
 _DIRECTIVE = re.compile(
@@ -93,7 +94,10 @@ class Suppressions:
             self._read(text)
 
     def filter(self, findings: Iterable[Finding], active: Mapping[str, str], path: str = ""):
-        """The findings that stay, how many do not, and TL002 findings. `active` are the rules that ran: code to name."""
+        """The findings that stay, how many do not, and TL002 findings.
+
+        `active` are the rules that ran: code to name.
+        """
         findings = list(findings)
         if not self.directives:
             return findings, 0, []
@@ -162,7 +166,8 @@ class Suppressions:
                 elif start is None and kind not in (tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
                     start = token.start[0]
         except (tokenize.TokenError, SyntaxError):
-            # Not Python to the end: what was read so far counts, and so does everything that looks like a comment after it.
+            # Not Python to the end: what was read so far counts, and so does everything that looks like a comment after
+            # it.
             done = max(self._open_ends, default=0)
             for row, line in enumerate(self.lines[done:], done + 1):
                 if "#" in line:

@@ -1,19 +1,26 @@
-"""What the text of a file says without being parsed: which modules it imports and which names its classes give to things."""
+"""What the text of a file says without being parsed: which modules it imports and which names its classes give to
+things.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from torchlint.project import Project
 
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w.,"
+    r" \t]+))",
+    re.MULTILINE,
+)
 _NAME = re.compile(r"\bdef[ \t]+(\w+)|\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 
 
 class Surface(NamedTuple):
-    """`names`: functions and attributes that are set; `imports`: dotted names with the number of leading dots. Strings may add to both.
-    `text` is the hash of the text, which an editor may change."""
+    """`names`: functions and attributes that are set; `imports`: dotted names with the number of leading dots. Strings
+    may add to both. `text` is the hash of the text, which an editor may change."""
 
     text: int
     names: frozenset[str]

@@ -1,4 +1,6 @@
-"""What calls do for training: backward, an optimizer's step, clearing gradients, a scheduler's step, clipping, eval and train mode."""
+"""What calls do for training: backward, an optimizer's step, clearing gradients, a scheduler's step, clipping, eval and
+train mode.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,28 @@ BACKWARD, STEP, CLEAR, SUPPLY, SCHEDULE, CLIP, UNSCALE, EVAL, TRAIN, OPAQUE = (
 
 # What is given an optimizer and neither steps nor clears it.
 _HARMLESS = frozenset(
-    "unscale_ print len isinstance master_params scale_loss get_lr state_dict load_state_dict save clip_grad_norm_ clip_grad_norm "
-    "clip_master_grads optimizers lr_schedulers clip_gradients toggle_optimizer untoggle_optimizer append add id type getattr "
-    "hasattr max min sum str repr prepare state adjust_learning_rate set_lr no_sync update".split()
+    "unscale_ print len isinstance master_params scale_loss get_lr state_dict load_state_dict save clip_grad_norm_"
+    " clip_grad_norm clip_master_grads optimizers lr_schedulers clip_gradients toggle_optimizer untoggle_optimizer"
+    " append add id type getattr hasattr max min sum str repr prepare state adjust_learning_rate set_lr "
+    "no_sync update".split()
 )
 _REPORTERS = frozenset("pbar bar progress logger writer wandb meter scaler ema".split())
-_HOOKS = ("step", "optim", "grad", "update", "zero", "reset", "before", "hook", "callback", "on_", "begin", "start", "call_event", "fire")
+_HOOKS = (
+    "step",
+    "optim",
+    "grad",
+    "update",
+    "zero",
+    "reset",
+    "before",
+    "hook",
+    "callback",
+    "on_",
+    "begin",
+    "start",
+    "call_event",
+    "fire",
+)
 
 
 class Act:
@@ -57,7 +75,11 @@ class Act:
     @property
     def on_text(self) -> str:
         """The source of what it acts on."""
-        return " ".join(self.on.module.segment(self.on.node).split()) if self.on is not None and self.on.node is not None else ""
+        return (
+            " ".join(self.on.module.segment(self.on.node).split())
+            if self.on is not None and self.on.node is not None
+            else ""
+        )
 
     @property
     def module(self) -> Module:
@@ -88,7 +110,12 @@ class Act:
         held = holding(self.on)
         if not any(within(made.node, loop) for made in held.constructors):
             return False
-        older = [o for m in held.modules for o in identity(m).values() if isinstance(o.node, ast.Call) and not within(o.node, loop)]
+        older = [
+            o
+            for m in held.modules
+            for o in identity(m).values()
+            if isinstance(o.node, ast.Call) and not within(o.node, loop)
+        ]
         return not older or bool(held.tensors)
 
     @property
@@ -102,7 +129,12 @@ class Act:
     @property
     def is_plain_schedule(self) -> bool:
         """The step of a scheduler that counts its own steps: no metric, no epoch is given to it."""
-        names = {name for origin in identity(self.on).values() if isinstance(origin.node, ast.Call) for name in _names(origin)}
+        names = {
+            name
+            for origin in identity(self.on).values()
+            if isinstance(origin.node, ast.Call)
+            for name in _names(origin)
+        }
         plateau = any("Plateau" in name for name in names) or "plateau" in last_word(self.on.node).lower()
         return self.role == SCHEDULE and not self.node.args and not self.node.keywords and not plateau
 
@@ -122,7 +154,11 @@ class Act:
     def is_scaled(self) -> bool:
         """Is it the backward of a loss that a GradScaler has scaled?"""
         made = origins(self.on) if self.on is not None else []
-        calls = [o for o in made if isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Attribute) and o.node.func.attr == "scale"]
+        calls = [
+            o
+            for o in made
+            if isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Attribute) and o.node.func.attr == "scale"
+        ]
         return bool(calls) and all(is_scaler(o.at(o.node.func.value, ())) for o in calls)
 
     @property
@@ -131,9 +167,18 @@ class Act:
         return any(name.startswith("torch.") for name in self.event.names)
 
     def holds_clipped(self, clip: Act) -> bool | None:
-        """Does the optimizer of a step or an `unscale_` hold the parameters that are clipped? None where it cannot be told."""
+        """Does the optimizer of a step or an `unscale_` hold the parameters that are clipped? None where it cannot be
+        told.
+        """
         given = clip.on.node if clip.on is not None else None
-        if not (isinstance(given, ast.Call) and last_word(given.func) == "parameters" and isinstance(given.func, ast.Attribute)) or self.on is None:
+        if (
+            not (
+                isinstance(given, ast.Call)
+                and last_word(given.func) == "parameters"
+                and isinstance(given.func, ast.Attribute)
+            )
+            or self.on is None
+        ):
             return None
         return holds(self.on, clip.on.at(given.func.value, ()))
 
@@ -151,23 +196,30 @@ class Act:
     def may_clear(self, step: Act) -> bool:
         """May it clear the gradients that a step uses?"""
         if self.role != CLEAR or self.on is None:
-            return self.role in (CLEAR, SUPPLY) or self.role == OPAQUE and self.on is None  # `train(flag)` clears nothing
+            return (
+                self.role in (CLEAR, SUPPLY) or self.role == OPAQUE and self.on is None
+            )  # `train(flag)` clears nothing
         if is_optimizer(self.on) and are_distinct(self.on, step.on):
             # two optimizers may hold the same parameters
             return any(holds(step.on, module) for module in holding(self.on).modules)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
 
-
     @property
     def wrappers(self) -> list[Value]:
         """The functions of the project that decorate the function in which it stands."""
         decorators = getattr(enclosing_function(self.node), "decorator_list", ())
-        found = [origin for d in decorators for origin in origins(Value(self.module, d.func if isinstance(d, ast.Call) else d))]
+        found = [
+            origin
+            for d in decorators
+            for origin in origins(Value(self.module, d.func if isinstance(d, ast.Call) else d))
+        ]
         return [origin for origin in found if isinstance(origin.node, FUNCTIONS)]
 
     def is_seldom_beside(self, other: Act) -> bool:
         """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
-        return any(_counts(test.node) for test, _ in self.event.tests) and not any(_counts(test.node) for test, _ in other.event.tests)
+        return any(_counts(test.node) for test, _ in self.event.tests) and not any(
+            _counts(test.node) for test, _ in other.event.tests
+        )
 
 
 def _counts(test: ast.expr) -> bool:
@@ -199,11 +251,22 @@ def _act(event: Event) -> Act | None:
     lower = word.lower()
     if "grad" in lower and ("zero" in lower or "clear" in lower or "reset" in lower):
         return Act(event, CLEAR, None)
-    if word in ("zero_", "fill_", "zero", "mul_", "copy_", "add_") and receiver is not None and _mentions_grad(receiver.node):
+    if (
+        word in ("zero_", "fill_", "zero", "mul_", "copy_", "add_")
+        and receiver is not None
+        and _mentions_grad(receiver.node)
+    ):
         return Act(event, CLEAR if word in ("zero_", "zero") else SUPPLY, None)
-    if word == "setattr" and len(node.args) == 3 and isinstance(node.args[1], ast.Constant) and node.args[1].value == "grad":
+    if (
+        word == "setattr"
+        and len(node.args) == 3
+        and isinstance(node.args[1], ast.Constant)
+        and node.args[1].value == "grad"
+    ):
         return Act(event, CLEAR, None)
-    if "backward" in lower or lower.startswith(("set_grad", "load_grad", "restore_grad", "assign_grad", "copy_grad", "add_grad")):
+    if "backward" in lower or lower.startswith(
+        ("set_grad", "load_grad", "restore_grad", "assign_grad", "copy_grad", "add_grad")
+    ):
         return None if lower == "set_grad_enabled" else Act(event, SUPPLY, None)
     if word in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm") or (
         event.module.index.says("clip_grad") and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
@@ -219,7 +282,9 @@ def _act(event: Event) -> Act | None:
 
 
 def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | None:
-    if is_optimizer(first) and (receiver is None or not is_optimizer(receiver)):  # scaler.step(optimizer), xm.optimizer_step(optimizer)
+    if is_optimizer(first) and (
+        receiver is None or not is_optimizer(receiver)
+    ):  # scaler.step(optimizer), xm.optimizer_step(optimizer)
         if any(c.function is not None for c in callees(event.value)):
             return None
         return Act(event, STEP, first)
@@ -233,7 +298,9 @@ def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | No
 
 
 def _mode(event: Event, word: str, receiver: Value) -> Act:
-    mode = event.node.args[0] if event.node.args else next((k.value for k in event.node.keywords if k.arg == "mode"), None)
+    mode = (
+        event.node.args[0] if event.node.args else next((k.value for k in event.node.keywords if k.arg == "mode"), None)
+    )
     if mode is None or isinstance(mode, ast.Constant):
         wanted = word == "train" and (mode is None or bool(mode.value))
         return Act(event, TRAIN if wanted else EVAL, receiver)
@@ -254,14 +321,24 @@ def _is_none(assignment: ast.AST) -> bool:
 
 
 def _mentions_grad(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node)) or last_word(node) in ("grad", "grads", "g")
+    return any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(node)) or last_word(node) in (
+        "grad",
+        "grads",
+        "g",
+    )
 
 
 def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
-    """A call nobody can look into, which may step or clear: it is given an optimizer, or is a hook of something unknown."""
+    """A call nobody can look into, which may step or clear: it is given an optimizer, or is a hook of something
+    unknown.
+    """
     if word in _HARMLESS:
         return None
-    is_hook = receiver is not None and any(part in word.lower() for part in _HOOKS) and isinstance(receiver.node, (ast.Name, ast.Attribute))
+    is_hook = (
+        receiver is not None
+        and any(part in word.lower() for part in _HOOKS)
+        and isinstance(receiver.node, (ast.Name, ast.Attribute))
+    )
     optimizers = [a for a in (*event.node.args, *(k.value for k in event.node.keywords)) if sounds_like_optimizer(a)]
     if not (is_hook or optimizers) or any(n.startswith(("torch.", "builtins.", "numpy.")) for n in event.names):
         return None
@@ -271,7 +348,12 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
         return None
     if any(is_optimizer(event.value.at(argument, ())) for argument in optimizers):
         return Act(event, OPAQUE, None)
-    if is_hook and not kinds(receiver) - {OBJECT, MODULE, LOADER} and not external_name(receiver) and last_word(receiver.node) not in _REPORTERS:
+    if (
+        is_hook
+        and not kinds(receiver) - {OBJECT, MODULE, LOADER}
+        and not external_name(receiver)
+        and last_word(receiver.node) not in _REPORTERS
+    ):
         return Act(event, OPAQUE, None)
     return None
 

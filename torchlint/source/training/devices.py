@@ -20,15 +20,31 @@ from torchlint.source.training.moves import is_moved_at
 MOVED, HERE = "moved", "here"
 MAX_MOVES = 40  # of one object, those nearest to its use
 FACTORIES = frozenset(
-    f"torch.{name}" for name in "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor FloatTensor LongTensor from_numpy".split()
+    f"torch.{name}"
+    for name in (
+        "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor "
+        "FloatTensor LongTensor from_numpy"
+    ).split()
 )
 MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
-_COMPUTING = ("torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.")  # `torch.onnx` and others do other things
+_COMPUTING = (
+    "torch.nn.functional.",
+    "torch.linalg.",
+    "torch.fft.",
+    "torch.special.",
+)  # `torch.onnx` and others do other things
 
 
 def is_default_moved(module: Module) -> bool:
     """Does the file itself say where new tensors go?"""
-    said = ("set_default_device", "set_default_tensor_type", "with torch.device", "with device:", "init_empty_weights", "with self.device")
+    said = (
+        "set_default_device",
+        "set_default_tensor_type",
+        "with torch.device",
+        "with device:",
+        "init_empty_weights",
+        "with self.device",
+    )
     return any(map(module.index.says, said))
 
 
@@ -47,7 +63,11 @@ def is_the_other_branch(node: ast.AST) -> bool:
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             body, orelse = (part if isinstance(part, list) else [part] for part in (parent.body, parent.orelse))
             other = orelse if child in body else body
-            if any(isinstance(n, ast.Attribute) and n.attr in MOVES and isinstance(n.up, ast.Call) for part in other for n in ast.walk(part)):
+            if any(
+                isinstance(n, ast.Attribute) and n.attr in MOVES and isinstance(n.up, ast.Call)
+                for part in other
+                for n in ast.walk(part)
+            ):
                 return True
         child = parent
     return False
@@ -122,16 +142,29 @@ def _call(origin: Value, depth: int) -> str | None:
             elif last == "cpu":
                 answers.add(HERE)
             elif last.startswith("new_") or kinds(callee.receiver) != {MODULE}:
-                answers.add(device_of(callee.receiver, depth - 1) if last not in ("item", "size", "numpy", "tolist", "dim", "numel", "type") else None)
+                answers.add(
+                    device_of(callee.receiver, depth - 1)
+                    if last not in ("item", "size", "numpy", "tolist", "dim", "numel", "type")
+                    else None
+                )
             elif last == "forward":
                 answers.add(MOVED if is_moved_object(callee.receiver, depth) else None)
         elif callee.kind == "instance" and name.startswith("torch.nn."):
             layer = origin.at(node.func, ())
             inputs = [device_of(origin.at(a, ()), depth - 1) for a in node.args]
-            answers.add(MOVED if MOVED in inputs or in_module_code(origin) and not is_made_here(layer) or is_moved_object(layer, depth) else None)
+            answers.add(
+                MOVED
+                if MOVED in inputs
+                or in_module_code(origin)
+                and not is_made_here(layer)
+                or is_moved_object(layer, depth)
+                else None
+            )
         elif callee.kind == "object":
             answers.add(MOVED if is_moved_object(origin.at(node.func, ()), depth) else None)
-        elif callee.kind == "external" and (name.startswith(_COMPUTING) or name.startswith("torch.") and name.count(".") == 1):
+        elif callee.kind == "external" and (
+            name.startswith(_COMPUTING) or name.startswith("torch.") and name.count(".") == 1
+        ):
             if any(k.arg == "device" for k in node.keywords):
                 return _factory(origin, depth)
             inputs = [device_of(origin.at(a, ()), depth - 1) for a in flat(node)]
@@ -189,7 +222,10 @@ def _moved_to(origin: Value, method: str, receiver: Value, depth: int) -> str | 
 
 
 def _target(device: Value, depth: int) -> str | None:
-    """Where a device takes a tensor. `other.device` is where the other one is, which a function may not know of its argument."""
+    """Where a device takes a tensor.
+
+    `other.device` is where the other one is, which a function may not know of its argument.
+    """
     if isinstance(device.node, ast.Attribute) and device.node.attr == "device":
         other = device.at(device.node.value, ())
         where = device_of(other, depth - 1)
@@ -201,7 +237,11 @@ def _target(device: Value, depth: int) -> str | None:
 def _sets_devices(value: Value) -> bool:
     """`self.device`, `model.device` and `args.device` are settings; of a tensor nobody knows it may be anywhere."""
     word = last_word(value.node)
-    return word == "self" or word.endswith(("args", "opt", "cfg", "config", "params", "opts", "options", "settings", "model", "net")) or kinds(value) == {MODULE}
+    return (
+        word == "self"
+        or word.endswith(("args", "opt", "cfg", "config", "params", "opts", "options", "settings", "model", "net"))
+        or kinds(value) == {MODULE}
+    )
 
 
 def _parameter(origin: Value) -> str | None:
@@ -214,21 +254,41 @@ def _parameter(origin: Value) -> str | None:
     if parameter in positional[:1]:
         return None
     if function.name == "forward" and not origin.path:
-        plain = last_word(parameter.annotation) in ("int", "float", "bool", "str", "dict", "list", "Optional", "List") if parameter.annotation is not None else False
-        without_default = parameter in positional and positional.index(parameter) < len(positional) - len(function.args.defaults)
+        plain = (
+            last_word(parameter.annotation) in ("int", "float", "bool", "str", "dict", "list", "Optional", "List")
+            if parameter.annotation is not None
+            else False
+        )
+        without_default = parameter in positional and positional.index(parameter) < len(positional) - len(
+            function.args.defaults
+        )
         return MOVED if without_default and not plain else None
-    if owner.is_lightning and function.name in ("training_step", "validation_step", "test_step", "predict_step") and parameter is positional[1]:
+    if (
+        owner.is_lightning
+        and function.name in ("training_step", "validation_step", "test_step", "predict_step")
+        and parameter is positional[1]
+    ):
         return MOVED
     return None
 
 
 def _is_kept_by_module(parameter: Value) -> bool:
-    """`self.scale = nn.Parameter(…)` goes where the module goes; one that a method makes for itself stays where it was made."""
+    """`self.scale = nn.Parameter(…)` goes where the module goes; one that a method makes for itself stays where it was
+    made.
+    """
     node = parameter.node
     holder = node.up
-    while isinstance(holder, (ast.Call, ast.List, ast.ListComp, ast.Dict, ast.keyword)):  # nn.ParameterList([…]), self.register_parameter(…)
+    while isinstance(
+        holder, (ast.Call, ast.List, ast.ListComp, ast.Dict, ast.keyword)
+    ):  # nn.ParameterList([…]), self.register_parameter(…)
         holder = holder.up
-    targets = holder.targets if isinstance(holder, ast.Assign) else [holder.target] if isinstance(holder, ast.AnnAssign) else []
+    targets = (
+        holder.targets
+        if isinstance(holder, ast.Assign)
+        else [holder.target]
+        if isinstance(holder, ast.AnnAssign)
+        else []
+    )
     if isinstance(holder, ast.Expr):
         targets = [holder.value.func]
     if not any(isinstance(target, ast.Attribute) for target in targets):
@@ -241,24 +301,35 @@ def _is_kept_by_module(parameter: Value) -> bool:
 def is_made_here(layer: Value) -> bool:
     """Is it a layer that the same function makes, on the default device?"""
     made = [origin.node for origin in origins(layer)]
-    return bool(made) and all(isinstance(node, ast.Call) and enclosing_function(node) is enclosing_function(layer.node) for node in made)
+    return bool(made) and all(
+        isinstance(node, ast.Call) and enclosing_function(node) is enclosing_function(layer.node) for node in made
+    )
 
 
 def in_module_code(origin: Value) -> bool:
-    """Inside a method of an nn.Module other than its construction, layers are where the inputs are; seen through a call, where
-    that module is."""
+    """Inside a method of an nn.Module other than its construction, layers are where the inputs are; seen through a
+    call, where that module is."""
     frame = origin.frame
     if frame is not None and frame.instance is not None and isinstance(frame.instance.node, ast.Call):
         return is_moved_object(frame.call.at(frame.call.node.func, ()) if frame.call else frame.instance, 3)
     function = enclosing_function(origin.node)
     owner = method_class(origin.module, function) if function is not None else None
-    return bool(owner) and owner.is_module and function.name not in ("__init__", "reset_parameters") and not _stays_here(origin.module, owner)
+    return (
+        bool(owner)
+        and owner.is_module
+        and function.name not in ("__init__", "reset_parameters")
+        and not _stays_here(origin.module, owner)
+    )
 
 
 @remembered(meanwhile=False)
 def _stays_here(module: Module, owner: ClassInfo) -> bool:
     """Is every object of a class of this file plainly never moved: made, trained and called under a name of its own?"""
-    made = [call for call in module.index.callers(owner.name) if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))]
+    made = [
+        call
+        for call in module.index.callers(owner.name)
+        if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))
+    ]
     return bool(made) and all(_is_never_moved(module, call) for call in made)
 
 
@@ -266,12 +337,21 @@ def _is_never_moved(module: Module, made: ast.Call) -> bool:
     if isinstance(made.up, ast.Call) and made.up.func is made:  # Net()(x)
         return True
     statement = made.up
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+    if (
+        not isinstance(statement, ast.Assign)
+        or len(statement.targets) != 1
+        or not isinstance(statement.targets[0], ast.Name)
+    ):
         return False
     name = statement.targets[0]
     for node in uses(module, name):
         parent = node.up
-        if not (isinstance(parent, ast.Attribute) and parent.attr not in MOVES or isinstance(parent, ast.Call) and (parent.func is node or last_word(parent.func) in ("print", "len"))):
+        if not (
+            isinstance(parent, ast.Attribute)
+            and parent.attr not in MOVES
+            or isinstance(parent, ast.Call)
+            and (parent.func is node or last_word(parent.func) in ("print", "len"))
+        ):
             return False
     return True
 
@@ -298,7 +378,11 @@ def _moving_origin(value: Value, depth: int) -> ast.AST | None:
     """The expression that made a module on its device."""
     for origin in origins(value):
         if not isinstance(origin.node, ast.Call):
-            if isinstance(origin.node, ast.arg) and method_class(origin.module, origin.node.up.up) and origin.node.arg == "self":
+            if (
+                isinstance(origin.node, ast.arg)
+                and method_class(origin.module, origin.node.up.up)
+                and origin.node.arg == "self"
+            ):
                 if in_module_code(origin):
                     return origin.node
             continue
@@ -307,7 +391,12 @@ def _moving_origin(value: Value, depth: int) -> ast.AST | None:
             if callee.kind == "method" and last in ("to", "cuda"):
                 if _moved_to(origin, last, callee.receiver, depth - 1) == MOVED:
                     return origin.node
-            elif callee.kind == "method" and last != "cpu" and callee.receiver is not None and is_moved_object(callee.receiver, depth - 1):
+            elif (
+                callee.kind == "method"
+                and last != "cpu"
+                and callee.receiver is not None
+                and is_moved_object(callee.receiver, depth - 1)
+            ):
                 return origin.node
             elif last in ("DataParallel", "DistributedDataParallel", "compile", "script") and origin.node.args:
                 if is_moved_object(origin.at(origin.node.args[0], ()), depth - 1):

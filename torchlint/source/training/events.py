@@ -1,4 +1,6 @@
-"""What a loop or function does: its calls, and its assignments to `.grad`, in the order they run, local helpers included."""
+"""What a loop or function does: its calls, and its assignments to `.grad`, in the order they run, local helpers
+included.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ MAX_HELPERS = 4
 
 
 class Event:
-    """One call that runs, or one assignment to a `.grad` (then `method` is empty). `loops` and `tests` are what lies around it
-    inside the body that was asked about, outermost first."""
+    """One call that runs, or one assignment to a `.grad` (then `method` is empty). `loops` and `tests` are what lies
+    around it inside the body that was asked about, outermost first."""
 
     __slots__ = ("value", "loops", "tests", "via")
 
@@ -76,7 +78,10 @@ class Event:
 
 @remembered
 def events(module: Module, body: list[ast.stmt], frame: Frame | None = None) -> list[Event]:
-    """The calls of some statements in the order they run. Calls of functions of the project are followed by what those call."""
+    """The calls of some statements in the order they run.
+
+    Calls of functions of the project are followed by what those call.
+    """
     found: list[Event] = []
     _Unroller(found, module, frame).block(body, (), ())
     return found
@@ -88,7 +93,11 @@ def iterations(module: Module, body: list[ast.stmt]) -> list[Value]:
     frames = {id(None): (module, None, body)}
     for event in events(module, body):
         if event.via:
-            frames[id(event.value.frame)] = (event.module, event.value.frame, [event.value.frame.function] if event.value.frame else [])
+            frames[id(event.value.frame)] = (
+                event.module,
+                event.value.frame,
+                [event.value.frame.function] if event.value.frame else [],
+            )
     for home, frame, code in frames.values():
         for statement in code:
             for node in home.index.inside(statement, ast.For, ast.AsyncFor, ast.comprehension):
@@ -100,13 +109,19 @@ def iterations(module: Module, body: list[ast.stmt]) -> list[Value]:
 def iterated(loop: ast.For | ast.AsyncFor | ast.comprehension) -> ast.expr:
     """`loader` of `enumerate(tqdm(loader))`."""
     node = loop.iter
-    while isinstance(node, ast.Call) and node.args and last_word(node.func) in ("enumerate", "tqdm", "iter", "zip", "track", "islice"):
+    while (
+        isinstance(node, ast.Call)
+        and node.args
+        and last_word(node.func) in ("enumerate", "tqdm", "iter", "zip", "track", "islice")
+    ):
         node = node.args[0]
     return node
 
 
 def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
-    """Can calls of all these words happen in some statements, as far as names tell? It saves unrolling what cannot matter."""
+    """Can calls of all these words happen in some statements, as far as names tell? It saves unrolling what cannot
+    matter.
+    """
     called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
     homes = (module, *_imports_with(module, words))
     return all(_leads(called, _leading_to(homes, frozenset((word,)))) for word in words)
@@ -134,9 +149,11 @@ def _leads(called: list[frozenset[str]], leading: set[str]) -> bool:
 
 
 def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
-    """These words, and the names of functions in some files that mention one of them, or a function that does, and so on.
+    """These words, and the names of functions in some files that mention one of them, or a function that does, and so
+    on.
 
-    Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole file.
+    Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole
+    file.
     """
     memo = homes[0].world.memo
     key = ("leading to", tuple(home.path for home in homes), words)
@@ -156,12 +173,18 @@ def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
 def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
     """The imported files in whose text one of the words stands; the others are not even parsed."""
     project = module.world.view.project
-    return [home for path in module.imported_paths() if any(project.contains(path, word) for word in words) and (home := module.world.module(path))]
+    return [
+        home
+        for path in module.imported_paths()
+        if any(project.contains(path, word) for word in words) and (home := module.world.module(path))
+    ]
 
 
 @remembered
 def _called_words(module: Module, node: ast.AST) -> frozenset[str]:
-    """The names under which a piece of code calls (or mentions) something, and `__call__` for what may be called as an object."""
+    """The names under which a piece of code calls (or mentions) something, and `__call__` for what may be called as an
+    object.
+    """
     return frozenset((*module.index.words(node), "__call__", "__init__"))
 
 
@@ -244,7 +267,11 @@ class _Unroller:
                     self.call(call, loops, tests)
             elif isinstance(node, ast.IfExp):
                 yes, no = _under(tests, self.at(node.test), True), _under(tests, self.at(node.test), False)
-                todo += (node.orelse, loops, no, False), (node.body, loops, yes, False), (node.test, loops, tests, False)
+                todo += (
+                    (node.orelse, loops, no, False),
+                    (node.body, loops, yes, False),
+                    (node.test, loops, tests, False),
+                )
             elif not isinstance(node, FUNCTIONS):
                 if isinstance(node, ast.Call):
                     todo.append((node, loops, tests, True))
@@ -269,7 +296,11 @@ class _Unroller:
                     if isinstance(origin.node, (ast.FunctionDef, ast.Lambda)) and len(self.via) < MAX_HELPERS:
                         unroller = _Unroller(self.found, origin.module, self.frame, (*self.via, value))
                         body = origin.node.body
-                        unroller.block(body, loops, tests) if isinstance(body, list) else unroller.expression(body, loops, tests)
+                        (
+                            unroller.block(body, loops, tests)
+                            if isinstance(body, list)
+                            else unroller.expression(body, loops, tests)
+                        )
 
     def _inside(self, callee: Callee, value: Value) -> _Unroller | None:
         if callee.kind not in ("function", "object") or callee.function is None or len(self.via) >= MAX_HELPERS:

@@ -17,23 +17,37 @@ from torchlint.source.text.spelling import dotted
 from torchlint.source.training.regions import runs_without_grad
 
 CUTS = frozenset(
-    ".detach .detach_ .item .tolist .numpy .argmax .argmin .argsort .long .int .short .bool .byte .size .dim .numel .new_zeros .new_ones "
-    ".new_full .new_empty .new_tensor .eq .ne .gt .ge .lt .le .isnan .isinf .sign .round .floor .ceil .nonzero .stop_gradient "
-    "torch.argmax torch.argmin torch.argsort torch.zeros_like torch.ones_like torch.rand_like torch.randn_like torch.empty_like "
-    "torch.full_like torch.eq torch.ne torch.gt torch.ge torch.lt torch.le torch.isnan torch.bernoulli torch.multinomial torch.sign "
-    "torch.round torch.floor torch.ceil torch.nn.functional.one_hot torch.isfinite torch.logical_and torch.logical_or torch.logical_not "
-    "torch.from_numpy torch.as_tensor torch.bucketize torch.searchsorted torch.nonzero torch.isin torch.histc torch.randint_like".split()
+    ".detach .detach_ .item .tolist .numpy .argmax .argmin .argsort .long .int .short .bool .byte .size .dim .numel"
+    " .new_zeros .new_ones .new_full .new_empty .new_tensor .eq .ne .gt .ge .lt .le .isnan .isinf .sign .round .floor"
+    " .ceil .nonzero .stop_gradient torch.argmax torch.argmin torch.argsort torch.zeros_like torch.ones_like"
+    " torch.rand_like torch.randn_like torch.empty_like torch.full_like torch.eq torch.ne torch.gt torch.ge torch.lt"
+    " torch.le torch.isnan torch.bernoulli torch.multinomial torch.sign torch.round torch.floor torch.ceil"
+    " torch.nn.functional.one_hot torch.isfinite torch.logical_and torch.logical_or torch.logical_not torch.from_numpy"
+    " torch.as_tensor torch.bucketize torch.searchsorted torch.nonzero torch.isin torch.histc "
+    "torch.randint_like".split()
 )
 # What is drawn, and the places of the largest values, have no gradient either, but stop nobody else's way to it.
-DRAWS = frozenset(".sample .multinomial .random_ .bernoulli .argwhere torch.argwhere torch.unique .unique torch.bincount .bincount".split())
-_WITH_INDICES = frozenset(f"{prefix}{name}" for name in "max min topk sort median mode kthvalue cummax cummin".split() for prefix in (".", "torch."))
+DRAWS = frozenset(
+    ".sample .multinomial .random_ .bernoulli .argwhere torch.argwhere torch.unique .unique torch.bincount "
+    ".bincount".split()
+)
+_WITH_INDICES = frozenset(
+    f"{prefix}{name}"
+    for name in "max min topk sort median mode kthvalue cummax cummin".split()
+    for prefix in (".", "torch.")
+)
 CREATES = frozenset(
     "torch." + name
-    for name in "tensor zeros ones full empty rand randn randint arange linspace logspace eye randperm normal tril_indices triu_indices load".split()
+    for name in (
+        "tensor zeros ones full empty rand randn randint arange linspace logspace eye randperm normal tril_indices "
+        "triu_indices load"
+    ).split()
 ) | {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.autograd.Variable"}
 
 
-_CONVERTS = frozenset(".float .double .half .to .cuda .cpu .unsqueeze .view .reshape".split())  # what has no gradient before has none after
+_CONVERTS = frozenset(
+    ".float .double .half .to .cuda .cpu .unsqueeze .view .reshape".split()
+)  # what has no gradient before has none after
 
 
 def requires_grad(value: Value, depth: int = 8) -> bool | None:
@@ -44,7 +58,9 @@ def requires_grad(value: Value, depth: int = 8) -> bool | None:
 @remembered(by=1)
 def _requires_grad(value: Value, depth: int) -> bool | None:
     found = origins(value)
-    mixed = len(found) > 1 and any(_is_empty_list(origin) for origin in found)  # what is put into the list is what counts
+    mixed = len(found) > 1 and any(
+        _is_empty_list(origin) for origin in found
+    )  # what is put into the list is what counts
     answers = [None if mixed else _origin(origin, depth) for origin in found]
     return True if True in answers else None if None in answers or not answers else False
 
@@ -53,20 +69,35 @@ def is_leaf(origin: Value) -> bool:
     """Is an origin a tensor that a program made to be learned: a Parameter, or created with `requires_grad=True`?"""
     node = origin.node
     if not isinstance(node, ast.Call):
-        return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias") and not origin.path and _is_of_a_layer(origin.at(node.value, ()))
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr in ("weight", "bias")
+            and not origin.path
+            and _is_of_a_layer(origin.at(node.value, ()))
+        )
     if origin.path:
-        return origin.path == (EACH,) and _is_parameters_call(origin, ".parameters") or origin.path == (EACH, 1) and _is_parameters_call(origin, ".named_parameters")
+        return (
+            origin.path == (EACH,)
+            and _is_parameters_call(origin, ".parameters")
+            or origin.path == (EACH, 1)
+            and _is_parameters_call(origin, ".named_parameters")
+        )
     names = {c.name for c in callees(origin)}
     if names == {"torch.nn.Parameter"}:
         return _is_asked_for(origin, [*node.args[1:2], *_keywords(node, "requires_grad")], True)
     if names & CREATES and len(names) == 1:
         return _is_asked_for(origin, _keywords(node, "requires_grad"), False)
-    if names == {".requires_grad_"} and _is_asked_for(origin, [*node.args[:1], *_keywords(node, "requires_grad")], True):
+    if names == {".requires_grad_"} and _is_asked_for(
+        origin, [*node.args[:1], *_keywords(node, "requires_grad")], True
+    ):
         if _is_detached(node.func.value) or _is_copy_of_data(origin.at(node.func.value, ())):
             return True
         inner = origins(origin.at(node.func.value, ()), _CONVERTS)
         return bool(inner) and all(
-            isinstance(i.node, ast.Call) and not i.path and bool({c.name for c in callees(i)} & CREATES) and not _is_asked_for(i, _keywords(i.node, "requires_grad"), False)
+            isinstance(i.node, ast.Call)
+            and not i.path
+            and bool({c.name for c in callees(i)} & CREATES)
+            and not _is_asked_for(i, _keywords(i.node, "requires_grad"), False)
             for i in inner
         )
     return False
@@ -76,9 +107,22 @@ def _is_of_a_layer(value: Value) -> bool:
     """Is a module one of torch's layers with weights, or made from one? A `weight` of another class may be a buffer."""
     made = origins(value)
     for origin in made:
-        owner = method_class(origin.module, origin.node.up.up) if isinstance(origin.node, ast.arg) else instance_class(origin)
-        names = owner.foreign if owner is not None else [c.name for c in callees(origin)] if isinstance(origin.node, ast.Call) and not origin.path else []
-        if not any(name and name.startswith("torch.nn.") and not is_stateless(name) and name != "torch.nn.Module" for name in names):
+        owner = (
+            method_class(origin.module, origin.node.up.up)
+            if isinstance(origin.node, ast.arg)
+            else instance_class(origin)
+        )
+        names = (
+            owner.foreign
+            if owner is not None
+            else [c.name for c in callees(origin)]
+            if isinstance(origin.node, ast.Call) and not origin.path
+            else []
+        )
+        if not any(
+            name and name.startswith("torch.nn.") and not is_stateless(name) and name != "torch.nn.Module"
+            for name in names
+        ):
             return False
     return bool(made)
 
@@ -91,7 +135,9 @@ def _is_empty_list(origin: Value) -> bool:
 
 
 def is_set_later(origin: Value) -> bool:
-    """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or after a use is not told."""
+    """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or
+    after a use is not told.
+    """
     if not isinstance(origin.node, ast.Call) or not {c.name for c in callees(origin)} & CREATES:
         return False
     return not names_of(origin).isdisjoint(_set_later(origin.module))
@@ -121,7 +167,10 @@ def _is_copy_of_data(value: Value) -> bool:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "clone"):
         return False
     made = origins(value.at(node.func.value, ()))
-    return bool(made) and all(isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Name) and not o.path and not callees(o) for o in made)
+    return bool(made) and all(
+        isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Name) and not o.path and not callees(o)
+        for o in made
+    )
 
 
 def _is_parameters_call(origin: Value, method: str) -> bool:
@@ -174,11 +223,18 @@ def _call(origin: Value, depth: int) -> bool | None:
             answers.append(False)
         elif name in CREATES:
             asked = _keywords(node, "requires_grad")
-            answers.append(_is_asked_for(origin, asked, False) or (None if asked and not _is_asked_for(origin, asked, False, value=False) else False))
+            answers.append(
+                _is_asked_for(origin, asked, False)
+                or (None if asked and not _is_asked_for(origin, asked, False, value=False) else False)
+            )
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
             has_weights = not is_stateless(name)
             answers.append(True if has_weights else _any(origin, node.args, depth))
-        elif name.startswith(("torch.nn.functional.", "torch.")) and callee.kind == "external" and not name.startswith("torch.nn.init"):
+        elif (
+            name.startswith(("torch.nn.functional.", "torch."))
+            and callee.kind == "external"
+            and not name.startswith("torch.nn.init")
+        ):
             answers.append(_any(origin, [*node.args, *(k.value for k in node.keywords)], depth))
         elif callee.kind == "method":
             if name.startswith(".") and kinds(callee.receiver) == {MODULE}:
@@ -200,7 +256,10 @@ def _takes_indices(origin: Value) -> bool:
     if not (isinstance(node.slice, ast.Constant) and node.slice.value == 1):
         return False
     made = origins(origin.at(node.value, ()))
-    return bool(made) and all(isinstance(o.node, ast.Call) and not o.path and {c.name for c in callees(o)} <= _WITH_INDICES and callees(o) for o in made)
+    return bool(made) and all(
+        isinstance(o.node, ast.Call) and not o.path and {c.name for c in callees(o)} <= _WITH_INDICES and callees(o)
+        for o in made
+    )
 
 
 def _any(origin: Value, parts: list[ast.expr], depth: int) -> bool | None:
@@ -213,7 +272,9 @@ def _keywords(call: ast.Call, name: str) -> list[ast.expr]:
 
 
 def _is_asked_for(origin: Value, given: list[ast.expr], default: bool, value: bool = True) -> bool:
-    """Is a flag surely given as (or by default) `value`? Of `requires_grad=learned` that is known if it is known of `learned`."""
+    """Is a flag surely given as (or by default) `value`? Of `requires_grad=learned` that is known if it is known of
+    `learned`.
+    """
     if not given:
         return default is value
     found = origins(origin.at(given[0], ()))
@@ -227,7 +288,8 @@ def is_stateless(name: str) -> bool:
 
 
 _WITH_WEIGHTS = frozenset(
-    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm "
-    "GroupNorm RMSNorm PReLU Embedding EmbeddingBag RNN LSTM GRU RNNBase RNNCell LSTMCell GRUCell MultiheadAttention AdaptiveLogSoftmaxWithLoss "
-    "Parameter ParameterList ParameterDict Module Sequential ModuleList ModuleDict DataParallel DistributedDataParallel".split()
+    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d"
+    " BatchNorm3d SyncBatchNorm LayerNorm GroupNorm RMSNorm PReLU Embedding EmbeddingBag RNN LSTM GRU RNNBase RNNCell"
+    " LSTMCell GRUCell MultiheadAttention AdaptiveLogSoftmaxWithLoss Parameter ParameterList ParameterDict Module"
+    " Sequential ModuleList ModuleDict DataParallel DistributedDataParallel".split()
 )

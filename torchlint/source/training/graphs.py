@@ -1,9 +1,11 @@
-"""The graph behind a value: the expressions that gradients reach from it, back through arithmetic, layers and local functions."""
+"""The graph behind a value: the expressions that gradients reach from it, back through arithmetic, layers and local
+functions.
+"""
 
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
@@ -26,7 +28,10 @@ _LOSS_WORDS = ("loss", "criterion", "objective", "penalty")
 
 
 class Graph:
-    """What gradients reach from a value. `nodes` are expressions by identity, nearest first; `cuts` are where they are stopped."""
+    """What gradients reach from a value.
+
+    `nodes` are expressions by identity, nearest first; `cuts` are where they are stopped.
+    """
 
     __slots__ = ("nodes", "cuts", "open")
 
@@ -42,7 +47,10 @@ class Graph:
 
 @remembered
 def graph(value: Value, strict: bool = False) -> Graph:
-    """The graph behind a value. `strict` goes on only where gradients are known to flow, not through functions nobody can see."""
+    """The graph behind a value.
+
+    `strict` goes on only where gradients are known to flow, not through functions nobody can see.
+    """
     found = Graph()
     _walk(value, found, strict, set(), MAX_DEPTH)
     return found
@@ -58,7 +66,9 @@ def mark(value: Value) -> tuple:
 
 
 def carries(node: Value) -> bool:
-    """Does the result of an expression certainly have a graph: made by a layer, a model or a loss, or of what requires grad?"""
+    """Does the result of an expression certainly have a graph: made by a layer, a model or a loss, or of what requires
+    grad?
+    """
     if isinstance(node.node, ast.Call) and not node.path:
         func = node.at(node.node.func, ())
         word = last_word(func.node).lower()
@@ -72,7 +82,10 @@ def carries(node: Value) -> bool:
 
 
 def is_model_call(node: Value) -> bool:
-    """A call of a module that has weights, or of something called like one where nothing is known. What is iterated over is a sampler or loader."""
+    """A call of a module that has weights, or of something called like one where nothing is known.
+
+    What is iterated over is a sampler or loader.
+    """
     if not isinstance(node.node, ast.Call) or EACH in node.path or runs_without_grad(node):
         return False
     names = {c.name for c in callees(node)}
@@ -84,13 +97,22 @@ def is_model_call(node: Value) -> bool:
 
 
 def _makes_an_object(call: ast.Call) -> bool:
-    """`LanguageModel()` of a class that is not seen, `MODELS[name](**options)`, and `config.network_fn()`: without an input nothing is computed."""
+    """`LanguageModel()` of a class that is not seen, `MODELS[name](**options)`, and `config.network_fn()`: without an
+    input nothing is computed.
+    """
     word = word_of(call.func)
-    return word[:1].isupper() and (not word.isupper() or isinstance(call.func, ast.Subscript)) or not call.args and not call.keywords
+    return (
+        word[:1].isupper()
+        and (not word.isupper() or isinstance(call.func, ast.Subscript))
+        or not call.args
+        and not call.keywords
+    )
 
 
 def is_cut(origin: Value) -> bool:
-    """Does an expression stop gradients: `.detach()`, `.item()`, `.data`, `torch.tensor(…)`, a comparison, code under no_grad?"""
+    """Does an expression stop gradients: `.detach()`, `.item()`, `.data`, `torch.tensor(…)`, a comparison, code under
+    no_grad?
+    """
     node = origin.node
     if isinstance(node, ast.Attribute):
         return node.attr in _CUTTING_ATTRIBUTES
@@ -104,7 +126,14 @@ def is_cut(origin: Value) -> bool:
     return isinstance(node, (ast.Compare, ast.JoinedStr))
 
 
-_CUTTING_CALLS = CUTS | {"torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.autograd.Variable", "numpy.array", "numpy.asarray"}
+_CUTTING_CALLS = CUTS | {
+    "torch.tensor",
+    "torch.Tensor",
+    "torch.FloatTensor",
+    "torch.autograd.Variable",
+    "numpy.array",
+    "numpy.asarray",
+}
 
 
 def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> None:
@@ -133,8 +162,8 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
 
 @remembered(meanwhile=())
 def _reached(value: Value, strict: bool) -> list[tuple[Value, tuple, tuple, tuple]]:
-    """One step back from a value, the same for all graphs it is in: its origins, each with its key, the marks of its nodes (none for a cut)
-    and the parts that gradients flow on to."""
+    """One step back from a value, the same for all graphs it is in: its origins, each with its key, the marks of its
+    nodes (none for a cut) and the parts that gradients flow on to."""
     found: list[tuple[Value, tuple, tuple, tuple]] = []
     for origin in origins(value):
         if origin.node is None or is_cut(origin):
@@ -150,7 +179,9 @@ def _reached(value: Value, strict: bool) -> list[tuple[Value, tuple, tuple, tupl
 def operands(origin: Value, strict: bool) -> Iterator[Value]:
     """The parts of an expression that gradients flow on to."""
     node = origin.node
-    if origin.path[:1] == ("applied",):  # the last layer of a Sequential: gradients flow on to what the Sequential was called with
+    if origin.path[:1] == (
+        "applied",
+    ):  # the last layer of a Sequential: gradients flow on to what the Sequential was called with
         call = origin.frame.call if origin.frame else None
         if call is not None:
             yield from (call.at(a, ()) for a in call.node.args if not isinstance(a, ast.Starred))
@@ -240,7 +271,10 @@ def appends(module: Module) -> dict[str, list[ast.Call]]:
 
 
 def _variables(node: ast.Name | ast.Attribute, by_binding: bool) -> list[tuple]:
-    """What tells a name or attribute from others that are written so. Under one name there may be a list here and a sum of another one there."""
+    """What tells a name or attribute from others that are written so.
+
+    Under one name there may be a list here and a sum of another one there.
+    """
     if isinstance(node, ast.Attribute):
         return [(unparsed(node), id(_class_of(node)))]
     scope = node.at.lookup(node.id)
@@ -271,7 +305,9 @@ def loss_of(module: Module, call: ast.Call) -> Value | None:
     if not isinstance(call.func, ast.Attribute):
         return None
     receiver = last_word(call.func.value).lower()
-    if call.args and (call.func.attr != "backward" or receiver in ("accelerator", "fabric", "autograd", "self", "engine")):
+    if call.args and (
+        call.func.attr != "backward" or receiver in ("accelerator", "fabric", "autograd", "self", "engine")
+    ):
         return Value(module, call.args[0])
     return Value(module, call.func.value)
 
@@ -282,7 +318,11 @@ def backpropagated(act) -> list[Value]:
     first = act.event.value.at(node.args[0], ()) if node.args and not isinstance(node.args[0], ast.Starred) else None
     if first is None:
         return [receiver] if receiver is not None else []
-    if act.event.method == "backward" and receiver is not None and (not isinstance(receiver.node, ast.Name) or "loss" in receiver.node.id.lower()):
+    if (
+        act.event.method == "backward"
+        and receiver is not None
+        and (not isinstance(receiver.node, ast.Name) or "loss" in receiver.node.id.lower())
+    ):
         word = last_word(receiver.node).lower()
         if word not in ("accelerator", "fabric", "autograd", "engine", "strategy", "model", "trainer"):
             return [receiver]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow.calling import sequential_layers
 from torchlint.source.flow.classes import ClassInfo
@@ -33,10 +33,19 @@ def asks_mode(model: Value, depth: int = 4) -> bool | None:
             if callee.kind == "class" and callee.owner:
                 found.append(_class_asks(callee.owner, depth))
             elif callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
-                layers = [asks_mode(layer, depth - 1) if layer.node is not None else None for layer in sequential_layers(origin)] if depth else [None]
+                layers = (
+                    [
+                        asks_mode(layer, depth - 1) if layer.node is not None else None
+                        for layer in sequential_layers(origin)
+                    ]
+                    if depth
+                    else [None]
+                )
                 found.append(True if True in layers else None if None in layers or not layers else False)
             elif callee.name.startswith("torch.nn."):
-                found.append(bool(ASK_MODE.fullmatch(callee.name[9:])) or any(k.arg == "dropout" for k in origin.node.keywords))
+                found.append(
+                    bool(ASK_MODE.fullmatch(callee.name[9:])) or any(k.arg == "dropout" for k in origin.node.keywords)
+                )
             else:
                 found.append(True if callee.name.startswith(_WITH_MODE_LAYERS) else None)
     if not found or None in found:
@@ -72,7 +81,11 @@ def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
             if callee.kind == "class" and callee.owner and callee.owner.is_module:
                 inner = _class_asks(callee.owner, depth - 1) if depth else None
             elif callee.kind == "function" and callee.function is not None and callee.function is not function:
-                inner = _code_asks(callee.module, callee.function, depth - 1) if depth and hasattr(callee.function, "name") else False
+                inner = (
+                    _code_asks(callee.module, callee.function, depth - 1)
+                    if depth and hasattr(callee.function, "name")
+                    else False
+                )
             elif callee.name.startswith("torch.nn."):
                 inner = bool(ASK_MODE.fullmatch(callee.name[9:]))
             else:
@@ -84,7 +97,9 @@ def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
 
 
 def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
-    """The `eval()` of a model in a loop that trains it and never calls `train()`, each with the step of the training."""
+    """The `eval()` of a model in a loop that trains it and never calls `train()`, each with the step of the
+    training.
+    """
     found = acts(module, loop.body)
     backwards = [act for act in found if act.role == BACKWARD]
     pairs = [(backwards[0], step) for step in found if step.role == STEP] if backwards else []
@@ -96,13 +111,20 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     for switch in switches:
         if _is_made_in(loop, switch.on) or _is_a_copy(switch.on):
             continue
-        if any(act.role in (TRAIN, OPAQUE) and (act.on is None or not are_distinct(act.on, switch.on)) for act in found):
+        if any(
+            act.role in (TRAIN, OPAQUE) and (act.on is None or not are_distinct(act.on, switch.on)) for act in found
+        ):
             continue
         for backward, step in pairs:
             shared = switch.event.loops and step.event.loops and switch.event.loops[0] is step.event.loops[0]
             # In eval mode right before the training is a decision: frozen statistics.
             decided = order[id(switch)] < order[id(backward)] and not _evaluated_between(module, loop, switch, backward)
-            if not shared and not decided and _is_trained(module, loop, switch, step) and asks_mode(switch.on) is not False:
+            if (
+                not shared
+                and not decided
+                and _is_trained(module, loop, switch, step)
+                and asks_mode(switch.on) is not False
+            ):
                 kept.append((switch, step))
                 break
     return kept
@@ -111,11 +133,15 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
 def _is_made_in(loop: ast.AST, model: Value) -> bool:
     """Does each round make a model of its own, which is in train mode?"""
     made = identity(model).values()
-    return bool(made) and all(isinstance(o.node, ast.Call) and any(within(node, loop) for node in _calls_to(o)) for o in made)
+    return bool(made) and all(
+        isinstance(o.node, ast.Call) and any(within(node, loop) for node in _calls_to(o)) for o in made
+    )
 
 
 def _is_a_copy(model: Value, depth: int = 5) -> bool:
-    """`copy.deepcopy(model).eval()`, under the names that it is given in this function and in those it is handed to: the copy is not trained."""
+    """`copy.deepcopy(model).eval()`, under the names that it is given in this function and in those it is handed to:
+    the copy is not trained.
+    """
     node = model.node
     while isinstance(node, ast.Call):
         if last_word(node.func) == "deepcopy":
@@ -127,10 +153,16 @@ def _is_a_copy(model: Value, depth: int = 5) -> bool:
         call = model.frame.call if isinstance(binding, ast.arg) and model.frame else None
         if call is not None:
             names = [a.arg for a in model.frame.function.args.args]
-            given = [k.value for k in call.node.keywords if k.arg == node.id] + (call.node.args[names.index(node.id) :][:1] if node.id in names else [])
+            given = [k.value for k in call.node.keywords if k.arg == node.id] + (
+                call.node.args[names.index(node.id) :][:1] if node.id in names else []
+            )
             if given and _is_a_copy(call.at(given[0], ()), depth - 1):
                 return True
-        elif isinstance(binding.up, ast.Assign) and binding.up.value is not node and _is_a_copy(model.at(binding.up.value, ()), depth - 1):
+        elif (
+            isinstance(binding.up, ast.Assign)
+            and binding.up.value is not node
+            and _is_a_copy(model.at(binding.up.value, ()), depth - 1)
+        ):
             return True
     return False
 
@@ -147,7 +179,9 @@ def _calls_to(origin: Value) -> Iterator[ast.AST]:
 def _evaluated_between(module: Module, loop: ast.AST, switch: Act, backward: Act) -> bool:
     trace = events(module, loop.body)
     begin, end = trace.index(switch.event), trace.index(backward.event)
-    return any(event.no_grad and (model := called_model(event)) and is_same(switch.on, model) for event in trace[begin:end])
+    return any(
+        event.no_grad and (model := called_model(event)) and is_same(switch.on, model) for event in trace[begin:end]
+    )
 
 
 def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
@@ -157,4 +191,6 @@ def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
         return known
     function = enclosing_function(loop)
     before = acts(module, getattr(function, "body", module.tree.body))
-    return any(act.role == TRAIN and act.event.here.lineno < loop.lineno and is_same(act.on, switch.on) for act in before)
+    return any(
+        act.role == TRAIN and act.event.here.lineno < loop.lineno and is_same(act.on, switch.on) for act in before
+    )

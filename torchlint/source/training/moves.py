@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterable
+from collections.abc import Iterable
 
 from torchlint.source.text.index import enclosing_function, test_around
 from torchlint.source.training.regions import loops_around
 
 
 def is_moved_at(use: ast.AST, moves: Iterable[tuple[ast.Call, bool]], made: ast.AST | None = None) -> bool:
-    """Has one of the `moves` (a call, and whether it leads away from the CPU) been run before `use`, and none that brought it back?
+    """Has one of the `moves` (a call, and whether it leads away from the CPU) been run before `use`, and none that
+    brought it back?
 
-    The last move in the same function decides; without one, what other functions do may have been done before. `made` is the
-    expression that made it on another device, if one did.
+    The last move in the same function decides; without one, what other functions do may have been done before. `made`
+    is the expression that made it on another device, if one did.
     """
     function = enclosing_function(use)
     last, is_moved = 0, False

@@ -1,4 +1,6 @@
-"""Which object is an optimizer, a scheduler, a scaler; what an optimizer holds; whether two expressions may be one object."""
+"""Which object is an optimizer, a scheduler, a scaler; what an optimizer holds; whether two expressions may be one
+object.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from torchlint.source.training.grads import is_stateless
 
 # Names that say what a thing is where nothing is known about it.
 _CLASSES = frozenset(
-    "Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD SparseAdam".split()
+    "Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD "
+    "SparseAdam".split()
 )
 _OPTIMIZER = re.compile(r"(^|_)opt(im(i[sz]ers?)?)?s?(_|$|[a-z0-9]$)|optimi[sz]er")
 _SCHEDULER = re.compile(r"(^|_)(lr_)?sched(uler)?s?(_|$)|lr_?sched|scheduler$")
@@ -48,11 +51,15 @@ def is_scaler(value: Value | None) -> bool:
 
 
 def sounds_like_optimizer(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and bool(_OPTIMIZER.search(word_of(node).lower().strip("_")))
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and bool(
+        _OPTIMIZER.search(word_of(node).lower().strip("_"))
+    )
 
 
 def sounds_like_model(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and bool(_MODEL.search(word_of(node).lower().strip("_")))
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and bool(
+        _MODEL.search(word_of(node).lower().strip("_"))
+    )
 
 
 def is_model(value: Value | None) -> bool:
@@ -92,7 +99,9 @@ def _is_getter(origin: Value) -> bool:
     node = origin.node
     if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
         return False
-    return all(c.kind != "class" and c.function is None and (not c.name or c.name.startswith(".")) for c in callees(origin))
+    return all(
+        c.kind != "class" and c.function is None and (not c.name or c.name.startswith(".")) for c in callees(origin)
+    )
 
 
 def are_distinct(a: Value, b: Value) -> bool:
@@ -138,7 +147,9 @@ def holding(optimizer: Value) -> Holding:
 
 @remembered
 def optimizer_words(module: Module) -> frozenset[str]:
-    """The words by which a file may make optimizers: torch's classes, what they are imported or kept as, classes derived from them."""
+    """The words by which a file may make optimizers: torch's classes, what they are imported or kept as, classes
+    derived from them.
+    """
     words = set(_CLASSES)
     for statement in module.index.nodes(ast.ImportFrom):
         words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
@@ -179,13 +190,21 @@ def _held(value: Value, found: Holding, depth: int, seen: set[tuple]) -> None:
             elif word in _PASSES_ON and node.args:
                 for argument in node.args[1:] if word == "filter" else node.args:
                     _held(origin.at(argument, ()), found, depth - 1, seen)
-            elif any(c.name in ("torch.nn.Parameter", "torch.zeros", "torch.randn", "torch.rand", "torch.tensor") for c in callees(origin)):
+            elif any(
+                c.name in ("torch.nn.Parameter", "torch.zeros", "torch.randn", "torch.rand", "torch.tensor")
+                for c in callees(origin)
+            ):
                 found.tensors.append(origin)
             else:
                 found.complete = False
         elif isinstance(node, (ast.List, ast.Tuple, ast.Set)):
             for element in node.elts:
-                _held(origin.at(element.value if isinstance(element, ast.Starred) else element, ()), found, depth - 1, seen)
+                _held(
+                    origin.at(element.value if isinstance(element, ast.Starred) else element, ()),
+                    found,
+                    depth - 1,
+                    seen,
+                )
         elif isinstance(node, ast.Dict):
             for key, entry in zip(node.keys, node.values):
                 if isinstance(key, ast.Constant) and key.value == "params":
@@ -213,7 +232,9 @@ def holds(optimizer: Value, module: Value) -> bool | None:
         if theirs.keys() & mine.keys():
             return True
         for origin in theirs.values():
-            if not isinstance(origin.node, ast.Call) or any(contains(m, origin) or contains(origin, m) for m in mine.values()):
+            if not isinstance(origin.node, ast.Call) or any(
+                contains(m, origin) or contains(origin, m) for m in mine.values()
+            ):
                 return None
     return False if held.complete and not held.tensors else None
 
@@ -226,7 +247,10 @@ def contains(whole: Value, part: Value) -> bool:
         if callee.kind == "class" and callee.owner and any(within(part.node, owner.node) for owner in callee.owner.mro):
             return True
     for argument in [*whole.node.args, *(k.value for k in whole.node.keywords)]:
-        for inner in (argument.value if isinstance(argument, ast.Starred) else argument, *getattr(argument, "elts", ())):
+        for inner in (
+            argument.value if isinstance(argument, ast.Starred) else argument,
+            *getattr(argument, "elts", ()),
+        ):
             if identity(whole.at(inner, ())).keys() & {(id(part.node), part.path)}:
                 return True
     return within(part.node, whole.node)
@@ -240,8 +264,19 @@ def made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value
     for call in _calls_on(module, "parameters").get(text, ()):
         if call.lineno >= change.lineno or enclosing_function(call) is not function:
             continue
-        made = next((a for a in ancestors(call) if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None), None)
-        if made is not None and may_follow(made, change) and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text)):
+        made = next(
+            (
+                a
+                for a in ancestors(call)
+                if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None
+            ),
+            None,
+        )
+        if (
+            made is not None
+            and may_follow(made, change)
+            and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
+        ):
             found.append(Value(module, made))
     return found
 
@@ -277,15 +312,24 @@ def variable(made: Value) -> ast.expr | None:
 
 
 def later_calls(made: Value, change: ast.stmt, *methods: str) -> list[ast.Call]:
-    """The calls of these methods on a new optimizer's variable after a change, unless the variable holds another one by then."""
+    """The calls of these methods on a new optimizer's variable after a change, unless the variable holds another one by
+    then.
+    """
     target = variable(made)
     if target is None:
         return []
     text = unparsed(target)
     if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
         return []  # `model.optimizer` of another model is another optimizer
-    end = min((node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf"))
-    return [call for method in methods for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
+    end = min(
+        (node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf")
+    )
+    return [
+        call
+        for method in methods
+        for call in _calls_on(made.module, method).get(text, ())
+        if change.lineno < call.lineno < end
+    ]
 
 
 def is_made_anew(made: Value, change: ast.stmt) -> bool:
@@ -293,7 +337,8 @@ def is_made_anew(made: Value, change: ast.stmt) -> bool:
     target = variable(made)
     function = enclosing_function(change)
     return target is not None and any(
-        node.lineno > change.lineno and enclosing_function(node) is function for node in _assignments(made.module, unparsed(target))
+        node.lineno > change.lineno and enclosing_function(node) is function
+        for node in _assignments(made.module, unparsed(target))
     )
 
 
@@ -309,15 +354,29 @@ def called_model(event) -> Value | None:
     if not isinstance(func, (ast.Name, ast.Attribute)) or not event.node.args:
         return None
     value = event.value.at(func, ())
-    return value if is_model(value) and not _is_function(value) and not _LOSS.search(last_word(func).lower()) and not _has_no_weights(value) else None
+    return (
+        value
+        if is_model(value)
+        and not _is_function(value)
+        and not _LOSS.search(last_word(func).lower())
+        and not _has_no_weights(value)
+        else None
+    )
 
 
 def _has_no_weights(value: Value) -> bool:
     """A loss or an activation of torch, whatever it is called."""
     made = identity(value).values()
-    return bool(made) and all(isinstance(o.node, ast.Call) and (known := callees(o)) and all(c.name.startswith("torch.nn.") and is_stateless(c.name) for c in known) for o in made)
+    return bool(made) and all(
+        isinstance(o.node, ast.Call)
+        and (known := callees(o))
+        and all(c.name.startswith("torch.nn.") and is_stateless(c.name) for c in known)
+        for o in made
+    )
 
 
 def _is_function(value: Value) -> bool:
     """A method or function that is only called like a model."""
-    return MODULE not in kinds(value) and any(not isinstance(o.node, (ast.arg, ast.Attribute, ast.Name)) for o in identity(value).values())
+    return MODULE not in kinds(value) and any(
+        not isinstance(o.node, (ast.arg, ast.Attribute, ast.Name)) for o in identity(value).values()
+    )

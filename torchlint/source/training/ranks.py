@@ -14,12 +14,17 @@ from torchlint.source.text.index import last_word
 _REDUCTIONS = frozenset("sum mean prod norm std var min max median all any argmax argmin logsumexp".split())
 _IN_A_ROW = frozenset(f"torch.{name}" for name in "linspace arange logspace randperm".split())
 _OF_SIZES = frozenset(f"torch.{name}" for name in "zeros ones empty rand randn".split())
-_KEEPS_SHAPE = frozenset("cumprod cumsum sqrt rsqrt exp log pow clamp clip flip abs sigmoid tanh float double long clone detach to softmax".split())
+_KEEPS_SHAPE = frozenset(
+    "cumprod cumsum sqrt rsqrt exp log pow clamp clip flip abs sigmoid tanh float double long clone detach to "
+    "softmax".split()
+)
 
 
 def is_reduced(call: ast.Call) -> bool:
     """`x.mean()`, `torch.sum(x)`: one number, which mixes with every device."""
-    function = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "torch"
+    function = (
+        isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "torch"
+    )
     return last_word(call.func) in _REDUCTIONS and len(call.args) == int(function) and not call.keywords
 
 
@@ -47,9 +52,16 @@ def counts(binding: ast.AST) -> bool:
     if not isinstance(loop, (ast.For, ast.comprehension)):
         return False
     counted = loop.iter
-    while isinstance(counted, ast.Call) and last_word(counted.func) in ("reversed", "tqdm", "list") and counted.args and isinstance(counted.args[0], ast.Call):
+    while (
+        isinstance(counted, ast.Call)
+        and last_word(counted.func) in ("reversed", "tqdm", "list")
+        and counted.args
+        and isinstance(counted.args[0], ast.Call)
+    ):
         counted = counted.args[0]
-    return isinstance(counted, ast.Call) and last_word(counted.func) in (("enumerate",) if first else ("range", "trange"))
+    return isinstance(counted, ast.Call) and last_word(counted.func) in (
+        ("enumerate",) if first else ("range", "trange")
+    )
 
 
 @remembered
@@ -61,7 +73,11 @@ def _is_row(value: Value, depth: int) -> bool:
 def _has_one_dimension(origin: Value, depth: int) -> bool:
     node = origin.node
     if isinstance(node, ast.BinOp):
-        sides = [origin.at(side, ()) for side in (node.left, node.right) if not isinstance(side, ast.Constant) and kinds(origin.at(side, ())) != {"plain"}]
+        sides = [
+            origin.at(side, ())
+            for side in (node.left, node.right)
+            if not isinstance(side, ast.Constant) and kinds(origin.at(side, ())) != {"plain"}
+        ]
         return bool(sides) and all(_is_row(side, depth - 1) for side in sides)
     if not isinstance(node, ast.Call) or origin.path:
         return False
@@ -71,20 +87,28 @@ def _has_one_dimension(origin: Value, depth: int) -> bool:
     if names and names <= _OF_SIZES:
         return len(node.args) == 1 and isinstance(node.args[0], ast.Constant)
     if names == {"torch.tensor"} and node.args:
-        return isinstance(node.args[0], (ast.List, ast.Tuple)) and not any(isinstance(e, (ast.List, ast.Tuple, ast.Name, ast.Starred)) for e in node.args[0].elts)
+        return isinstance(node.args[0], (ast.List, ast.Tuple)) and not any(
+            isinstance(e, (ast.List, ast.Tuple, ast.Name, ast.Starred)) for e in node.args[0].elts
+        )
     if last_word(node.func) in _KEEPS_SHAPE and isinstance(node.func, ast.Attribute):
-        inner = node.func.value if kinds(origin.at(node.func.value, ())) & {TENSOR} else node.args[0] if node.args else None
+        inner = (
+            node.func.value if kinds(origin.at(node.func.value, ())) & {TENSOR} else node.args[0] if node.args else None
+        )
         return inner is not None and _is_row(origin.at(inner, ()), depth - 1)
     return False
 
 
 # What has as many dimensions as its input.
 _SAME_RANK = frozenset(
-    "to cuda cpu float double half contiguous clone detach relu tanh sigmoid gelu leaky_relu elu dropout softmax log_softmax exp log clamp layer_norm normalize "
-    "masked_fill transpose permute roll flip expand_as".split()
+    "to cuda cpu float double half contiguous clone detach relu tanh sigmoid gelu leaky_relu elu dropout softmax"
+    " log_softmax exp log clamp layer_norm normalize masked_fill transpose permute roll flip expand_as".split()
 )
 _SAME_RANK_LAYERS = frozenset(
-    f"torch.nn.{name}()" for name in "Linear ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid Dropout LayerNorm Identity TransformerEncoder TransformerEncoderLayer".split()
+    f"torch.nn.{name}()"
+    for name in (
+        "Linear ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid Dropout LayerNorm Identity TransformerEncoder "
+        "TransformerEncoderLayer"
+    ).split()
 )
 _THREE = frozenset(("torch.bmm", ".bmm", "torch.baddbmm"))
 _MAKERS = frozenset(f"torch.{name}" for name in "zeros ones empty rand randn".split())
@@ -103,11 +127,24 @@ def _rank(origin: Value, depth: int) -> int | None:
         return None
     names = {c.name for c in callees(origin)}
     if origin.path == (0,):
-        return 3 if names and names <= {"torch.nn.LSTM()", "torch.nn.GRU()", "torch.nn.RNN()", "torch.nn.MultiheadAttention()"} else None
+        return (
+            3
+            if names
+            and names <= {"torch.nn.LSTM()", "torch.nn.GRU()", "torch.nn.RNN()", "torch.nn.MultiheadAttention()"}
+            else None
+        )
     sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
     word = last_word(node.func)
-    if names and names <= _MAKERS or word in _RESHAPES and isinstance(node.func, ast.Attribute) and not names - {f".{word}"}:
-        plain = all(isinstance(s, (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.Subscript)) for s in sizes)
+    if (
+        names
+        and names <= _MAKERS
+        or word in _RESHAPES
+        and isinstance(node.func, ast.Attribute)
+        and not names - {f".{word}"}
+    ):
+        plain = all(
+            isinstance(s, (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.BinOp, ast.Subscript)) for s in sizes
+        )
         return len(sizes) if plain and len(sizes) > 1 else None
     if names and names <= _THREE:
         return 3

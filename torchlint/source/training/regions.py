@@ -5,22 +5,35 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from typing import Iterator
+from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, first_of_elifs, is_in, last_word, loop_around, statement_of, test_around, within
+from torchlint.source.text.index import (
+    enclosing_function,
+    first_of_elifs,
+    is_in,
+    last_word,
+    loop_around,
+    statement_of,
+    test_around,
+    within,
+)
 
-_NAMED_SO = re.compile(r"no_?grad|inference_mode|inference_decorator")  # a decorator or context of the project's own, or of nobody knows whom
+_NAMED_SO = re.compile(
+    r"no_?grad|inference_mode|inference_decorator"
+)  # a decorator or context of the project's own, or of nobody knows whom
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
 
 def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
-    """Is it known that nothing at this place is recorded for backward: by a `with`, a decorator, a global switch or all callers?"""
+    """Is it known that nothing at this place is recorded for backward: by a `with`, a decorator, a global switch or all
+    callers?
+    """
     return _under_no_grad(module, node if isinstance(node, ast.Module) else statement_of(node), depth)
 
 
@@ -31,14 +44,18 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
         if isinstance(parent, ast.If) and not asks:
             parent = first_of_elifs(parent)
         if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
-            if any(is_no_grad(Value(module, item.context_expr)) or _is_named_so(item.context_expr) for item in parent.items):
+            if any(
+                is_no_grad(Value(module, item.context_expr)) or _is_named_so(item.context_expr) for item in parent.items
+            ):
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
                 return False
         elif asks and isinstance(parent, ast.If) and _is_grad_disabled_test(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
-            if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list) or _switches_off(module, parent, node):
+            if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list) or _switches_off(
+                module, parent, node
+            ):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False
@@ -72,7 +89,10 @@ def is_no_grad(value: Value) -> bool:
 
 def _is_false(call: ast.Call) -> bool:
     """`inference_mode(False)` switches nothing off."""
-    return any(isinstance(a, ast.Constant) and a.value is False for a in (*call.args[:1], *(k.value for k in call.keywords if k.arg == "mode")))
+    return any(
+        isinstance(a, ast.Constant) and a.value is False
+        for a in (*call.args[:1], *(k.value for k in call.keywords if k.arg == "mode"))
+    )
 
 
 def _is_enable_grad(module: Module, expression: ast.expr) -> bool:
@@ -80,7 +100,9 @@ def _is_enable_grad(module: Module, expression: ast.expr) -> bool:
 
 
 def _is_named_so(expression: ast.expr) -> bool:
-    return bool(_NAMED_SO.search(last_word(_callee(expression)))) and not (isinstance(expression, ast.Call) and _is_false(expression))
+    return bool(_NAMED_SO.search(last_word(_callee(expression)))) and not (
+        isinstance(expression, ast.Call) and _is_false(expression)
+    )
 
 
 def _callee(node: ast.expr) -> ast.expr:
@@ -88,7 +110,9 @@ def _callee(node: ast.expr) -> ast.expr:
 
 
 def _is_grad_disabled_test(test: ast.If, child: ast.AST) -> bool:
-    """`if not torch.is_grad_enabled():` and `if not self.training:` say nothing about gradients, only the first one does."""
+    """`if not torch.is_grad_enabled():` and `if not self.training:` say nothing about gradients, only the first one
+    does.
+    """
     condition = test.test
     negated = isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)
     condition = condition.operand if negated else condition
@@ -106,7 +130,11 @@ def _switched_off_for_file(module: Module) -> bool:
 
 
 def _is_switch(module: Module, statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and _sets_grad(module, statement.value, False)
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Call)
+        and _sets_grad(module, statement.value, False)
+    )
 
 
 def _sets_grad(module: Module, call: ast.Call, to: bool) -> bool:
@@ -131,20 +159,33 @@ def _switches_off(module: Module, function: ast.AST, node: ast.AST) -> bool:
 def _switches(module: Module, function: ast.AST) -> tuple[list[int], list[bool]]:
     """The lines of the `torch.set_grad_enabled(…)` statements in a body, and whether each switches off."""
     calls = [s.value for s in function.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
-    found = [(call.up.lineno, _sets_grad(module, call, False)) for call in calls if any(_sets_grad(module, call, to) for to in (False, True))]
+    found = [
+        (call.up.lineno, _sets_grad(module, call, False))
+        for call in calls
+        if any(_sets_grad(module, call, to) for to in (False, True))
+    ]
     return [line for line, _ in found], [off for _, off in found]
 
 
 @remembered
 def _all_callers_under_no_grad(module: Module, function: ast.FunctionDef, depth: int) -> bool:
-    calls = [c for c in module.index.callers(function.name) if any(k.function is function for k in callees(Value(module, c)))]
+    calls = [
+        c for c in module.index.callers(function.name) if any(k.function is function for k in callees(Value(module, c)))
+    ]
     return bool(calls) and all(under_no_grad(module, call, depth - 1) for call in calls)
 
 
 def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST] = frozenset()) -> bool:
-    """May all of the project that runs a function do so under `no_grad`, on objects nobody can name? A call that surely reaches it and records is a no."""
+    """May all of the project that runs a function do so under `no_grad`, on objects nobody can name? A call that surely
+    reaches it and records is a no.
+    """
     function = enclosing_function(node)
-    if not isinstance(function, ast.FunctionDef) or function.name in ("__init__", "forward") or function in asked or len(asked) == 3:
+    if (
+        not isinstance(function, ast.FunctionDef)
+        or function.name in ("__init__", "forward")
+        or function in asked
+        or len(asked) == 3
+    ):
         return False
     without = False
     for user in _that_switch_off(module, function.name):
@@ -167,7 +208,10 @@ def _that_switch_off(module: Module, name: str) -> Iterator[Module]:
     yield module
     view = module.world.view
     for path in view.mentions(name):
-        if any(view.project.contains(path, word) for word in ("no_grad", "inference_mode", "set_grad_enabled")) and (other := module.world.module(path)) is not None:
+        if (
+            any(view.project.contains(path, word) for word in ("no_grad", "inference_mode", "set_grad_enabled"))
+            and (other := module.world.module(path)) is not None
+        ):
             yield other
 
 
@@ -184,7 +228,9 @@ def loops_around(node: ast.AST) -> list[ast.AST]:
 
 
 def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """The conditions under which a place runs in its function, each with the truth it must have, innermost first; not more than matter."""
+    """The conditions under which a place runs in its function, each with the truth it must have, innermost first; not
+    more than matter.
+    """
     for _ in range(MAX_TESTS):
         found = test_around(node)
         if found is None:
@@ -194,14 +240,20 @@ def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
 
 
 def asks_training_mode(module: Module, node: ast.AST) -> bool:
-    """Does a place depend on a test that mentions `training` or an evaluation flag? Its function's early returns count too."""
+    """Does a place depend on a test that mentions `training` or an evaluation flag? Its function's early returns count
+    too.
+    """
     if any(_mentions_mode(test) for test, _ in tests_around(node)):
         return True
     function = enclosing_function(node)
     if function is None or isinstance(function, ast.Lambda):
         return False
     return any(
-        isinstance(s, ast.If) and _mentions_mode(s.test) and s.lineno < node.lineno and s.body and isinstance(s.body[-1], ast.Return)
+        isinstance(s, ast.If)
+        and _mentions_mode(s.test)
+        and s.lineno < node.lineno
+        and s.body
+        and isinstance(s.body[-1], ast.Return)
         for s in module.index.inside(function, ast.If)
     )
 
@@ -209,6 +261,21 @@ def asks_training_mode(module: Module, node: ast.AST) -> bool:
 def _mentions_mode(test: ast.expr) -> bool:
     for node in ast.walk(test):
         word = last_word(node).lower()
-        if word and any(part in word for part in ("train", "eval", "infer", "predict", "return_prob", "deploy", "export", "softmax", "logits", "sigmoid", "activat")):
+        if word and any(
+            part in word
+            for part in (
+                "train",
+                "eval",
+                "infer",
+                "predict",
+                "return_prob",
+                "deploy",
+                "export",
+                "softmax",
+                "logits",
+                "sigmoid",
+                "activat",
+            )
+        ):
             return True
     return False

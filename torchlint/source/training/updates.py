@@ -1,4 +1,6 @@
-"""What the acts of a loop or function add up to: training steps, gradients that are lost, optimizers that are made anew."""
+"""What the acts of a loop or function add up to: training steps, gradients that are lost, optimizers that are made
+anew.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, within
 from torchlint.source.training.acts import BACKWARD, CLEAR, OPAQUE, STEP, SUPPLY, Act, acts
 from torchlint.source.training.events import Event, events, may_mention
-from torchlint.source.training.optimizers import constructor_argument, holding, holds, identity, is_model, optimizer_words
+from torchlint.source.training.optimizers import (
+    constructor_argument,
+    holding,
+    holds,
+    identity,
+    is_model,
+    optimizer_words,
+)
 
 MAX_ACTS = 200  # before a step among which its clearing is looked for
 # What gives a model fresh weights: a new optimizer is right then.
@@ -40,7 +49,9 @@ def updates(found: list[Act]) -> list[tuple[Act, Act]]:
 
 
 class _Window:
-    """Some backwards: the first one, and the outermost loops in which they stand inside the body that was asked about."""
+    """Some backwards: the first one, and the outermost loops in which they stand inside the body that was asked
+    about.
+    """
 
     def __init__(self):
         self.first: Act | None = None
@@ -68,7 +79,9 @@ def lost_gradients(found: list[Act]) -> list[tuple[Act, Act, Act]]:
                 if act.role in (BACKWARD, SUPPLY, OPAQUE) or (act.role == STEP and act.on_text == step.on_text):
                     break
                 if act.role == CLEAR and _runs_whenever(act, step):
-                    if act.clears_surely(step) or (only_one and act.on is not None and is_model(act.on) and holds(step.on, act.on) is not False):
+                    if act.clears_surely(step) or (
+                        only_one and act.on is not None and is_model(act.on) and holds(step.on, act.on) is not False
+                    ):
                         clear = act
             elif act.role in (STEP, SUPPLY, OPAQUE):
                 break
@@ -88,14 +101,24 @@ def _runs_whenever(act: Act, other: Act) -> bool:
 
 
 def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]:
-    """The constructors of optimizers that run in every round for parameters that are older, each with a step of what it makes."""
+    """The constructors of optimizers that run in every round for parameters that are older, each with a step of what it
+    makes.
+    """
     if not may_mention(module, loop.body, optimizer_words(module)):
         return []
     done = events(module, loop.body)
-    if any(event.method in _RENEWS for event in done) or not any(act.role == BACKWARD for act in acts(module, loop.body)):
+    if any(event.method in _RENEWS for event in done) or not any(
+        act.role == BACKWARD for act in acts(module, loop.body)
+    ):
         return []  # without a backward nothing is trained: schedules are drawn like that
     made = {id(event.node): event for event in done}
-    classes = {id(c.owner.node) for event in done if not event.stores_grad for c in callees(event.value) if c.kind == "class" and c.owner}
+    classes = {
+        id(c.owner.node)
+        for event in done
+        if not event.stores_grad
+        for c in callees(event.value)
+        if c.kind == "class" and c.owner
+    }
     found = []
     for event in done:
         if event.stores_grad or event.loops or event.tests or constructor_argument(event.value) is None:
@@ -104,7 +127,11 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         sources = [origin for inner in held.modules for origin in identity(inner).values()]
         if not sources or held.tensors or not all(_is_older(origin, loop, made, classes) for origin in sources):
             continue
-        steps = [act for act in acts(module, loop.body) if act.role == STEP and any(o.node is event.node for o in identity(act.on).values())]
+        steps = [
+            act
+            for act in acts(module, loop.body)
+            if act.role == STEP and any(o.node is event.node for o in identity(act.on).values())
+        ]
         if steps and not any(len(step.event.loops) > 1 for step in steps):  # epochs in it: one training after the other
             found.append((event, steps[0]))
     return found
@@ -118,4 +145,6 @@ def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
     if isinstance(origin.node, ast.arg):
         function = origin.node.up.up
         return within(loop, function) or getattr(function, "name", "") == "__init__" and id(function.up) not in classes
-    return isinstance(origin.node, ast.Call) and not (getattr(function, "name", "") == "__init__" and id(function.up) in classes)
+    return isinstance(origin.node, ast.Call) and not (
+        getattr(function, "name", "") == "__init__" and id(function.up) in classes
+    )
