@@ -390,13 +390,13 @@ class Manual(L.LightningModule):
 import ast
 import re
 
-from torchlint import Loop, Node, on_loop, on_node
+from torchlint import Loop, Node, Round, on_loop, on_round
 
 
 @on_loop(needs="optim|backward")
 def in_a_loop(loop: Loop):
     told = set()
-    for backward, step in loop.updates:
+    for backward, step in ((update.backward, update.step) for update in loop.updates):
         if (
             step.on_text in told
             or step.leaves_loop
@@ -475,11 +475,11 @@ def _is_made_in(loop, name: str) -> bool:
     )
 
 
-@on_node("FunctionDef", needs=("training_step", "backward(", "step("))
-def in_lightning(function: Node):
+@on_round("function", needs=("training_step", "backward(", "step("))
+def in_lightning(function: Round):
     if function.node.name != "training_step":
         return
-    for backward, step in function.updates:
+    for backward, step in ((update.backward, update.step) for update in function.updates):
         if not _is_cleared(function, step):
             yield _finding(
                 function, backward, step, "nothing clears: the gradients of all batches before are still in it"
@@ -520,7 +520,7 @@ def _fix(place, backward, step):
     """Only for a single optimizer, where backward and step stand side by side and run always."""
     if (
         not backward.stands_beside(step)
-        or len({s.on_text for _, s in place.updates}) > 1
+        or len({s.on_text for s in place.each("step")}) > 1
         or not isinstance(backward.statement, ast.Expr)
     ):
         return None

@@ -162,11 +162,11 @@ for x in batches:
 
 import ast
 
-from torchlint import Node, on_node
+from torchlint import Round, on_round
 
 
-@on_node("Module", "FunctionDef", needs=("clip_grad|clamp_", "scale(", "backward("))
-def check(place: Node):
+@on_round("file", "function", needs=("clip_grad|clamp_", "scale(", "backward("))
+def check(place: Round):
     scaled, unscaled, told = None, [], set()
     for i, act in enumerate(place.acts):
         if act.role == "backward":

@@ -121,7 +121,7 @@ def check(loop: Loop):
     if not loop.may_call("backward", "zero_grad"):
         return
     acts = loop.acts
-    around = loop.acts_around
+    around = loop.around.acts
     if any(a.role in ("opaque", "supply") for a in around) or _uses_gradients(loop, acts):
         return
     for i, clear in enumerate(acts):

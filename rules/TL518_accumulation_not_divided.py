@@ -75,7 +75,7 @@ SCALES = ("div", "div_", "mul", "mul_", "true_divide", "divide", "multiply")
 
 @on_loop(needs=("backward", "step", "%"))
 def check(loop: Loop):
-    for backward, step in loop.updates:
+    for backward, step in ((update.backward, update.step) for update in loop.updates):
         counts = [
             test
             for test, truth in step.event.tests

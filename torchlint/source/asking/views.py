@@ -27,8 +27,8 @@ from torchlint.source.flow.uses import attribute_uses, may_follow, repeats, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.training import devices
-from torchlint.source.training.acts import Act, acts
-from torchlint.source.training.events import Event, events, may_call
+from torchlint.source.training.acts import Act
+from torchlint.source.training.events import Event
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.optimizers import (
     is_made_anew,
@@ -41,7 +41,6 @@ from torchlint.source.training.optimizers import (
 )
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
-from torchlint.source.training.updates import lost_gradients, updates
 
 
 class Place:
@@ -206,37 +205,6 @@ class Place:
     @property
     def statement(self) -> ast.stmt:
         return statement_of(self.node)
-
-    # What it does, if it is a loop, a function or a file
-
-    @property
-    def events(self) -> list[Event]:
-        """The calls of its body in the order they run, those of local helpers included."""
-        return events(self.module, self.node.body)
-
-    def may_call(self, *words: str) -> bool:
-        """Can its body call all of these, as far as names tell, here or in helpers?"""
-        return may_call(self.module, self.node.body, *words)
-
-    @property
-    def may_train(self) -> bool:
-        """Can its body make a training step, as far as names tell? A cheap question before the others."""
-        return self.may_call("backward", "step") or self.may_call("manual_backward", "step")
-
-    @property
-    def acts(self) -> list[Act]:
-        """What its body does for training, in order."""
-        return acts(self.module, self.node.body)
-
-    @property
-    def updates(self) -> list[tuple[Act, Act]]:
-        """Its training steps: a backward and the optimizer's step that uses it, running equally often."""
-        return updates(self.acts) if self.may_train else []
-
-    @property
-    def lost_gradients(self) -> list[tuple[Act, Act, Act]]:
-        """Gradients cleared between backward and step: the clearing, the backward, the step."""
-        return lost_gradients(self.acts) if self.may_train else []
 
     @property
     def evaluations_in_train_mode(self) -> list[Evaluation]:

@@ -217,12 +217,18 @@ class Act:
 
     def is_seldom_beside(self, other: Act) -> bool:
         """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
-        return any(_counts(test.node) for test, _ in self.event.tests) and not any(
-            _counts(test.node) for test, _ in other.event.tests
+        return any(counts_rounds(test.node) for test, _ in self.event.tests) and not any(
+            counts_rounds(test.node) for test, _ in other.event.tests
         )
 
+    @property
+    def runs_always(self) -> bool:
+        """Once in each round: under no condition, and in no loop inside it."""
+        return not self.event.tests and not self.event.loops
 
-def _counts(test: ast.expr) -> bool:
+
+def counts_rounds(test: ast.expr) -> bool:
+    """`i % n == 0`"""
     return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
 
 

@@ -1,0 +1,101 @@
+"""Rounds of training as rules see them: their acts in order, their updates, what runs with what."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from asking import module_of
+
+from torchlint.source.asking.rounds import Loop, Round
+from torchlint.source.flow.values import Value
+
+PRELUDE = "import torch\nfrom torch import nn\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+
+
+def round_of(body: str, head: str = "for x in loader:", before: str = "") -> Round:
+    """The last statement of a program, a loop or function with this body."""
+    text = PRELUDE + before + head + "\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+    module = module_of(text)
+    value = Value(module, module.tree.body[-1])
+    return Round(value) if isinstance(value.node, ast.FunctionDef) else Loop(value)
+
+
+def texts(acts) -> list[str]:
+    return [act.text for act in acts]
+
+
+@pytest.mark.parametrize(
+    "head, answer",
+    [("while True:", True), ("def training_step(self, batch, i):", True), ("def train_one(batch):", None)],
+)
+def test_whether_a_round_repeats(head, answer):
+    assert round_of("loss.backward()", head).repeats is answer
+
+
+def test_acts_of_a_role_come_in_order():
+    found = round_of("a.backward()\noptimizer.step()\nb.backward()")
+    assert texts(found.each("backward")) == ["a.backward()", "b.backward()"]
+    first, last = found.each("backward")
+    [step] = found.each("step")
+    assert found.runs_before(first, step) and found.runs_before(step, last) and not found.runs_before(last, step)
+
+
+def test_acts_run_together_under_one_condition_and_in_one_loop():
+    found = round_of(
+        "loss.backward()\nif good:\n    nn.utils.clip_grad_norm_(ps, 1)\n    optimizer.step()\nfor o in more:\n    a.backward()"
+    )
+    backward, other = found.each("backward")
+    [clip], [step] = found.each("clip"), found.each("step")
+    assert found.run_together(clip, step)
+    assert not found.run_together(backward, step) and not found.run_together(backward, other)
+
+
+@pytest.mark.parametrize(
+    "line, answer",
+    [
+        ("optimizer.step()", True),
+        ("engine.train_batch_hook(optimizer)", False),  # may do anything to it
+        ("w.grad = g", False),
+    ],
+)
+def test_whether_a_round_is_seen_through(line, answer):
+    assert round_of(f"loss.backward()\n{line}").is_seen_through is answer
+
+
+def test_an_update_is_a_record_of_what_happens_to_the_gradients_of_a_step():
+    found = round_of(
+        "optimizer.zero_grad()\nother.zero_grad()\na.backward()\nb.backward()\nscaler.unscale_(optimizer)\n"
+        "nn.utils.clip_grad_norm_(model.parameters(), 1)\nscaler.step(optimizer)\nscheduler.step()",
+        before="from torch.optim.lr_scheduler import StepLR\nother = torch.optim.SGD(critic.parameters(), 0.1)\n"
+        "scheduler = StepLR(optimizer, 3)\nscaler = torch.amp.GradScaler()\n",
+    )
+    [update] = found.updates
+    assert texts(update.backwards) == ["a.backward()", "b.backward()"]
+    assert update.backward is update.backwards[0]
+    assert texts(update.clears) == ["optimizer.zero_grad()"]
+    assert texts(update.unscales) == ["scaler.unscale_(optimizer)"]
+    assert texts(update.clips) == ["nn.utils.clip_grad_norm_(model.parameters(), 1)"]
+    assert texts(update.schedules) == ["scheduler.step()"]
+    assert (update.step.text, update.optimizer, update.every) == ("scaler.step(optimizer)", "optimizer", None)
+
+
+def test_an_update_for_several_rounds_says_under_which_test():
+    [update] = round_of("loss.backward()\nif i % 4 == 0:\n    optimizer.step()").updates
+    assert ast.unparse(update.every.node) == "i % 4 == 0"
+
+
+def test_two_steps_without_a_backward_between_them_use_the_same_backward():
+    found = round_of(
+        "loss.backward()\noptimizer.step()\nother.step()", before="other = torch.optim.SGD(critic.parameters(), 0.1)\n"
+    )
+    assert [(update.optimizer, texts(update.backwards)) for update in found.updates] == [
+        ("optimizer", ["loss.backward()"]),
+        ("other", ["loss.backward()"]),
+    ]
+
+
+def test_what_stands_around_a_loop_is_a_round_too():
+    found = round_of("for x in loader:\n    loss.backward()\noptimizer.step()", "def train():")
+    loop = Loop(Value(found.module, found.node.body[0]))
+    assert texts(loop.around.each("step")) == ["optimizer.step()"]
