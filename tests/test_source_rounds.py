@@ -99,3 +99,26 @@ def test_what_stands_around_a_loop_is_a_round_too():
     found = round_of("for x in loader:\n    loss.backward()\noptimizer.step()", "def train():")
     loop = Loop(Value(found.module, found.node.body[0]))
     assert texts(loop.around.each("step")) == ["optimizer.step()"]
+
+
+@pytest.mark.parametrize(
+    "body, answer",
+    [
+        ("optimizer.zero_grad()\nloss.backward()\noptimizer.step()", True),
+        ("hook(optimizer)\nloss.backward()\noptimizer.step()", None),
+        ("loss.backward()\noptimizer.step()", False),
+        ("loss.backward()\noptimizer.step()\nif i % 2 == 0:\n    optimizer.zero_grad()", False),
+    ],
+)
+def test_whether_an_update_begins_with_cleared_gradients(body, answer):
+    [update] = round_of(body).updates
+    assert update.is_cleared is answer
+
+
+def test_acts_around_another_one():
+    found = round_of("a.backward()\nscaler.unscale_(optimizer)\noptimizer.step()\nb.backward()")
+    first, last = found.each("backward")
+    [step] = found.each("step")
+    assert found.last_before(step, "backward") is first and found.next_after(step, "backward") is last
+    assert found.last_before(first, "step") is None
+    assert texts(found.between(first, step, "unscale")) == ["scaler.unscale_(optimizer)"]

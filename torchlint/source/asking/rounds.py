@@ -7,6 +7,7 @@ from functools import cached_property
 
 from torchlint.finding import Edit
 from torchlint.source.answers.carried_states import Carried, carried_states
+from torchlint.source.answers.hand_updates import HandUpdate, hand_updates
 from torchlint.source.answers.kept_graphs import Kept, kept_by_loop
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.flow import objects, origins
@@ -52,6 +53,12 @@ class Round(Place):
         """What it does for training, in order."""
         return acts(self.module, self.node.body)
 
+    @property
+    def helpers(self) -> list[ast.AST]:
+        """The functions through which its acts were reached."""
+        frames = [act.event.value.frame for act in self.acts]
+        return list({id(frame.function): frame.function for frame in frames if frame}.values())
+
     def each(self, *roles: str) -> list[Act]:
         """Its acts of these roles, in order."""
         return [act for act in self.acts if act.role in roles]
@@ -65,6 +72,18 @@ class Round(Place):
         """Does one act come before another one in a round?"""
         return self._order[id(first)] < self._order[id(later)]
 
+    def last_before(self, act: Act, *roles: str) -> Act | None:
+        """The last act of these roles before another one."""
+        return next((a for a in reversed(self.acts[: self._order[id(act)]]) if a.role in roles), None)
+
+    def next_after(self, act: Act, *roles: str) -> Act | None:
+        """The first act of these roles after another one."""
+        return next((a for a in self.acts[self._order[id(act)] + 1 :] if a.role in roles), None)
+
+    def between(self, first: Act, later: Act, *roles: str) -> list[Act]:
+        """The acts of these roles that come between two others."""
+        return [a for a in self.acts[self._order[id(first)] + 1 : self._order[id(later)]] if a.role in roles]
+
     @cached_property
     def _order(self) -> dict[int, int]:
         return {id(act): i for i, act in enumerate(self.acts)}
@@ -73,10 +92,14 @@ class Round(Place):
         """Do they run equally often: under the same conditions, in the same loops inside the round?"""
         return len({(_conditions(act), tuple(map(id, act.event.loops))) for act in some}) == 1
 
+    def ends_after(self, act: Act) -> bool:
+        """Is the loop left right after it, by a `break`, `return` or `raise`?"""
+        return isinstance(self.node, LOOPS) and act.leaves_loop
+
     @property
     def updates(self) -> list[Update]:
         """Each update that it makes of an optimizer; those of a loop inside it belong to the rounds of that loop."""
-        return updates(self.acts) if self.may_train else []
+        return updates(self.module, self.node) if self.may_train else []
 
     @property
     def lost_gradients(self) -> list[Lost]:
@@ -124,6 +147,11 @@ class Loop(Round):
             )
             found += origins(origin.at(origin.node.args[0], ())) if scaled and origin.node.args else [origin]
         return [Origin(v) for v in found]
+
+    @property
+    def updated_by_hand(self) -> list[HandUpdate]:
+        """The updates `w -= lr * w.grad` that it makes without an optimizer and without clearing `w.grad`."""
+        return list(hand_updates(self.module, self.node))
 
     @property
     def inner_iterations(self) -> list[Place]:

@@ -94,6 +94,11 @@ class Act:
     def statement(self) -> ast.stmt:
         return statement_of(self.node)
 
+    @property
+    def function(self) -> ast.AST | None:
+        """The function in which it stands."""
+        return enclosing_function(self.node)
+
     def stands_beside(self, other: Act) -> bool:
         """Are both statements of one block?"""
         return is_in(self.statement, block_of(other.statement)[0])
@@ -220,6 +225,11 @@ class Act:
         return any(counts_rounds(test.node) for test, _ in self.event.tests) and not any(
             counts_rounds(test.node) for test, _ in other.event.tests
         )
+
+    def excludes(self, other: Act) -> bool:
+        """Do the conditions of the two contradict each other?"""
+        mine = {(id(test.node), truth) for test, truth in self.event.tests}
+        return any((id(test.node), not truth) in mine for test, truth in other.event.tests)
 
     @property
     def runs_always(self) -> bool:
