@@ -8,6 +8,7 @@ import pytest
 from asking import module_of
 
 from torchlint.source.asking.rounds import Loop, Round
+from torchlint.source.asking.views import Call
 from torchlint.source.flow.values import Value
 
 PRELUDE = "import torch\nfrom torch import nn\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
@@ -122,3 +123,33 @@ def test_acts_around_another_one():
     assert found.last_before(step, "backward") is first and found.next_after(step, "backward") is last
     assert found.last_before(first, "step") is None
     assert texts(found.between(first, step, "unscale")) == ["scaler.unscale_(optimizer)"]
+
+
+@pytest.mark.parametrize(
+    "head, counts, length",
+    [
+        ("for epoch in range(30):", "epochs", 30),
+        ("for e in range(1, rounds):", "epochs", 7),
+        ("for x, y in loader:", "batches", None),
+        ("for name in names:", None, None),
+        ("while True:", None, None),
+    ],
+)
+def test_what_a_loop_counts_and_how_often_it_runs(head, counts, length):
+    loop = round_of("loss.backward()", head, before="rounds = 7\nloader = torch.utils.data.DataLoader(data)\n")
+    assert (loop.counts, loop.length) == (counts, length)
+
+
+def test_the_number_that_an_argument_is():
+    module = module_of("import torch\nlr = 0.5\nopt = torch.optim.SGD(ps, lr, -1, weight_decay=decay)\n")
+    call = Call(Value(module, module.index.calls[0]))
+    assert [call.number("lr", 1), call.number("momentum", 2), call.number("weight_decay")] == [0.5, -1, None]
+
+
+def test_a_finding_drops_notes_on_its_own_line():
+    loop = round_of("a = 1\nb = 2")
+    first, second = loop.node.body
+    assert [
+        n.message
+        for n in loop.finding("", notes=[loop.note(first, "here"), loop.note(second, "there")], at=first).notes
+    ] == ["there"]

@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING
 from torchlint.finding import Edit, Span
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import block_of, statement_of
+from torchlint.source.text.spelling import has_stars
 
 if TYPE_CHECKING:
     import libcst
-
-
-def has_stars(call: ast.Call) -> bool:
-    """Calls with `*args` or `**kwargs` are never rewritten: nobody sees what they pass."""
-    return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
 
 
 def rewrite(

@@ -8,10 +8,12 @@ from functools import cached_property
 from torchlint.finding import Edit
 from torchlint.source.answers.carried_states import Carried, carried_states
 from torchlint.source.answers.hand_updates import HandUpdate, hand_updates
+from torchlint.source.answers.horizons import Horizon, horizon
 from torchlint.source.answers.kept_graphs import Kept, kept_by_loop
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.flow import objects, origins
 from torchlint.source.text.index import LOOPS
+from torchlint.source.training import loops
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, events, iterations, may_call
 from torchlint.source.training.modes import eval_modes_kept
@@ -131,6 +133,20 @@ def _conditions(act: Act) -> tuple:
 
 class Loop(Round):
     """A `for` or `while` loop. Its body runs again and again."""
+
+    @property
+    def counts(self) -> str | None:
+        """Does it count `epochs` or `batches`? None where neither is plain."""
+        return loops.counts(self.value)
+
+    @property
+    def length(self) -> int | None:
+        """How often it runs, if it says so."""
+        return loops.length(self.value)
+
+    def horizon(self, schedule: Act) -> Horizon | None:
+        """What the scheduler counts that steps there, if its constructor says so."""
+        return horizon(schedule.on, self.value) if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
 
     def objects_of(self, act: Act) -> list[Origin]:
         """What makes the optimizer, scheduler or module that an act is about."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Protocol
 
 from torchlint.finding import Applicability, Edit, Finding, Fix, Note, Severity
 from torchlint.source.answers import batches, float64_arrays, inplace
@@ -22,13 +23,13 @@ from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.numbers import number
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.uses import attribute_uses, may_follow, repeats, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.spelling import argument, has_stars
 from torchlint.source.training import devices
-from torchlint.source.training.acts import Act
-from torchlint.source.training.events import Event
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.optimizers import (
     is_made_anew,
@@ -41,6 +42,13 @@ from torchlint.source.training.optimizers import (
 )
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
+
+
+class Spot(Protocol):
+    """Whatever stands somewhere: a place, an act, an event, an answer."""
+
+    module: Module
+    node: ast.AST
 
 
 class Place:
@@ -230,22 +238,20 @@ class Place:
         help: str = "",
         fix: Fix | None = None,
         notes: tuple[Note, ...] | list[Note] = (),
-        at: ast.AST | Place | Act | Event | Evaluation | None = None,
+        at: ast.AST | Spot | None = None,
         severity: Severity = "warning",
     ) -> Finding:
-        place = at if isinstance(at, (Place, Act, Event, Evaluation)) else None
-        module = place.module if place else self.module
-        node = place.node if place else at or self.node
-        if fix is not None and module is not self.module:
+        module, node = (self.module, at or self.node) if at is None or isinstance(at, ast.AST) else (at.module, at.node)
+        if module is not self.module:
             fix = None  # edits belong to the file of the rule's place
-        return Finding("", "", module.path, module.span(node), message, help, severity, fix, tuple(notes))
+        span = module.span(node)
+        notes = tuple(note for note in notes if (note.path, note.span.line) != (module.path, span.line))
+        return Finding("", "", module.path, span, message, help, severity, fix, notes)
 
-    def note(self, place: ast.AST | Place | Act | Event | Evaluation, message: str) -> Note:
-        return (
-            place.module.note(place.node, message)
-            if isinstance(place, (Place, Act, Event, Evaluation))
-            else self.module.note(place, message)
-        )
+    def note(self, place: ast.AST | Spot, message: str) -> Note:
+        """Another place that belongs to a finding. One on the finding's own line is left out."""
+        spot = self.value.at(place, ()) if isinstance(place, ast.AST) else place
+        return spot.module.note(spot.node, message)
 
     def fix(
         self,
@@ -441,7 +447,7 @@ class Call(Place):
 
     @property
     def has_stars(self) -> bool:
-        return rewrite.has_stars(self.node)
+        return has_stars(self.node)
 
     @property
     def receiver(self) -> ast.expr | None:
@@ -452,19 +458,16 @@ class Call(Place):
         """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden
         by stars.
         """
-        for keyword in self.node.keywords:
-            if keyword.arg == name:
-                return keyword.value
-        if position is None:
-            return None
-        if self.is_method:
+        if position is not None and self.is_method:
             if position == 0:
-                return self.receiver
+                return argument(self.node, name) or self.receiver
             position -= 1
-        given = self.node.args
-        if any(isinstance(a, ast.Starred) for a in given[: position + 1]) or position >= len(given):
-            return None
-        return given[position]
+        return argument(self.node, name, position)
+
+    def number(self, name: str, position: int | None = None) -> int | float | None:
+        """The number that an argument is, if it is plain."""
+        given = self.argument(name, position)
+        return None if given is None else number(self.value.at(given, ()))
 
     def made(self) -> Call | None:
         """The constructor call of the object that is called: `nn.Softmax(dim=1)` for `softmax(x)`."""
