@@ -23,7 +23,7 @@ ALLOWED = {
     "project": {"boundary", "reading"},
     "rule": {"finding", "project", "reading"},
     "source": {"finding", "project", "reading", "rule"},
-    "shapes": {"finding", "project"},
+    "shapes": {"finding", "project", "edits"},
     "edits": {"finding"},
     "linter": {"finding", "project", "config", "edits", "rule", "source", "shapes"},
     "printable": set(),

@@ -43,6 +43,8 @@ from torchlint.source.training.optimizers import (
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
 
+APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
+
 
 class Spot(Protocol):
     """Whatever stands somewhere: a place, an act, an event, an answer."""
@@ -334,9 +336,16 @@ class Call(Place):
 
     @property
     def names(self) -> set[str]:
-        if self.value.path == ("applied",):  # the last layer of a Sequential, standing for the call of it
+        if self.value.path == APPLIED:
             return {c.name + "()" for c in self.callees if c.name}
         return {c.name for c in self.callees if c.name}
+
+    def called(self, origin: Place, name: str, position: int) -> str:
+        """What a message calls a value that one of the arguments comes from: what makes it, or, where that is a layer
+        which a Sequential calls, the argument itself.
+        """
+        argument = self.argument(name, position) if origin.value.path == APPLIED else None
+        return origin.short if argument is None else Place(self.value.at(argument)).short
 
     def is_call(self, *names: str) -> bool:
         """Does it certainly call one of these?"""
