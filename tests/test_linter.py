@@ -315,5 +315,5 @@ def test_what_is_said_fits_the_place(text, said):
 )
 def test_the_value_is_named_and_not_the_layer_that_made_it(last, code, words):
     text = f"import torch\nfrom torch import nn\nx, y = load()\nnet = nn.Sequential(nn.Linear(4, 3), {last})\n{code}\n"
-    (finding,) = linter.lint(text, "train.py", Settings(dry_run=False)).findings
+    (finding,) = lint(text, "train.py", Settings(dry_run=False)).findings
     assert words in finding.message
