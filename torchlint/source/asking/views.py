@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from torchlint.finding import Applicability, Edit, Finding, Fix, Note, Severity
-from torchlint.source.answers import batches, float64_arrays, inplace
+from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
+from torchlint.source.answers.aliased_weights import Aliased
 from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
 from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
 from torchlint.source.answers.device_meetings import Meeting, meetings
@@ -25,10 +26,10 @@ from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tens
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.reaching import exclusive
-from torchlint.source.flow.uses import attribute_uses, may_follow, repeats, uses
+from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
-from torchlint.source.text.spelling import argument, has_stars
+from torchlint.source.text.spelling import argument, has_stars, receiver
 from torchlint.source.training import devices
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.optimizers import (
@@ -168,9 +169,7 @@ class Place:
         """The places that may read what this statement stores in a name, or in an attribute of `self`; none for other
         targets.
         """
-        if isinstance(stored, ast.Name):
-            return uses(self.module, stored)
-        return attribute_uses(self.module, stored) if isinstance(stored, ast.Attribute) else []
+        return reads(self.module, stored)
 
     def may_follow(self, first: ast.AST, later: ast.AST) -> bool:
         """May the later place run after the first, in one run of their function?"""
@@ -298,6 +297,21 @@ class Place:
 
 class Node(Place):
     """A node of a kind that the rule asked for."""
+
+    @property
+    def kept_states(self) -> list[Aliased]:
+        """What an assignment keeps of a model's weights, to come back to them, although training changes them."""
+        return list(aliased_weights.kept_states(self.module, self.node))
+
+    @property
+    def collected_states(self) -> list[Aliased]:
+        """The same for what a call of `append`, or an assignment to an entry, adds to a collection in each round."""
+        return list(aliased_weights.collected_states(self.module, self.node))
+
+    @property
+    def kept_models(self) -> list[Aliased]:
+        """The models of which an assignment keeps only another name."""
+        return list(aliased_weights.kept_models(self.module, self.node))
 
     @property
     def used_up(self) -> list[Again]:
@@ -460,8 +474,7 @@ class Call(Place):
 
     @property
     def receiver(self) -> ast.expr | None:
-        func = self.node.func
-        return func.value if isinstance(func, ast.Attribute) else None
+        return receiver(self.node)
 
     def argument(self, name: str, position: int | None = None) -> ast.expr | None:
         """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden

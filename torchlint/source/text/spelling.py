@@ -51,6 +51,22 @@ def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr
     return None if hidden else call.args[position]
 
 
+def receiver(node: ast.AST) -> ast.expr | None:
+    """`model` of `model.eval()`; None for other calls, and for what is no call."""
+    func = getattr(node, "func", None)
+    return func.value if isinstance(func, ast.Attribute) else None
+
+
+def paired(target: ast.expr, value: ast.expr | None) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives to what: `a, b = 1, 2` gives two, one to each."""
+    if value is None:
+        return []
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        if len(target.elts) == len(value.elts):
+            return list(zip(target.elts, value.elts))
+    return [(target, value)]
+
+
 def constant_key(node: ast.AST) -> int | str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, (int, str)) and not isinstance(node.value, bool):
         return node.value
