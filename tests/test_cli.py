@@ -168,6 +168,20 @@ def test_a_run_in_which_no_rule_is_armed_does_not_load_libcst(tree):
     assert not loaded & {"libcst", "torch", "rich", "flake8", "multiprocessing"}
 
 
+def test_only_a_fix_that_changes_statements_or_calls_loads_libcst(tree):
+    """Its matchers and code modifications are for rules that want them."""
+    tree(
+        {"a.py": BAD, "b.py": "from torch import nn\n\n\nclass A(nn.Module):\n    def __init__(self):\n        pass\n"}
+    )
+    assert "libcst" not in imported_by(".", "--no-cache", "--no-dry-run")[0]
+    tree(
+        {"b.py": "from torch import nn\n\n\nclass A(nn.Module):\n    def __init__(self):\n        self.a = nn.ReLU()\n"}
+    )
+    loaded, out = imported_by(".", "--no-cache", "--no-dry-run", "--output-format", "concise")
+    assert "TL601" in out and "libcst" in loaded
+    assert not loaded & {"libcst.matchers", "libcst.codemod"}
+
+
 def test_a_closed_pipe_is_no_error(tree):
     tree({f"m{i}.py": BAD * 40 for i in range(20)})
     command = f"{sys.executable} -m torchlint check . --no-dry-run --output-format concise | head -1"

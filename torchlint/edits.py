@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from torchlint.finding import Edit
+from torchlint.finding import Edit, Span
 
+Edits = tuple[Edit, ...]
+Position = tuple[int, int]
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)?")
 
 
@@ -24,7 +26,43 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-Position = tuple[int, int]
+def between(old: str, new: str, line: int, column: int = 1) -> Edits:
+    """The edits that make a new text of the old one, which begins at a place: whole lines that come and go, what is put
+    before lines that stay, or the part that is different.
+    """
+    before, after = _LINE.findall(old)[:-1], _LINE.findall(new)[:-1]
+    start = _common(before, after)
+    kept = _common(before[start:][::-1], after[start:][::-1])
+    gone, come = before[start : len(before) - kept], after[start : len(after) - kept]
+    at = line + start, 1 if start else column
+    above = len(come) - len(gone)
+    if not gone or not come:
+        return (Edit(Span(*at, *_end_of("".join(gone), *at)), "".join(come)),) if gone or come else ()
+    if above >= 0 and all(n.endswith(o) for o, n in zip(gone[1:], come[above + 1 :])) and come[above].endswith(gone[0]):
+        edits = [Edit(Span(*at, *at), "".join(come[:above]) + come[above].removesuffix(gone[0]))]
+        for i, (o, n) in enumerate(zip(gone[1:], come[above + 1 :]), line + start + 1):
+            if o != n:
+                edits.append(Edit(Span(i, 1, i, 1), n.removesuffix(o)))
+        return tuple(edits)
+    was, becomes = "".join(gone), "".join(come)
+    start = _common(was, becomes)
+    kept = _common(was[start:][::-1], becomes[start:][::-1])
+    left, stop = was[:start], was[: len(was) - kept]
+    span = Span(*_end_of(left, *at), *_end_of(stop, *at))
+    return (Edit(span, becomes[start : len(becomes) - kept]),)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How much of two sequences is the same from the start."""
+    return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+
+
+def _end_of(text: str, line: int, column: int) -> Position:
+    """Where a text ends that begins at a place."""
+    lines = _LINE.findall(text)[:-1]
+    if lines and lines[-1].endswith(("\n", "\r")):
+        return line + len(lines), 1
+    return line + max(len(lines) - 1, 0), len(lines[-1]) + (column if len(lines) == 1 else 1) if lines else column
 
 
 def landings(places: Iterable[Position], edits: Iterable[Edit]) -> dict[Position, tuple[Position, Position]]:

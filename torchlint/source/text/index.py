@@ -292,11 +292,6 @@ class Index:
                     self._callers.setdefault(word, []).append(call)
         return self._callers.get(name, [])
 
-    def calls_of(self, *names: str, inside: ast.AST) -> Iterator[ast.Call]:
-        """Those of them that stand in a node, in source order of each name."""
-        for name in names:
-            yield from standing_in(inside, self.callers(name))
-
     def in_method(self, method: ast.AST) -> list[ast.AST]:
         """The attributes stored in a function that stands in a class, and the calls there that set attributes, in
         source order.
@@ -359,6 +354,11 @@ def _stop(node: ast.AST) -> int:
 def last_word(node: ast.AST) -> str:
     """`c` of `a.b.c`, the word by which a name or attribute goes; empty for anything else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def has_stars(call: ast.Call) -> bool:
+    """Calls with `*args` or `**kwargs` are never rewritten: nobody sees what they pass."""
+    return any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords)
 
 
 def within(node: ast.AST | None, ancestor: ast.AST) -> bool:
