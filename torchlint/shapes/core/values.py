@@ -106,6 +106,9 @@ class Unknown:
     def __setitem__(self, key, value) -> None:
         pass
 
+    def __deepcopy__(self, memo) -> Unknown:
+        return self
+
 
 class Special:
     """A function of our own that stands for one of Python, torch or NumPy; it gets the machine as its first

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -68,6 +68,16 @@ class Changes:
         self.cut = True
         if not is_open(container):
             loosen(container)
+
+    def overwrite(self, container: Any, value: Any, but: Container[Any] = ()) -> None:
+        """Something is set in a dict or a list under a name that nobody knows: it may be any of those it has, `but`
+        some.
+        """
+        places = list(container) if isinstance(container, dict) else range(len(container))
+        for place in places:
+            old = container[place]
+            if place not in but and (type(value) is Unknown or type(old) is type(value) and not alike(old, value)):
+                container[place] = Unknown("it may have been set under an unknown name")
 
     def recursion(self, args: tuple) -> Unknown:
         """A function is not called once more; what it was given to fill may get more."""

@@ -83,6 +83,8 @@ def _hasattr(machine, owner, name):
 def _setattr(machine, owner, name, value):
     if type(name) is str:
         machine.set(owner, name, value)
+    elif type(name) is Unknown:
+        machine.set_somewhere(owner, value)
 
 
 def _delattr(machine, owner, name):

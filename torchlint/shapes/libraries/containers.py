@@ -91,10 +91,9 @@ def _setdefault(machine, method, key, default=None):
 
 
 def _update(machine, method, source=(), **extra):
-    if type(source) is Unknown or "*" in extra:
-        machine.changes.loosen(method.__self__)
-        extra.pop("*", None)
-    if type(source) is not Unknown:
+    if type(source) is Unknown:
+        machine.put_somewhere(method.__self__, source)
+    else:
         made = dictionary(machine, dict, source)
         machine.budget.length(len(made))
         method(made)

@@ -65,7 +65,8 @@ def leave_unfinished(machine, owner: Any) -> None:
 
 
 def is_unfinished(owner: Any) -> bool:
-    return UNFINISHED in getattr(owner, "__dict__", ())
+    held = getattr(owner, "__dict__", ())
+    return UNFINISHED in held or rounds.is_open(held)
 
 
 def is_of_every_module(method: Any) -> bool:

@@ -263,6 +263,15 @@ class Attributes:
         elif isinstance(owner, (type, standins.Library)) or type(owner).__module__.startswith("torch"):
             self.patched.add(name)  # it is there for all files that will be looked at
 
+    def set_somewhere(self, owner: Any, value: Any) -> None:
+        """`setattr(owner, name, value)` where nobody knows the name: it may be one that is there."""
+        if self.is_own(owner) and not isinstance(owner, type):
+            held = vars(owner)
+            self.budget.spend(len(held))
+            self.changes.overwrite(held, value, but=vars(nn.Module()) if isinstance(owner, nn.Module) else ())
+            self.incomplete |= isinstance(owner, nn.Module)
+            guards.leave_unfinished(self, owner)
+
     def delete_attribute(self, owner: Any, name: str) -> None:
         """`del owner.name`"""
         if self.is_own(owner) and not name.startswith("__"):

@@ -221,11 +221,13 @@ class Machine(Operations, Attributes, Classes, Imports):
 
     def _left_out(self, function: Callable, reason: str) -> Unknown:
         """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of
-        which only a part is known.
+        which only a part is known, and a dict that would be updated may hold anything.
         """
-        owner = getattr(function, "__self__", None)
-        if getattr(function, "__name__", "") == "__init__" and self.is_own(owner):
+        owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        if name == "__init__" and self.is_own(owner):
             guards.leave_unfinished(self, owner)
+        elif name == "update" and isinstance(owner, dict):
+            self.put_somewhere(owner, Unknown(reason))
         return Unknown(reason)
 
     def _pay(self, function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any]) -> None:

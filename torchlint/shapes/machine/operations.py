@@ -237,8 +237,7 @@ class Operations:
         elif isinstance(owner, Array):
             pass
         elif type(key) is Unknown or (type(key) is slice and type(value) is Unknown):
-            if isinstance(owner, dict):
-                self.changes.loosen(owner)
+            self.put_somewhere(owner, value)
         elif type(key) is slice and isinstance(owner, list):
             items = list(self.iterate(value))
             self.budget.length(len(owner) + len(items))
@@ -248,6 +247,16 @@ class Operations:
             if self.changes.loops:
                 self.changes.put(owner, key)
             owner[key] = value
+
+    def put_somewhere(self, owner: Any, value: Any) -> None:
+        """`owner[key] = value` where nobody knows the key: what is there may be overwritten, and a dict may grow."""
+        if isinstance(owner, nn.Module):
+            self.incomplete = True
+        elif isinstance(owner, (dict, list)):
+            self.budget.spend(len_of(owner))
+            self.changes.overwrite(owner, value)
+            if isinstance(owner, dict):
+                self.changes.loosen(owner)
 
     def delete_item(self, owner: Any, key: Any) -> None:
         """`del owner[key]`"""
@@ -265,7 +274,7 @@ class Operations:
             if star:
                 made["*"] = extra
             else:
-                self.changes.loosen(made)
+                self.put_somewhere(made, extra)
             return
         if not isinstance(extra, dict):
             keys = self.call(self.get(extra, "keys"), [], {})

@@ -1,0 +1,68 @@
+"""Values that may have been overwritten under a name that nobody knows, or by a statement that was not run to its end."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import copy\nimport json\nimport torch\nfrom torch import nn\n"
+CONFIG = """
+class Config:
+    def __init__(self, words=-1):
+        self.words = words
+        self.layers = [1, 2]
+
+read = json.load(open("config.json"))
+config = Config()
+plain = {"words": -1}
+layers = nn.ModuleDict()
+"""
+
+
+def run(tmp_path, text: str):
+    path = tmp_path / "program.py"
+    text = USE + textwrap.dedent(text)
+    path.write_text(text)
+    return [f.message for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "for key, value in read.items():\n    config.__dict__[key] = value\nnn.Embedding(config.words, 8)",
+        "for key, value in read.items():\n    setattr(config, key, value)\nnn.Embedding(config.words, 8)",
+        "config.__dict__.update(read)\nnn.Embedding(config.words, 8)",
+        "vars(config).update(read)\nnn.Embedding(config.words, 8)",
+        "config.__dict__.update(read)\nnn.Embedding(config.more_words, 8)",
+        "setattr(config, read['name'], 20)\nnn.Embedding(config.words, 8)",
+        "for key, value in read.items():\n    plain[key] = value\nnn.Embedding(plain['words'], 8)",
+        "plain.update(read)\nnn.Embedding(plain['words'], 8)",
+        "plain.update(**read)\nnn.Embedding(plain['words'], 8)",
+        "nn.Embedding({**plain, **read}['words'], 8)",
+        "plain[read['name']] = 20\nnn.Embedding(copy.deepcopy(plain)['more_words'], 8)",
+        "config.layers[read['place']] = 4\nnn.Linear(3, config.layers[0])(torch.ones(2, 3)).view(2, 4)",
+        "for name in read:\n    layers[name] = nn.Linear(3, 4)\nlayers['first'](torch.ones(2, 3))",
+    ],
+)
+def test_what_an_unknown_name_may_set_is_not_known(tmp_path, use):
+    assert run(tmp_path, CONFIG + use) == []
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "plain[read['name']] = 'a text'\nnn.Embedding(plain['words'], 8)",  # no number is overwritten by a text
+        "nn.Embedding({**read, **plain}['words'], 8)",
+        "plain.setdefault(read['name'], 20)\nnn.Embedding(plain['words'], 8)",
+        "setattr(config, read['name'], nn.Linear(2, 2))\nnn.Embedding(config.words, 8)",
+        "plain.update(read)\nplain['words'] = -1\nnn.Embedding(plain['words'], 8)",
+    ],
+)
+def test_what_it_cannot_have_set_is_known(tmp_path, use):
+    assert len(run(tmp_path, CONFIG + use)) == 1
