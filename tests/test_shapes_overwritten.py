@@ -66,3 +66,24 @@ def test_what_an_unknown_name_may_set_is_not_known(tmp_path, use):
 )
 def test_what_it_cannot_have_set_is_known(tmp_path, use):
     assert len(run(tmp_path, CONFIG + use)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = torch.ones(2, 3)\nx = torch.ones(2, 5).no_such_method()\nnn.Linear(5, 4)(x)",
+        "x, y = torch.ones(2, 3), 1\nx, y = torch.ones(2, 5).no_such_method()\nnn.Linear(5, 4)(x)",
+        "x = torch.ones(2, 3)\nx += torch.ones(2, 3).no_such_method()\nnn.Linear(5, 4)(x)",
+        "config.words = 1.5 .no_such_method()\nnn.Embedding(config.words, 8)",
+        "plain['words'] = 1.5 .no_such_method()\nnn.Embedding(plain['words'], 8)",
+        "x = torch.ones(2, 3)\nif plain:\n    torch.no_such_name.x()\n    ''.no_such_method()\n    x = torch.ones(2, 5)\nnn.Linear(5, 4)(x)",
+        "x = torch.ones(2, 3)\nfor i in range(3):\n    ''.no_such_method()\n    x = torch.ones(2, 5)\nnn.Linear(5, 4)(x)",
+    ],
+)
+def test_what_a_statement_that_failed_would_have_set_is_not_known(tmp_path, text):
+    assert [m for m in run(tmp_path, CONFIG + text) if "no_such" not in m] == []
+
+
+def test_what_it_has_set_is_known(tmp_path):
+    text = "if plain:\n    x = torch.ones(2, 3)\n    ''.no_such_method()\nnn.Linear(5, 4)(x)"
+    assert run(tmp_path, CONFIG + text) == ["Linear takes 5 features but gets 3 in (2, 3)"]

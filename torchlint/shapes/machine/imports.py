@@ -9,8 +9,8 @@ from typing import Any
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown
+from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load
-from torchlint.shapes.language.statements import statement
 from torchlint.shapes.libraries import world
 
 MAX_FILES = 300
@@ -155,5 +155,5 @@ def compiled(program: Program) -> list:
     """The closures of a file's statements."""
     if program.body is None:
         scope = Scope("module", (), None, program)
-        program.body = [statement(node, scope) for node in program.tree.body]
+        program.body = [whole(node, scope) for node in program.tree.body]
     return program.body
