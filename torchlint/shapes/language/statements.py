@@ -139,7 +139,8 @@ def _raises(nodes: list[ast.stmt]) -> bool:
 
 
 def _if(node: ast.If, scope: Scope) -> Run:
-    test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
+    test, place = expression(node.test, scope), scope.place(node.test)
+    key = None if _keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     # On an unknown, the side that raises is not the one a program is about.
     default = not _raises(node.body)
@@ -151,6 +152,21 @@ def _if(node: ast.If, scope: Scope) -> Run:
         return orelse(frame)
 
     return branch
+
+
+def _keeps_the_best(node: ast.If) -> bool:
+    """`if loss < best: best = loss`: the search for the largest or smallest."""
+    compared = {
+        ast.unparse(side)
+        for part in (node.test.values if isinstance(node.test, ast.BoolOp) else [node.test])
+        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        for side in (part.left, part.comparators[0])
+        if isinstance(side, (ast.Name, ast.Attribute))
+    }
+    if not compared or node.orelse:
+        return False
+    targets = [t for s in node.body if isinstance(s, ast.Assign) for t in s.targets]
+    return any(ast.unparse(one) in compared for t in targets for one in getattr(t, "elts", [t]))
 
 
 def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:

@@ -441,6 +441,8 @@ class Operations:
             return str(value)
         if kind in (list, tuple) and len(value) < 64 and all(type(v) in PLAIN or type(v) is str for v in value):
             return str(value)
+        if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
+            return self.foreign(repr, (value,), {})
         return Unknown(f"the text of a {kind.__name__}")
 
 

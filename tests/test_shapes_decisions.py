@@ -1,0 +1,88 @@
+"""Conditions: which nobody can decide, which are decided, and which are never tried the other way."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import torch\nfrom torch import nn\nfrom elsewhere import score, data\n"
+
+
+def run(tmp_path, text: str):
+    path = tmp_path / "program.py"
+    text = USE + textwrap.dedent(text)
+    path.write_text(text)
+    return [f.message for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # what the search for the best begins with is never what it ends with
+        """
+        best, kept = 1e9, 5
+        for width in (3, 3):
+            found = score(width)
+            if found < best:
+                best, kept = found, width
+        nn.Linear(3, 1)(torch.zeros(2, kept))
+        """,
+        """
+        class Search:
+            def __init__(self):
+                self.best = 1e9
+                self.kept = 5
+
+            def add(self, width):
+                found = score(width)
+                if found < self.best:
+                    self.best = found
+                    self.kept = width
+
+        search = Search()
+        for width in (3, 3):
+            search.add(width)
+        nn.Linear(3, 1)(torch.zeros(2, search.kept))
+        """,
+        # a layer of torch says what it is
+        """
+        def matrices(layer):
+            kind = str(layer).split("(")[0]
+            places = [0, 1] if kind != "Linear" else [0]
+            return [list(layer.parameters())[place] for place in places]
+
+        for layer in (nn.Linear(3, 4), nn.GRU(3, 4)):
+            for matrix in matrices(layer):
+                print(matrix.size(0), matrix.size(1))
+        """,
+    ],
+)
+def test_nothing_is_said(tmp_path, text):
+    assert run(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """
+        width = 5
+        if score(data) > 3:
+            width = 3
+        nn.Linear(3, 1)(torch.zeros(2, width))
+        """,
+        """
+        width = 3
+        if score(data) > 3:
+            width = 5
+        nn.Linear(3, 1)(torch.zeros(2, width))
+        """,
+    ],
+)
+def test_both_ways_are_tried(tmp_path, text):
+    assert run(tmp_path, text) == ["Linear takes 3 features but gets 5 in (2, 5)"]
