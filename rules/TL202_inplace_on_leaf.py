@@ -200,6 +200,22 @@ def fit(model):
         for layer in model.layers:
             layer.project()
 ```
+
+What does not ask for gradients at that moment may be written to.
+
+```python good
+class Affine(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(width, width))
+
+def pruned(layer, kept):
+    new = Affine(len(kept))
+    new.weight.requires_grad = False
+    new.weight.copy_(layer.weight[kept][:, kept].clone().detach())
+    new.weight.requires_grad = True
+    return new
+```
 """
 
 import ast
@@ -230,14 +246,17 @@ def check(change: Change):
 
 
 def frozen(change: Change, leaf) -> bool:
-    """Where a file freezes parameters, which ones a loop over `parameters()` meets is not known."""
+    """Is it frozen under its own name? Where a file freezes parameters, which ones a loop over `parameters()` meets is
+    not known."""
     loop = (
         isinstance(leaf.node, ast.Call)
         and isinstance(leaf.node.func, ast.Attribute)
         and leaf.node.func.attr in ("parameters", "named_parameters")
     )
     made_elsewhere = isinstance(leaf.node, ast.Attribute)
-    text = change.module.index.text
+    text, name = change.module.index.text, ast.unparse(change.tensor)
+    if any(f"{name}{frees}" in text for frees in (".requires_grad = False", ".requires_grad_(False)")):
+        return True
     return (loop or made_elsewhere) and any(
         word in text for word in ("requires_grad_(False)", "requires_grad = False", ".detach_()")
     )

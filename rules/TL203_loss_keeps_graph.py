@@ -325,6 +325,8 @@ import ast
 
 from torchlint import Loop, ModuleClass, Node, on_loop, on_module, on_node
 
+in_tests = False
+
 
 @on_loop(needs="backward")
 def check(loop: Loop):

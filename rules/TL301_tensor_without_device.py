@@ -272,6 +272,8 @@ import ast
 
 from torchlint import Call, on_call
 
+in_tests = False
+
 NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
 
 

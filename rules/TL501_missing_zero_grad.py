@@ -385,12 +385,38 @@ class Manual(L.LightningModule):
             self.optimizers().step()
             self.optimizers().zero_grad()
 ```
+
+A test that takes two steps to see that it can is no training.
+
+```python good test_net.py
+import pytest
+
+@pytest.mark.parametrize("width", [4, 8])
+def test_it_learns(width):
+    net = nn.Linear(width, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(2):
+        loss = net(torch.randn(3, width)).sum()
+        loss.backward()
+        optimizer.step()
+        assert loss.isfinite()
+```
+```python bad train.py
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for x in loader:
+    loss = net(x).sum()
+    loss.backward()  # TL501
+    optimizer.step()
+```
 """
 
 import ast
 import re
 
 from torchlint import Loop, Node, on_loop, on_node
+
+in_tests = False
 
 
 @on_loop(needs="optim|backward")

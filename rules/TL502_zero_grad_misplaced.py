@@ -132,6 +132,8 @@ import ast
 
 from torchlint import Node, on_node
 
+in_tests = False
+
 
 @on_node("Module", "FunctionDef", needs=("backward", "step"))
 def between(place: Node):

@@ -277,6 +277,8 @@ import ast
 
 from torchlint import Node, on_node
 
+in_tests = False
+
 
 @on_node("FunctionDef", "AsyncFunctionDef", "Module", needs="eval(")
 def check(place: Node):

@@ -150,6 +150,8 @@ import ast
 
 from torchlint import Loop, on_loop
 
+in_tests = False
+
 # Where the horizon stands: keyword and position.
 HORIZONS = {"CosineAnnealingLR": ("T_max", 1), "OneCycleLR": ("total_steps", 2), "PolynomialLR": ("total_iters", 1)}
 HORIZONS |= dict.fromkeys(

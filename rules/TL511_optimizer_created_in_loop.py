@@ -149,6 +149,8 @@ import ast
 
 from torchlint import Loop, on_loop
 
+in_tests = False
+
 MEMORYLESS = ("torch.optim.LBFGS",)
 
 

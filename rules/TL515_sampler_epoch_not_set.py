@@ -151,6 +151,8 @@ import re
 
 from torchlint import Loop, on_loop
 
+in_tests = False
+
 _EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
 SAMPLERS = ("torch.utils.data.DistributedSampler",)
 

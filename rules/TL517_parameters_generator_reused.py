@@ -103,6 +103,8 @@ import ast
 
 from torchlint import Node, on_node
 
+in_tests = False
+
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
 
 

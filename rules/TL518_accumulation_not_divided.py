@@ -68,6 +68,8 @@ import ast
 
 from torchlint import Loop, on_loop
 
+in_tests = False
+
 default = False
 
 SCALES = ("div", "div_", "mul", "mul_", "true_divide", "divide", "multiply")

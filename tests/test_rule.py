@@ -36,15 +36,16 @@ def test_name_manual_and_examples(rule):
 def test_facts(rule):
     made = rule(
         'default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nalso_said_by ='
-        ' ("TL1",)\nother = unknown()\n'
+        ' ("TL1",)\nin_tests = False\nother = unknown()\n'
     )
-    assert (made.default, made.preview, made.since, made.until, made.severity, made.also_said_by) == (
+    assert (made.default, made.preview, made.since, made.until, made.severity, made.also_said_by, made.in_tests) == (
         False,
         True,
         "2.1",
         "2.9",
         "info",
         ("TL1",),
+        False,
     )
 
 

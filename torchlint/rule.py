@@ -18,7 +18,7 @@ from torchlint.reading import read
 
 _FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
 _EXAMPLE = re.compile(r"^```python (bad|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FACTS = ("group", "default", "preview", "since", "until", "severity", "also_said_by")
+_FACTS = ("group", "default", "preview", "since", "until", "severity", "also_said_by", "in_tests")
 GROUPS = (
     "torchlint itself",
     "losses and numerics",
@@ -89,6 +89,7 @@ class Rule:
         self.until: str | None = None
         self.severity: str | None = None
         self.also_said_by: tuple[str, ...] = ()  # rules that say more of the same mistake
+        self.in_tests: bool = True  # does it matter where a few samples are tried and nothing is kept?
         self.triggers: list[Trigger] = []
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _FACTS:

@@ -254,8 +254,6 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     gradient.
     """
     here = owner if isinstance(owner, FUNCTIONS) else None
-    if here is not None and _is_a_test(module, here):
-        return
     named = bool(_VALIDATES.search(getattr(here, "name", "")))
     if not named and not any(
         within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)
@@ -305,12 +303,6 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
 def _last_above(found: list[Act], line: int) -> Act | None:
     at = bisect_left(found, line, key=lambda act: act.node.lineno)
     return found[at - 1] if at else None
-
-
-def _is_a_test(module: Module, function: ast.AST) -> bool:
-    """A unit test looks at a few samples: what they record is gone with the test."""
-    file = module.path.replace("\\", "/").rsplit("/", 1)[-1]
-    return function.name.startswith("test_") and (file.startswith("test_") or file.endswith("_test.py"))
 
 
 def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:

@@ -44,11 +44,13 @@ def may_arm(rules: Iterable[Rule], text: str) -> Armed:
 
 
 def arm(armed: Armed, module: Module) -> Armed:
-    """Those whose words and needs stand in the file, in what it imports, or in what uses its training code."""
+    """Those whose words and needs stand in the file, in what it imports, or in what uses its training code; and that
+    have something to say in such a file."""
     return [
         (r, t)
         for r, t in armed
-        if (not t.words or module.mentions("|".join(t.words)))
+        if (r.in_tests or not module.is_test)
+        and (not t.words or module.mentions("|".join(t.words)))
         and all("|" not in need or module.mentions(need) for need in t.needs)
     ]
 

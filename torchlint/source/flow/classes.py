@@ -120,10 +120,7 @@ class ClassInfo:
     @property
     def is_module(self) -> bool:
         """An nn.Module, as far as one can see: by its bases, or by an unknown base together with a `forward`."""
-        if any(
-            n and (n in _MODULES or n.startswith("torch.nn.") and n[9:10].isupper() or n.endswith("LightningModule"))
-            for n in self.foreign
-        ):
+        if self.is_named_module:
             return True
         unseen = [
             n
@@ -131,6 +128,14 @@ class ClassInfo:
             if n is None or n.split(".")[0] not in ("builtins", "typing", "abc", "torch", "enum", "dataclasses")
         ]
         return bool(unseen) and self.method("forward") is not None
+
+    @property
+    def is_named_module(self) -> bool:
+        """Does one of its bases have the name of an nn.Module?"""
+        return any(
+            n and (n in _MODULES or n.startswith("torch.nn.") and n[9:10].isupper() or n.endswith("LightningModule"))
+            for n in self.foreign
+        )
 
     @property
     def is_lightning(self) -> bool:

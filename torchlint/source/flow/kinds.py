@@ -144,7 +144,9 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return SCHEDULER
     if head == "torch.optim":
         return OPTIMIZER if last[:1].isupper() else None
-    if head == "torch.nn" or head.startswith("torchvision.models") or name == "timm.create_model":
+    if head == "torch.nn":
+        return MODULE if last[:1].isupper() else None
+    if head.startswith("torchvision.models") or name == "timm.create_model":
         return MODULE
     if head in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
         return TENSOR

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from torchlint.finding import Note, Span
@@ -15,6 +17,10 @@ from torchlint.source.text.surface import surface
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
 MAX_KEPT = 2_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
+
+_TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
+_TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+_TEST_FUNCTIONS = re.compile(r"^[ \t]*(?:def test_|class Test|@pytest\b)", re.MULTILINE)
 
 
 class World:
@@ -104,6 +110,16 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<Module {self.path}>"
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Does the file test something: on a few samples, and nothing of it is kept?"""
+        name = self.path.replace("\\", "/").rsplit("/", 1)[-1]
+        return bool(
+            _TEST_LIBRARIES.search(self.index.text)
+            or _TEST_FILES.fullmatch(name)
+            and _TEST_FUNCTIONS.search(self.index.text)
+        )
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands, in code points."""
