@@ -1,0 +1,164 @@
+"""Fixes that move, insert, wrap and import, in whatever form a file is written: line endings, tabs, encodings, cells."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from torchlint.config import Settings
+from torchlint.linter import fix_until_stable
+
+SETTINGS = Settings(dry_run=False)
+MOVED = (
+    """import torch
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in data:
+    loss = model(x).sum()
+    loss.backward()
+    optimizer.zero_grad()  # größe 😀
+    optimizer.step()
+""",
+    """import torch
+
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in data:
+    loss = model(x).sum()
+    optimizer.zero_grad()  # größe 😀
+    loss.backward()
+    optimizer.step()
+""",
+)
+INSERTED = (
+    """from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        # größe 😀
+        self.layer = nn.Linear(
+            2, 2
+        )
+""",
+    """from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        # größe 😀
+        super().__init__()
+        self.layer = nn.Linear(
+            2, 2
+        )
+""",
+)
+WRAPPED = (
+    """from torch import nn
+
+model = nn.Linear(2, 2)
+model.eval()
+for x, y in loader:
+    text = '''
+größe 😀'''
+    # why
+    right = (model(x).argmax(1)
+             == y)
+""",
+    """from torch import nn
+import torch
+
+model = nn.Linear(2, 2)
+model.eval()
+with torch.no_grad():
+    for x, y in loader:
+        text = '''
+größe 😀'''
+        # why
+        right = (model(x).argmax(1)
+                 == y)
+""",
+)
+PROGRAMS = pytest.mark.parametrize("before, after", [MOVED, INSERTED, WRAPPED], ids=["moved", "inserted", "wrapped"])
+
+
+def fixed(text: str, path) -> str:
+    text, applied, _ = fix_until_stable(text, path, SETTINGS, unsafe=True)
+    assert len(applied) == 1
+    return text
+
+
+@PROGRAMS
+def test_line_endings_stay(before, after, tmp_path):
+    before, after = before.replace("\n", "\r\n"), after.replace("\n", "\r\n")
+    assert fixed(before, tmp_path / "a.py") == after
+    assert fixed(before.removesuffix("\r\n"), tmp_path / "b.py") == after.removesuffix("\r\n")
+
+
+@PROGRAMS
+@pytest.mark.parametrize("indentation", ["\t", "  "])
+def test_new_lines_are_indented_as_the_others(before, after, indentation, tmp_path):
+    before, after = (
+        text.replace("             ==", "    ==").replace("                 ==", "        ==")
+        for text in (before, after)
+    )
+    before, after = (text.replace("    ", indentation) for text in (before, after))
+    assert fixed(before, tmp_path / "a.py") == after
+
+
+@PROGRAMS
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "koi8-r"])
+def test_the_encoding_stays(before, after, encoding, tree, run, alone):
+    cookie = "" if encoding == "utf-8-sig" else f"# -*- coding: {encoding} -*-\n"
+    word = {"latin-1": "größe", "utf-8-sig": "größe 😀", "koi8-r": "размер"}[encoding]
+    before, after = ((cookie + text.replace("größe 😀", word)).encode(encoding) for text in (before, after))
+    root = tree({"a.py": before})
+    run("--fix", "--unsafe-fixes", "--no-dry-run", "--no-cache", "a.py")
+    assert (root / "a.py").read_bytes() == after
+
+
+@PROGRAMS
+def test_cells_of_a_notebook_change_where_the_fix_does(before, after, tmp_path):
+    def notebook(text: str) -> str:
+        """The imports, an indented cell that begins with a magic, and the rest."""
+        imports, _, program = text.partition("\n\n")
+        cells = [imports, "%matplotlib inline\n!ls", program.lstrip("\n").removesuffix("\n")]
+        return json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "code", "metadata": {}, "outputs": [], "source": cell.splitlines(keepends=True)}
+                    for cell in cells
+                ],
+                "metadata": {},
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+
+    assert fixed(notebook(before), tmp_path / "a.ipynb") == notebook(after)
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("loss.backward(); optimizer.zero_grad(); optimizer.step()", "optimizer.zero_grad(); loss.backward(); optimizer.step()"),
+        ("loss.backward()  # a\n    optimizer.zero_grad(); optimizer.step()", "optimizer.zero_grad()\n    loss.backward()  # a\n    optimizer.step()"),
+    ],
+)  # fmt: skip
+def test_statements_that_share_a_line(before, after, tmp_path):
+    program = MOVED[0].split("    loss.backward()")[0]
+    assert fixed(f"{program}    {before}\n", tmp_path / "a.py") == f"{program}    {after}\n"
+
+
+def test_a_function_that_libcst_cannot_read_costs_the_others_nothing(tmp_path):
+    deep = f"\ndef deep(a):\n    return a{'.b()' * 300}\n"
+    assert fixed(MOVED[0] + deep, tmp_path / "a.py") == MOVED[1] + deep
+
+
+def test_where_libcst_cannot_write_there_is_a_finding_without_a_fix(tmp_path):
+    text = WRAPPED[0].replace("# why", f"x = x{'.b()' * 300}")
+    left, applied, outcome = fix_until_stable(text, tmp_path / "a.py", SETTINGS, unsafe=True)
+    assert left == text and applied == []
+    assert [(f.code, f.fix) for f in outcome.findings] == [("TL505", None)]
