@@ -4,90 +4,34 @@ silent.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from torchlint.config import Selection, Settings
+from torchlint.config import Settings
+from torchlint.examples import cases, differences, missing
 from torchlint.linter import fix_until_stable, lint
-from torchlint.project import Project
 from torchlint.rule import Rule, RuleError, load_rules
 
-PRELUDE = "import torch; from torch import nn; import torch.nn.functional as F\n"
-MARK = re.compile(r"\s*#\s*(TL\d{3}(?:,\s*TL\d{3})*)\s*$", re.MULTILINE)
 RULES = load_rules()
 
 
-def programs(rule: Rule) -> list[tuple[str, list]]:
-    """Blocks in order; named blocks that follow each other directly make one small project."""
-    found: list[tuple[str, list]] = []
-    for example in rule.examples:
-        if example.file and found and found[-1][0] == example.kind and found[-1][1][0].file:
-            names = [e.file for e in found[-1][1]]
-            if example.file not in names:
-                found[-1][1].append(example)
-                continue
-        found.append((example.kind, [example]))
-    return found
-
-
-def cases():
+def examples():
     for rule in RULES.values():
-        before = None
-        for number, (kind, blocks) in enumerate(programs(rule)):
-            yield pytest.param(rule, kind, blocks, before, id=f"{rule.code}-{number}-{kind}")
-            before = blocks
+        for number, case in enumerate(cases(rule)):
+            yield pytest.param(case, id=f"{rule.code}-{number}-{case.kind}")
 
 
-def run(rule: Rule, blocks, folder: Path, fixing: bool = False):
-    """Findings as (file, line, code) under the rules that are on by default plus this one, and the texts without
-    marks.
-    """
-    settings = Settings(selections=(Selection(extend_select=(rule.code,)),), dry_run=rule.dry)
-    texts, expected = {}, set()
-    for block in blocks:
-        lines = block.text.split("\n")
-        path = folder / (block.file or "example.py")
-        for number, line in enumerate(lines, 1):
-            mark = MARK.search(line)
-            if mark:
-                expected |= {(path.name, number, code.strip()) for code in mark[1].split(",")}
-                lines[number - 1] = line[: mark.start()]
-        texts[path] = PRELUDE + "\n".join(lines)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(texts[path], encoding="utf-8")
-    got = set()
-    for path, text in texts.items():
-        outcome = lint(text, path, settings, Project(folder), RULES, strict=True)
-        got |= {(Path(f.path).name, f.span.line - 1, f.code) for f in outcome.findings}
-    return got, expected, texts, settings
-
-
-@pytest.mark.parametrize("rule, kind, blocks, before", list(cases()))
-def test_example(rule, kind, blocks, before, tmp_path):
-    got, expected, texts, _ = run(rule, blocks, tmp_path)
-    if kind == "bad":
-        assert expected, "a bad example marks its lines"
-        assert any(code == rule.code for _, _, code in expected), "a bad example marks a line with its own code"
-        assert got == expected
-    else:
-        assert not expected and got == set()
-    if kind == "fixed":
-        folder = tmp_path / "before"
-        _, _, originals, settings = run(rule, before, folder)
-        for (path, original), wanted in zip(originals.items(), texts.values()):
-            fixed, applied, left = fix_until_stable(original, path, settings, Project(folder), RULES, unsafe=True)
-            assert fixed == wanted
-            assert applied and not left.findings
+@pytest.mark.parametrize("case", list(examples()))
+def test_example(case, tmp_path):
+    assert list(differences(case, RULES, tmp_path, strict=True)) == []
 
 
 @pytest.mark.parametrize("rule", list(RULES.values()), ids=lambda r: r.code)
 def test_manual(rule):
     assert len(rule.summary) <= 100 and rule.summary.endswith(".")
     if rule.triggers:
-        kinds = {example.kind for example in rule.examples}
-        assert {"bad", "good"} <= kinds, "a rule shows what it finds and what looks the same but is right"
+        assert list(missing(rule)) == []
 
 
 def test_fixes_keep_windows_line_endings(tmp_path):

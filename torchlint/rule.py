@@ -59,11 +59,12 @@ class Trigger(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True):
-    """One block of a manual. `file` is empty unless the block names its file."""
+    """One block of a manual, which begins at a line of the rule's file. `file` is empty unless the block names one."""
 
     kind: str
     file: str
     text: str
+    line: int
 
 
 class Rule:
@@ -82,6 +83,8 @@ class Rule:
         self.manual = ast.get_docstring(tree) or ""
         if not self.manual:
             raise RuleError(f"{path}: a rule begins with its manual, a docstring")
+        raw = ast.get_docstring(tree, clean=False)
+        self._first_line = tree.body[0].lineno + raw.count("\n", 0, len(raw) - len(raw.lstrip()))
         self.group: str = GROUPS[int(self.code[2])]
         self.default: bool = True
         self.preview: bool = False
@@ -106,7 +109,10 @@ class Rule:
 
     @cached_property
     def examples(self) -> list[Example]:
-        return [Example(kind, file or "", text) for kind, file, text in _EXAMPLE.findall(self.manual)]
+        return [
+            Example(m[1], m[2] or "", m[3], self._first_line + self.manual.count("\n", 0, m.start()))
+            for m in _EXAMPLE.finditer(self.manual)
+        ]
 
     @property
     def dry(self) -> bool:

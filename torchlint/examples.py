@@ -1,0 +1,113 @@
+"""Runs the examples of a rule's manual, which are its tests, and says what differs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from torchlint.config import Selection, Settings
+from torchlint.linter import fix_until_stable, lint
+from torchlint.project import Project
+from torchlint.rule import Example, Rule
+
+PRELUDE = "import torch; from torch import nn; import torch.nn.functional as F\n"
+_MARK = re.compile(r"\s*#\s*(TL\d{3}(?:,\s*TL\d{3})*)\s*$")
+
+
+class Case(Struct, frozen=True):
+    """A block of a manual, or several that are one small project. `before` are those that a `fixed` one is made of."""
+
+    rule: Rule
+    kind: str
+    blocks: tuple[Example, ...]
+    before: tuple[Example, ...] = ()
+
+
+def cases(rule: Rule) -> list[Case]:
+    """Blocks in order; named blocks that follow each other directly make one small project."""
+    programs: list[list[Example]] = []
+    for example in rule.examples:
+        last = programs[-1] if programs else []
+        follows = bool(example.file and last and last[0].file and last[0].kind == example.kind)
+        if follows and example.file not in [e.file for e in last]:
+            last.append(example)
+        else:
+            programs.append([example])
+    before = [(), *map(tuple, programs)]
+    return [Case(rule, blocks[0].kind, tuple(blocks), earlier) for blocks, earlier in zip(programs, before)]
+
+
+def missing(rule: Rule) -> Iterator[str]:
+    """What a manual lacks."""
+    kinds = {example.kind for example in rule.examples}
+    for kind, shows in (("bad", "what the rule finds"), ("good", "what looks the same and is right")):
+        if kind not in kinds and rule.triggers:
+            yield f"there is no ```python {kind} block, which shows {shows}"
+    if not rule.triggers:
+        yield "no function has a trigger such as @on_call(…)"
+
+
+def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: bool = False) -> Iterator[str]:
+    """What is not as the example says, under the rules that are on by default and its own. `strict` lets a rule that
+    fails raise.
+    """
+    settings = Settings(selections=(Selection(extend_select=(case.rule.code,)),), dry_run=case.rule.dry)
+    texts, marks = _written(case.blocks, folder)
+    said: dict[tuple[int, str], str] = {}
+    begins = {str(folder / _file(block)): block.line for block in case.blocks}
+    for path, text in texts.items():
+        outcome = lint(text, path, settings, Project(folder), rules, strict=strict)
+        said |= {(begins[f.path] + f.span.line - 1, f.code): f.message for f in outcome.findings}
+        yield from outcome.notices
+    for line, code in sorted(marks - set(said)):
+        yield f"line {line}: {code} is not found here"
+    for (line, code), message in sorted(said.items()):
+        if (line, code) not in marks:
+            yield f"line {line}: {code} is found here: {message}"
+    if case.kind == "bad" and not any(code == case.rule.code for _, code in marks):
+        yield f"line {case.blocks[0].line}: a bad example marks its lines with  # {case.rule.code}"
+    if case.kind != "bad" and marks:
+        yield f"line {min(marks)[0]}: only bad examples have marks"
+    if case.kind == "fixed":
+        yield from _other_fixes(case, texts, settings, rules, folder / "before")
+
+
+def _other_fixes(case: Case, wanted: dict[Path, str], settings: Settings, rules, folder: Path) -> Iterator[str]:
+    texts, _ = _written(case.before, folder)
+    if len(texts) != len(wanted):
+        yield f"line {case.blocks[0].line}: this is not the same number of files as before"
+    for (path, text), (_, right), block in zip(texts.items(), wanted.items(), case.blocks):
+        fixed, applied, left = fix_until_stable(text, path, settings, Project(folder), rules, unsafe=True)
+        if fixed != right:
+            lines = [t.removeprefix(PRELUDE).splitlines() for t in (right, fixed)]
+            diff = list(difflib.unified_diff(*lines, "as written", "as fixed", lineterm="", n=1))
+            yield "\n".join([f"line {block.line}: the fixes make something else:", *(f"    {d}" for d in diff)])
+        elif not applied:
+            yield f"line {block.line}: nothing was fixed"
+        for finding in left.findings:
+            yield f"line {block.line}: {finding.code} is still found after all fixes: {finding.message}"
+
+
+def _written(blocks: tuple[Example, ...], folder: Path) -> tuple[dict[Path, str], set[tuple[int, str]]]:
+    """The files of an example without their marks, and the marks by their line in the rule's file."""
+    texts, marks = {}, set()
+    for block in blocks:
+        lines = block.text.split("\n")
+        for number, line in enumerate(lines):
+            mark = _MARK.search(line)
+            if mark:
+                marks |= {(block.line + number + 1, code.strip()) for code in mark[1].split(",")}
+                lines[number] = line[: mark.start()]
+        path = folder / _file(block)
+        texts[path] = PRELUDE + "\n".join(lines)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(texts[path], encoding="utf-8")
+    return texts, marks
+
+
+def _file(block: Example) -> str:
+    return block.file or "example.py"
