@@ -257,7 +257,7 @@ def check(call: Call):
         if not (origin.is_call(*SOFTMAX) or is_by_hand(origin)) or origin.asks_mode or call.excludes(origin):
             continue
         yield call.finding(
-            f"cross entropy is given probabilities: `{origin.short}` has applied softmax, and the loss applies it"
+            f"cross entropy is given probabilities: `{call.called(origin, 'input', 0)}` has applied softmax, and the loss applies it"
             " again",
             help="give it the logits; apply softmax only where probabilities are read",
             fix=(

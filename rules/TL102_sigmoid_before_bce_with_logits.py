@@ -69,7 +69,7 @@ def check(call: Call):
         if origin.is_call(*SIGMOID) and not origin.asks_mode and not call.excludes(origin):
             direct = origin.node is call.argument("input", 0)
             yield call.finding(
-                f"binary cross entropy with logits is given probabilities: `{origin.short}` has applied the sigmoid,"
+                f"binary cross entropy with logits is given probabilities: `{call.called(origin, 'input', 0)}` has applied the sigmoid,"
                 " and the loss applies it again",
                 help="give it the logits; apply the sigmoid only where probabilities are read",
                 fix=call.replace_by_argument(origin, "give the loss the logits"),

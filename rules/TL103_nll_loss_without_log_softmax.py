@@ -89,7 +89,7 @@ def check(call: Call):
                 applicability="unsafe",
             )
     yield call.finding(
-        f"NLL loss is given {'probabilities' if probabilities else 'raw scores'} by `{origin.short}`: it expects"
+        f"NLL loss is given {'probabilities' if probabilities else 'raw scores'} by `{call.called(origin, 'input', 0)}`: it expects"
         " log-probabilities and takes no logarithm",
         help=(
             "apply `log_softmax` instead of `softmax`"

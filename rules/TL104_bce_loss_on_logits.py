@@ -69,7 +69,7 @@ def check(call: Call):
     if prefix.endswith(".binary_cross_entropy") and not call.has_stars:
         fix = call.fix("use the loss for logits", call.with_callee(prefix + "_with_logits"), applicability="unsafe")
     yield call.finding(
-        f"binary cross entropy is given raw scores by `{origins[0].short}`: it expects probabilities",
+        f"binary cross entropy is given raw scores by `{call.called(origins[0], 'input', 0)}`: it expects probabilities",
         help="use BCEWithLogitsLoss, or apply a sigmoid first",
         fix=fix,
         notes=(

@@ -93,10 +93,11 @@ def check(call: Call):
         softmax = origin.is_call(*SOFTMAX)
         if (softmax and not complement) or origin.is_call(*SIGMOID):
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
+            called = call.called(origin, "input", 0)
+            called = f"1 - {called}" if complement and called == origin.short else called
             gradient = "" if call.no_grad else ", and its gradient NaN"
             yield call.finding(
-                f"the logarithm of `{'1 - ' if complement else ''}{origin.short}` is -inf where it underflows to"
-                f" 0{gradient}",
+                f"the logarithm of `{called}` is -inf where it underflows to 0{gradient}",
                 help=f"use `{cure}` on the scores",
                 fix=fused(call, origin, argument),
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],

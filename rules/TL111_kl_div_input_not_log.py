@@ -35,7 +35,7 @@ def check(call: Call):
     for origin in call.argument_origins("input", 0):
         if origin.is_call(*PROBABILITIES) and not call.excludes(origin):
             yield call.finding(
-                f"KL divergence is given probabilities by `{origin.short}` where it expects their logarithm",
+                f"KL divergence is given probabilities by `{call.called(origin, 'input', 0)}` where it expects their logarithm",
                 help="apply `log_softmax` to the first argument",
                 fix=with_logarithm(call, origin),
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "the probabilities")],

@@ -64,7 +64,7 @@ def relu_before_cross_entropy(call: Call):
     for origin in origins:
         if all(o.is_call(*RELU) for o in origins) and not call.excludes(origin):  # of several, the program chooses
             yield call.finding(
-                f"`{origin.short}` cuts off negative scores before cross entropy",
+                f"`{call.called(origin, 'input', 0)}` cuts off negative scores before cross entropy",
                 help="give the loss the raw scores",
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "the ReLU")],
             )

@@ -409,149 +409,60 @@ for x in loader:
     loss.backward()  # TL501
     optimizer.step()
 ```
+
+How updates by hand are found: `torchlint/source/answers/hand_updates.py`.
 """
 
 import ast
-import re
 
-from torchlint import Loop, Node, on_loop, on_node
+from torchlint import Loop, Round, on_loop, on_round
 
 in_tests = False
 
 
-@on_loop(needs="optim|backward")
-def in_a_loop(loop: Loop):
+@on_round("loop", "function", needs="optim|backward")
+def check(round: Round):
     told = set()
-    for backward, step in loop.updates:
-        if (
-            step.on_text in told
-            or step.leaves_loop
-            or backward.leaves_loop
-            or _is_cleared(loop, step)
-            or step.is_made_in(loop.node)
-        ):
+    for update in round.updates if round.repeats else ():
+        backward, step, optimizer = update.backward, update.step, update.optimizer
+        if optimizer in told or round.ends_after(backward) or round.ends_after(step):
             continue
-        told.add(step.on_text)
-        seldom = any(act.may_clear(step) for act in loop.acts)
-        why = "are cleared only in some rounds: those of the" if seldom else "nothing clears: the gradients of all"
-        yield _finding(loop, backward, step, f"{why} rounds before are still in it")
+        if update.is_cleared is not False or update.is_by_a_new_optimizer:
+            continue
+        told.add(optimizer)
+        seldom = (
+            "are cleared only in some rounds: those of the" if update.clears else "nothing clears: the gradients of all"
+        )
+        yield round.finding(
+            f"`{backward.text}` adds to gradients that {seldom} rounds before are still in it",
+            help=f"call `{optimizer}.zero_grad()` before it, once for each step",
+            fix=_fix(round, update),
+            notes=[round.note(step, f"`{optimizer}` steps with the sum")],
+            at=backward,
+        )
+
+
+def _fix(round, update):
+    """Only for a single optimizer, where backward and step stand side by side and run always."""
+    backward = update.backward
+    if len({other.optimizer for other in round.updates}) > 1 or not isinstance(backward.statement, ast.Expr):
+        return None
+    if not backward.stands_beside(update.step):
+        return None
+    return round.fix(
+        f"clear the gradients of `{update.optimizer}` first",
+        round.insert_before(backward.node, f"{update.optimizer}.zero_grad()"),
+        applicability="unsafe",
+    )
 
 
 @on_loop(needs=("backward(", ".grad"))
 def by_hand(loop: Loop):
-    """`w -= lr * w.grad`, where nothing clears `w.grad`."""
-    backwards = [act for act in loop.acts if act.role == "backward" and not act.event.loops and not act.event.tests]
-    if len(backwards) != 1 or any(act.role not in ("backward", "train", "eval", "supply") for act in loop.acts):
-        return
-    text = ast.unparse(loop.node)
-    if re.search(r"zero_|set_to_none|autograd|requires_grad_|detach_|break|del ", text) or _CLEARED.search(text):
-        return
-    for node in loop.inside(ast.AugAssign, ast.Call):
-        changed, change = _changed(node)
-        quietly = (
-            f"{changed}.data" in ast.unparse(node) or Node(loop.value.at(node, ())).no_grad
-        )  # else torch refuses it
-        if (
-            changed is None
-            or not quietly
-            or node.lineno < backwards[0].node.lineno
-            or f"{changed}.grad" not in ast.unparse(change)
-            or _is_made_in(loop, changed)
-        ):
-            continue
+    for backward, update, weight in loop.updated_by_hand:
         yield loop.finding(
-            f"`{backwards[0].text}` adds to `{changed}.grad`, which nothing clears: the gradients of all rounds before"
-            " are still in it",
-            help=f"set `{changed}.grad = None` after the update",
-            notes=[loop.note(node, "updated with the sum")],
-            at=backwards[0],
+            f"`{backward.text}` adds to `{weight}.grad`, which nothing clears: the gradients of all rounds before are"
+            " still in it",
+            help=f"set `{weight}.grad = None` after the update",
+            notes=[loop.note(update, "updated with the sum")],
+            at=backward,
         )
-        return
-
-
-# `w.grad.fill_(0)`, `w.grad *= 0`, `w.grad[:] = 0`, `w.grad = None`.
-_CLEARED = re.compile(r"\.grad(\.data)?(\[[^\]]*\])?(\.\w+_\(| [-*/]?= )")
-
-
-def _changed(node):
-    """What is changed in place, by `w -= …`, `w.data -= …`, `w.sub_(…)`, and the expression of the change."""
-    target = None
-    if isinstance(node, ast.AugAssign):
-        target, change = node.target, node.value
-    elif (
-        isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("sub_", "add_", "add", "addcmul_", "addcdiv_")
-        and node.args
-    ):
-        target, change = node.func.value, node
-    if isinstance(target, ast.Attribute) and target.attr == "data":
-        target = target.value
-    return (ast.unparse(target), change) if isinstance(target, (ast.Name, ast.Attribute)) else (None, node)
-
-
-def _is_made_in(loop, name: str) -> bool:
-    """Does each round begin with a new one? `for p in model.parameters()` gives the same ones again."""
-    root = name.split(".")[0]
-    return any(
-        isinstance(target, ast.Name) and target.id == root
-        for node in loop.inside(ast.Assign, ast.AnnAssign)
-        for whole in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        for target in ast.walk(whole)
-        if not isinstance(getattr(target, "ctx", None), ast.Load)
-    )
-
-
-@on_node("FunctionDef", needs=("training_step", "backward(", "step("))
-def in_lightning(function: Node):
-    if function.node.name != "training_step":
-        return
-    for backward, step in function.updates:
-        if not _is_cleared(function, step):
-            yield _finding(
-                function, backward, step, "nothing clears: the gradients of all batches before are still in it"
-            )
-            return
-
-
-def _is_cleared(place, step) -> bool:
-    if any(act.may_clear(step) and not act.is_seldom_beside(step) for act in place.acts) or _is_hooked(place, step):
-        return True
-    # `optimizer.zero_grad` handed over as a function, or forgotten to be called, which is another finding
-    return any(
-        isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call)
-        for n in ast.walk(place.node)
-    )
-
-
-def _is_hooked(place, step) -> bool:
-    """May a hook of the optimizer clear them, or a decorator of the function that steps?"""
-    if "register_step_" in place.module.index.text or "register_step_" in step.module.index.text:
-        return True
-    return any("zero_grad" in ast.unparse(wrapper.node) for wrapper in step.wrappers)
-
-
-def _finding(place, backward, step, why: str):
-    optimizer = step.on_text
-    notes = [place.note(step, f"`{optimizer}` steps with the sum")]
-    return place.finding(
-        f"`{backward.text}` adds to gradients that {why}",
-        help=f"call `{optimizer}.zero_grad()` before it, once for each step",
-        fix=_fix(place, backward, step),
-        notes=notes,
-        at=backward,
-    )
-
-
-def _fix(place, backward, step):
-    """Only for a single optimizer, where backward and step stand side by side and run always."""
-    if (
-        not backward.stands_beside(step)
-        or len({s.on_text for _, s in place.updates}) > 1
-        or not isinstance(backward.statement, ast.Expr)
-    ):
-        return None
-    return place.fix(
-        f"clear the gradients of `{step.on_text}` first",
-        place.insert_before(backward.node, f"{step.on_text}.zero_grad()"),
-        applicability="unsafe",
-    )

@@ -128,58 +128,36 @@ for epoch in range(9):
 ```
 """
 
-import ast
-
-from torchlint import Node, on_node
+from torchlint import Round, on_round
 
 in_tests = False
 
 
-@on_node("Module", "FunctionDef", needs=("backward", "step"))
-def between(place: Node):
+@on_round("function", "file", needs=("backward", "step"))
+def between(round: Round):
     """Backward, clear, step, in this order and without a condition of its own."""
-    for clear, backward, step in place.lost_gradients:
-        yield _finding(
-            place,
-            clear,
+    for clear, backward, step in round.lost_gradients:
+        yield round.finding(
             f"`{clear.text}` throws away the gradients of `{backward.text}` before `{step.text}` uses them",
-            "move it before `backward()` or after `step()`",
-            _move(place, clear, backward),
-            [place.note(backward, "made here"), place.note(step, "wanted here")],
+            help="move it before `backward()` or after `step()`",
+            fix=round.fix("move it before `backward()`", round.move(clear, before=backward), applicability="unsafe"),
+            notes=[round.note(backward, "made here"), round.note(step, "wanted here")],
+            at=clear,
         )
 
 
-@on_node("For", "While", needs=("backward", "step", "%"))
-def in_each_micro_batch(place: Node):
+@on_round("loop", needs=("backward", "step", "%"))
+def in_each_micro_batch(round: Round):
     """Cleared in each round, but a step only in every n-th."""
-    for backward, step in place.updates:
-        window = [test for test, truth in step.event.tests if truth and _counts(test.node)]
-        if not window or backward.event.tests:
+    for update in round.updates:
+        if update.every is None or update.backward.event.tests:
             continue
-        for act in place.acts:
-            if act.clears_surely(step) and not act.event.tests and not act.event.loops:
-                yield _finding(
-                    place,
-                    act,
-                    f"`{act.text}` in every round leaves `{step.text}` the gradients of the last round only",
-                    f"clear them after `{step.text}`, under the same condition",
-                    None,
-                    [place.note(step, "steps once in a while")],
+        for clear in update.clears:
+            if clear.runs_always and clear.clears_surely(update.step):
+                yield round.finding(
+                    f"`{clear.text}` in every round leaves `{update.step.text}` the gradients of the last round only",
+                    help=f"clear them after `{update.step.text}`, under the same condition",
+                    notes=[round.note(update.step, "steps once in a while")],
+                    at=clear,
                 )
                 return
-
-
-def _counts(test: ast.expr) -> bool:
-    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
-
-
-def _finding(place, act, message, help, fix, notes):
-    return place.finding(message, help=help, fix=fix, notes=notes, at=act)
-
-
-def _move(place, clear, backward):
-    if not clear.stands_beside(backward) or not isinstance(clear.statement, ast.Expr):
-        return None
-    return place.fix(
-        "move it before `backward()`", place.move(clear.statement, before=backward.node), applicability="unsafe"
-    )

@@ -123,56 +123,31 @@ for x, y in loader:
 ```
 """
 
-import ast
-
-from torchlint import Loop, Node, on_loop, on_node
+from torchlint import Round, on_round
 
 in_tests = False
 
 
-@on_loop(needs=("step", "optim"))
-def check(loop: Loop):
-    yield from _early(loop)
-
-
-@on_node("FunctionDef", needs=("step", "optim", "backward"))
-def check_step(function: Node):
-    """A function that makes one training step, whoever calls it again and again."""
-    yield from _early(function, whole=True)
-
-
-def _early(loop, whole=False):
-    if not loop.may_train:
+@on_round("loop", "function", needs=("step", "optim"))
+def check(round: Round):
+    if not round.may_train or not round.each("backward") or round.each("opaque"):
         return
-    acts = loop.acts
-    steps = [act for act in acts if act.role == "step"]
-    if not any(act.role == "backward" for act in acts) or any(act.role == "opaque" for act in acts):
-        return
-    is_only_one = len({step.on_text for step in steps}) == 1
-    done = 0
-    for act in acts:
-        done += act.role == "step"
-        if act.role != "schedule" or act.event.tests or act.event.loops or not act.is_plain_schedule:
+    for schedule in round.each("schedule"):
+        step = round.step_of(schedule)
+        if step is None or not schedule.runs_always or not schedule.is_plain_schedule:
             continue
-        step = next((s for s in steps if (known := act.schedules(s)) or known is None and is_only_one), None)
-        if (
-            step is None
-            or step in steps[:done]
-            or whole
-            and any(a.event.loops or a.event.tests for a in (step, *(b for b in acts if b.role == "backward")))
-        ):
-            continue
-        yield loop.finding(
-            f"`{act.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
-            help=f"call `{act.text}` after {'the loop over batches' if step.event.loops else f'`{step.text}`'}",
-            fix=_swap(loop, act, step),
-            notes=[loop.note(step, "the optimizer steps later")],
-            at=act,
-        )
-        return
+        if round.runs_before(schedule, step) and _is_one_round(round, step):
+            yield round.finding(
+                f"`{schedule.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
+                help=f"call `{schedule.text}` after "
+                + ("the loop over batches" if step.event.loops else f"`{step.text}`"),
+                fix=round.fix("step the optimizer first", round.move(schedule, after=step), applicability="unsafe"),
+                notes=[round.note(step, "the optimizer steps later")],
+                at=schedule,
+            )
+            return
 
 
-def _swap(loop, act, step):
-    if not act.stands_beside(step) or not isinstance(act.statement, ast.Expr):
-        return None
-    return loop.fix("step the optimizer first", loop.move(act.statement, after=step.node), applicability="unsafe")
+def _is_one_round(round, step) -> bool:
+    """Of a function it must be plain that it makes one step, whoever calls it again and again."""
+    return bool(round.repeats) or all(act.runs_always for act in (step, *round.each("backward")))

@@ -144,165 +144,38 @@ for epoch in range(90):
         drop.step()
     late.step()
 ```
-"""
 
-import ast
+How it is known what a scheduler counts: `torchlint/source/answers/horizons.py`.
+"""
 
 from torchlint import Loop, on_loop
 
 in_tests = False
 
-# Where the horizon stands: keyword and position.
-HORIZONS = {"CosineAnnealingLR": ("T_max", 1), "OneCycleLR": ("total_steps", 2), "PolynomialLR": ("total_iters", 1)}
-HORIZONS |= dict.fromkeys(
-    ("get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup"), ("num_training_steps", 2)
-)
-
-# What shrinks the learning rate by a factor: where that stands.
-DECAYS = {"StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2), "ExponentialLR": ("gamma", 1)}
-
 
 @on_loop(needs="sched")
 def check(loop: Loop):
     """`loop` is the loop over epochs: the optimizer steps in a loop inside it."""
-    if not isinstance(loop.node, ast.For):
-        return
-    acts = loop.acts
-    for act in acts:
-        if act.role != "schedule" or act.event.tests or not act.is_plain_schedule:
+    for schedule in loop.each("schedule"):
+        if schedule.event.tests or not schedule.is_plain_schedule:
             continue
-        unit, made = _unit(loop, act)
-        per_batch = bool(act.event.loops) and any(s.role == "step" and s.event.loops == act.event.loops for s in acts)
-        per_epoch = (
-            not act.event.loops
-            and any(s.role == "step" and s.event.loops for s in acts)
-            and not any(s.role == "step" and not s.event.loops for s in acts)
-        )
-        if unit == "epochs" and per_batch:
-            message = f"`{act.text}` runs for every batch, but `{made.short}` counts epochs"
+        horizon, runs = loop.horizon(schedule), _runs(loop, schedule)
+        if horizon is None or runs is None or runs == horizon.unit:
+            continue
+        made = loop.at(horizon.made).short
+        if runs == "batches":
+            message = f"`{schedule.text}` runs for every batch, but `{made}` counts epochs"
             help = "step it once per epoch, or let the horizon count batches: epochs × len(loader)"
-        elif unit == "batches" and per_epoch:
-            message = f"`{act.text}` runs once per epoch, but `{made.short}` counts batches"
-            help = "step it after each `optimizer.step()`, or let the horizon count epochs"
         else:
-            continue
-        yield loop.finding(message, help=help, notes=[loop.note(made, "the horizon is set here")], at=act)
+            message = f"`{schedule.text}` runs once per epoch, but `{made}` counts batches"
+            help = "step it after each `optimizer.step()`, or let the horizon count epochs"
+        yield loop.finding(message, help=help, notes=[loop.note(horizon, "the horizon is set here")], at=schedule)
         return
 
 
-def _unit(loop, act):
-    """What the scheduler's horizon counts, and its constructor."""
-    for made in loop.objects_of(act):
-        names = [name.rsplit(".", 1)[-1] for name in made.names] if isinstance(made.node, ast.Call) else []
-        if len(names) == 1 and names[0] in DECAYS and not made.has_stars:
-            return ("epochs" if _decays_by_epoch(loop, made, names[0]) else None), made
-        if len(names) != 1 or names[0] not in HORIZONS or made.has_stars:
-            return None, None
-        horizon = made.argument(*HORIZONS[names[0]])
-        if names[0] == "OneCycleLR" and horizon is None:
-            return ("batches", made) if made.argument("steps_per_epoch") is not None else (None, None)
-        if horizon is None:
-            return None, None
-        if all(_has_length(origin.node) for origin in made.origins(horizon) if not origin.unknown):
-            return "batches", made
-        return ("epochs" if _is_range_of(loop, made, horizon) else None), made
-    return None, None
-
-
-def _decays_by_epoch(loop, made, name: str) -> bool:
-    """Would the learning rate be gone within the first epoch or two, if each batch were a step?"""
-    if not _counts_epochs(loop):
-        return False
-    factor, rounds = _number(made, *DECAYS[name]), _rounds(loop)
-    if name == "ExponentialLR":
-        return factor is not None and factor <= 0.98
-    if factor is None and made.argument(*DECAYS[name]) is not None:
-        return False
-    if name == "StepLR":
-        steps = [_number(made, "step_size", 1)]
-    else:
-        milestones = made.argument("milestones", 1)
-        steps = [o.node for o in made.origins(milestones)] if milestones is not None else []
-        steps = [
-            e.value if isinstance(e, ast.Constant) else None
-            for s in steps
-            if isinstance(s, (ast.List, ast.Tuple))
-            for e in s.elts
-        ]
-    if not steps or not all(isinstance(s, int) for s in steps):
-        return False
-    factor = 0.1 if factor is None else factor
-    return (
-        max(steps) <= rounds and factor <= 0.9
-        if rounds
-        else max(steps) <= (50 if name == "StepLR" else 300) and factor <= 0.5
-    )
-
-
-def _number(made, keyword: str, position: int):
-    """The number given to a constructor, if it is plain."""
-    given = made.argument(keyword, position)
-    found = (
-        {o.node.value if isinstance(o.node, ast.Constant) else None for o in made.origins(given)}
-        if given is not None
-        else {None}
-    )
-    return found.pop() if len(found) == 1 else None
-
-
-def _rounds(loop) -> int | None:
-    """How often the loop runs, if it says so."""
-    over = loop.node.iter
-    if not (
-        isinstance(over, ast.Call)
-        and isinstance(over.func, ast.Name)
-        and over.func.id in ("range", "trange")
-        and over.args
-    ):
-        return None
-    found = {
-        o.node.value if isinstance(o.node, ast.Constant) else None
-        for o in loop.origins(over.args[min(len(over.args), 2) - 1])
-    }
-    stop = found.pop() if len(found) == 1 else None
-    return stop if isinstance(stop, int) else None
-
-
-def _counts_epochs(loop) -> bool:
-    return "epoch" in f"{ast.unparse(loop.node.target)} {ast.unparse(loop.node.iter)}".lower() or ast.unparse(
-        loop.node.target
-    ) in ("ep", "e")
-
-
-def _has_length(node) -> bool:
-    """Does an expression multiply by the length of a loader?"""
-    return isinstance(node, (ast.BinOp, ast.Call)) and any(
-        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len" for n in ast.walk(node)
-    )
-
-
-def _is_range_of(loop, made, horizon) -> bool:
-    """Is the horizon what this loop counts to, and is it called after epochs?"""
-    over = loop.node.iter
-    while (
-        isinstance(over, ast.Call)
-        and over.args
-        and isinstance(over.func, ast.Name)
-        and over.func.id in ("tqdm", "trange", "enumerate")
-    ):
-        over = over.args[0]
-    stop = (
-        over.args[-1]
-        if isinstance(over, ast.Call) and over.args and isinstance(over.func, ast.Name) and over.func.id == "range"
-        else over
-    )
-    while isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add):
-        stop = stop.left
-    same = ast.unparse(stop) == ast.unparse(horizon) and not isinstance(horizon, ast.Constant)
-    target = ast.unparse(loop.node.target).lower()
-    counts_epochs = "epoch" in ast.unparse(horizon).lower() and not any(
-        word in ast.unparse(horizon).lower() for word in ("step", "iter", "batch", "len")
-    )
-    if isinstance(horizon, ast.Constant):
-        return isinstance(stop, ast.Constant) and stop.value == horizon.value and target in ("epoch", "ep", "e", "_")
-    return (same and ("ep" in target or target == "_" or counts_epochs)) or (counts_epochs and "ep" in target)
+def _runs(loop, schedule) -> str | None:
+    """Does it run with every step of an inner loop, or once after all of them?"""
+    steps = loop.each("step")
+    if schedule.event.loops:
+        return "batches" if any(step.event.loops == schedule.event.loops for step in steps) else None
+    return "epochs" if steps and all(step.event.loops for step in steps) else None

@@ -99,65 +99,43 @@ for x, y in loader:
 
 import ast
 
-from torchlint import Loop, Node, on_loop, on_node
+from torchlint import Round, on_round
 
 in_tests = False
 
 UNBOUNDED = ("float('inf')", "math.inf", "np.inf", "torch.inf", "float('infinity')", "inf")
 
 
-@on_loop(needs=("clip_grad", "step", "backward"))
-def check(loop: Loop):
-    yield from _misplaced(loop)
-
-
-@on_node("FunctionDef", needs=("clip_grad", "step", "backward"))
-def check_step(function: Node):
-    """A function that makes one training step, whoever calls it again and again."""
-    yield from _misplaced(function)
-
-
-def _misplaced(loop):
+@on_round("loop", "function", needs=("clip_grad", "step", "backward"))
+def check(round: Round):
     """In one round: which of backward and step stand before the clip?"""
-    if (
-        len(loop.updates) != 1
-        or loop.updates[0][0].event.loops
-        or any(a.role in ("opaque", "supply") for a in loop.acts)
-    ):
+    clips = [clip for clip in round.each("clip") if clip.names_torch and not clip.event.loops]
+    if len(clips) != 1 or len(round.updates) != 1 or len(round.each("backward")) != 1 or not round.is_seen_through:
         return
-    backward, step = loop.updates[0]
-    clips = [a for a in loop.acts if a.role == "clip" and a.names_torch and not a.event.loops]
-    order = [a for a in loop.acts if a.role in ("backward", "step", "clear") or a in clips]
-    at = {id(act): i for i, act in enumerate(order)}
-    if sum(a.role == "backward" for a in order) != 1 or len(clips) != 1 or at[id(backward)] > at[id(step)]:
-        return
-    clip = clips[0]
-    if any(ast.unparse(a).lower() in UNBOUNDED for a in [*clip.node.args, *(k.value for k in clip.node.keywords)]):
-        return
-    tests = [[(id(test.node), truth) for test, truth in act.event.tests] for act in (backward, clip, step)]
-    if tests[0] != tests[1] or tests[1] != tests[2]:
-        return
-    early, late = at[id(clip)] < at[id(backward)], at[id(clip)] > at[id(step)]
-    cleared = any(
-        a.role == "clear" and (at[id(a)] < at[id(backward)] if early else at[id(a)] < at[id(clip)]) for a in order
-    )
+    [clip], [update] = clips, round.updates
+    backward, step = update.backward, update.step
+    if not round.runs_before(backward, step) or not round.run_together(backward, clip, step) or _only_measures(clip):
+        return  # a closure runs its backward within the step
+    early, late = round.runs_before(clip, backward), round.runs_before(step, clip)
+    cleared = any(round.runs_before(clear, backward if early else clip) for clear in round.each("clear"))
     if not (early or late) or not cleared:
         return  # with gradients that are kept to the next round, the order of a round says little
-    yield loop.finding(
-        f"`{clip.text}` clips nothing: it runs {'before' if early else 'after'}"
-        f" `{backward.text if early else step.text}`",
+    yield round.finding(
+        f"`{clip.text}` clips nothing: it runs " + (f"before `{backward.text}`" if early else f"after `{step.text}`"),
         help="clip between `backward()` and `step()`",
-        fix=_move(loop, clip, backward) if early else None,
+        fix=round.fix("clip after `backward()`", round.move(clip, after=backward), applicability="unsafe")
+        if early
+        else None,
         notes=[
-            loop.note(
-                backward if early else step, "the gradients are made here" if early else "the gradients are used here"
-            )
+            round.note(backward, "the gradients are made here")
+            if early
+            else round.note(step, "the gradients are used here")
         ],
         at=clip,
     )
 
 
-def _move(loop, clip, backward):
-    if not clip.stands_beside(backward) or not isinstance(clip.statement, ast.Expr):
-        return None
-    return loop.fix("clip after `backward()`", loop.move(clip.statement, after=backward.node), applicability="unsafe")
+def _only_measures(clip) -> bool:
+    """A bound of infinity: only the norm is wanted."""
+    given = [*clip.node.args, *(k.value for k in clip.node.keywords)]
+    return any(ast.unparse(argument).lower() in UNBOUNDED for argument in given)

@@ -162,41 +162,38 @@ for x in batches:
 
 import ast
 
-from torchlint import Node, on_node
+from torchlint import Round, on_round
 
 in_tests = False
 
 
-@on_node("Module", "FunctionDef", needs=("clip_grad|clamp_", "scale(", "backward("))
-def check(place: Node):
-    scaled, unscaled, told = None, [], set()
-    for i, act in enumerate(place.acts):
-        if act.role == "backward":
-            scaled, unscaled = act if act.is_scaled else None, []
-        elif act.role == "unscale":
-            unscaled.append(act)
-        elif act.role in ("opaque", "supply", "step"):
-            scaled = None
-        elif act.role == "clip" and scaled is not None and (act.names_torch or act.on is None):
-            steps = [s for s in place.acts[i:] if s.role == "step"]
-            if unscaled and (
-                any(u.holds_clipped(act) is not False for u in unscaled) or not any(s.holds_clipped(act) for s in steps)
-            ):
-                continue  # only where another optimizer is known to hold them
-            step = next((s for s in steps if s.holds_clipped(act) is not False), None)
-            if any(_contradict(act, other) for other in (scaled, step) if other):
-                continue
-            if act.node in told:  # a helper that is called twice
-                continue
-            told.add(act.node)
-            yield place.finding(
-                f"`{act.text}` sees gradients that are still multiplied by the loss scale",
-                help=f"call `{_scaler(scaled)}.unscale_({step.on_text if step else 'optimizer'})` before it",
-                fix=_fix(place, act, scaled, step),
-                notes=[place.note(scaled, "scaled here")],
-                at=act,
-            )
-            scaled = None
+@on_round("function", "file", needs=("clip_grad|clamp_", "scale(", "backward("))
+def check(round: Round):
+    told = set()
+    for clip in round.each("clip"):
+        backward = round.last_before(clip, "backward", "step", "supply", "opaque")
+        if backward is None or backward in told or not backward.is_scaled or not (clip.names_torch or clip.on is None):
+            continue
+        steps = [step for step in round.each("step") if round.runs_before(clip, step)]
+        if _is_unscaled(clip, round.between(backward, clip, "unscale"), steps):
+            continue
+        step = next((step for step in steps if step.holds_clipped(clip) is not False), None)
+        if clip.excludes(backward) or step and clip.excludes(step) or clip.node in told:
+            continue
+        told |= {backward, clip.node}  # a helper may be called twice
+        yield round.finding(
+            f"`{clip.text}` sees gradients that are still multiplied by the loss scale",
+            help=f"call `{_scaler(backward)}.unscale_({step.on_text if step else 'optimizer'})` before it",
+            fix=_fix(round, clip, backward, step),
+            notes=[round.note(backward, "scaled here")],
+            at=clip,
+        )
+
+
+def _is_unscaled(clip, unscales, steps) -> bool:
+    """Is an optimizer unscaled, and none of those that step known to hold what is clipped while that one does not?"""
+    other = all(unscale.holds_clipped(clip) is False for unscale in unscales)
+    return bool(unscales) and not (other and any(step.holds_clipped(clip) for step in steps))
 
 
 def _scaler(backward) -> str:
@@ -204,13 +201,8 @@ def _scaler(backward) -> str:
     return ast.unparse(backward.on.node.func.value) if isinstance(backward.on.node, ast.Call) else "scaler"
 
 
-def _contradict(a, b) -> bool:
-    return any(x.node is y.node and truth != other for x, truth in a.event.tests for y, other in b.event.tests)
-
-
-def _fix(place, clip, backward, step):
-    late = any(a.role == "unscale" for a in place.acts)
-    if step is None or late or not clip.stands_beside(backward) or not clip.stands_beside(step):
+def _fix(round, clip, backward, step):
+    if step is None or round.each("unscale") or not clip.stands_beside(backward) or not clip.stands_beside(step):
         return None
     line = f"{_scaler(backward)}.unscale_({step.on_text})"
-    return place.fix("unscale first", place.insert_before(clip.node, line), applicability="unsafe")
+    return round.fix("unscale first", round.insert_before(clip.node, line), applicability="unsafe")

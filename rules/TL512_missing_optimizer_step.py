@@ -113,50 +113,45 @@ class Engine:
 
 import ast
 
-from torchlint import Loop, on_loop
+from torchlint import Loop, on_round
 
 in_tests = False
 
 
-@on_loop(needs=("zero_grad", "optim"))
+@on_round("loop", needs=("zero_grad", "optim"))
 def check(loop: Loop):
-    if not loop.may_call("backward", "zero_grad"):
+    if not loop.may_call("zero_grad") or not loop.around.is_seen_through or _uses_gradients(loop):
         return
-    acts = loop.acts
-    around = loop.acts_around
-    if any(a.role in ("opaque", "supply") for a in around) or _uses_gradients(loop, acts):
-        return
-    for i, clear in enumerate(acts):
-        if clear.role != "clear" or clear.on is None or not clear.clears_optimizer or clear.event.loops:
+    for clear in loop.each("clear"):
+        if not clear.clears_optimizer or clear.event.loops:
             continue
-        after = next((a for a in acts[i + 1 :] if a.role in ("backward", "clear")), None)
-        if after is None or after.role != "backward" or any(a.role == "step" and a.may_step(clear) for a in around):
+        backward = loop.next_after(clear, "backward", "clear")
+        if backward is None or backward.role == "clear":
+            continue
+        if any(step.may_step(clear) for step in loop.around.each("step")):
             continue
         name = clear.on_text
         yield loop.finding(
-            f"`{after.text}` computes gradients, but `{name}.step()` is never called: nothing is trained",
+            f"`{backward.text}` computes gradients, but `{name}.step()` is never called: nothing is trained",
             help=f"call `{name}.step()` after it",
-            fix=_fix(loop, clear, after),
+            fix=_fix(loop, clear, backward),
             notes=[loop.note(clear, "the optimizer")],
-            at=after,
+            at=backward,
         )
         return
 
 
-def _uses_gradients(loop, acts) -> bool:
+def _uses_gradients(loop) -> bool:
     """Does the loop, or a function it calls, look at `.grad` or at the optimizer's `step` in another way?"""
-    functions = {id(a.event.value.frame.function): a.event.value.frame.function for a in acts if a.event.value.frame}
-    for code in (loop.node, *functions.values()):
+    for code in (loop.node, *loop.helpers):
         for node in ast.walk(code):
-            if isinstance(node, ast.Call) and any(
-                isinstance(a, ast.Name) and a.id == "self" for a in node.args
-            ):  # a hook may do it
+            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == "self" for a in node.args):
+                return True  # a hook may do it
+            if not isinstance(node, ast.Attribute):
+                continue
+            is_called = isinstance(node.up, ast.Call)
+            if node.attr in ("grad", "param_groups") or "step" in node.attr and is_called != (node.attr == "step"):
                 return True
-            if isinstance(node, ast.Attribute) and (
-                node.attr in ("grad", "step", "param_groups") or "step" in node.attr and isinstance(node.up, ast.Call)
-            ):
-                if node.attr != "step" or not isinstance(node.up, ast.Call):
-                    return True
     return False
 
 

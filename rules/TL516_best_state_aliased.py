@@ -165,257 +165,41 @@ for lr in (0.1, 0.01):
         net(x).sum().backward()
         optimizer.step()
 ```
-"""
 
-import ast
-import re
+How living weights are found: `torchlint/source/answers/aliased_weights.py`.
+"""
 
 from torchlint import Node, on_node
 
 in_tests = False
 
-KEPT = re.compile(r"best|snapshot|backup|lowest|highest|optimal|top_?(model|weights|state)|saved_(state|weights|model)")
-SHALLOW = ("dict", "OrderedDict", "copy")
-
 
 @on_node("Assign", "AnnAssign", needs="state_dict")
-def check(place: Node):
-    targets = place.node.targets if isinstance(place.node, ast.Assign) else [place.node.target]
-    for target in targets:
-        for name, value in _pairs(target, place.node.value):
-            if not _is_kept(place, name):  # the cheap question first
-                continue
-            state = _state(place, value, 3)
-            if state is None or _is_only_saved(place, name):
-                continue
-            yield place.finding(
-                f"`{place.module.segment(name)}` holds references to the weights, and training changes them",
-                help="keep a copy: `copy.deepcopy(…)` of the state",
-                fix=_fix(place, value, state),
-                at=state if state.lineno >= place.node.lineno and state.end_lineno <= place.node.end_lineno else value,
-            )
+def kept(place: Node):
+    """`best = model.state_dict()`"""
+    for kept in place.kept_states:
+        holder = place.module.segment(kept.holder)
+        yield _finding(place, kept, f"`{holder}` holds references to the weights, and training changes them")
 
 
-@on_node("Call", needs="state_dict")
-def check_collection(place: Node):
-    """`history.append(model.state_dict())`"""
-    call = place.node
-    if isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "appendleft", "insert") and call.args:
-        value = call.args[-1]
-        for part in value.elts if isinstance(value, ast.Tuple) else [value]:
-            yield from _collected(place, call.func.value, part)
-
-
-@on_node("Assign", needs="state_dict")
-def check_entry(place: Node):
-    """`states[epoch] = model.state_dict()`"""
-    target = place.node.targets[0]
-    if isinstance(target, ast.Subscript) and isinstance(target.slice, (ast.Name, ast.BinOp)):
-        yield from _collected(place, target.value, place.node.value)
+@on_node("Assign", "Call", needs="state_dict")
+def collected(place: Node):
+    """`history.append(model.state_dict())`, `states[epoch] = model.state_dict()`"""
+    for kept in place.collected_states:
+        holder = place.module.segment(kept.holder)
+        message = f"each entry of `{holder}` refers to the same weights, and training changes them"
+        yield _finding(place, kept, message, help="keep copies: `copy.deepcopy(…)` of the state")
 
 
 @on_node("Assign", needs="best")
-def check_model(place: Node):
+def another_name(place: Node):
     """`best_model = model`"""
-    for name, value in _pairs(place.node.targets[0], place.node.value):
-        if (
-            isinstance(name, ast.Name)
-            and "best" in name.id.lower()
-            and isinstance(value, ast.Name)
-            and value.id != name.id
-            and place.is_model(value)
-        ):
-            if any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in place.tests) and _is_trained_around(
-                place, value
-            ):
-                yield place.finding(
-                    f"`{name.id}` is another name for `{value.id}`, which goes on being trained",
-                    help="keep a copy: `copy.deepcopy(…)`",
-                    fix=place.fix(
-                        "keep a copy",
-                        place.replace(value, f"copy.deepcopy({value.id})"),
-                        applicability="unsafe",
-                        imports=("import copy",),
-                    ),
-                    at=value,
-                )
+    for kept in place.kept_models:
+        message = f"`{kept.holder.id}` is another name for `{kept.value.id}`, which goes on being trained"
+        yield _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)`")
 
 
-def _collected(place, collection, value):
-    state = _state(place, value, 3)
-    if state is None or not isinstance(state.func, ast.Attribute):
-        return
-    model = state.func.value
-    if not (_is_trained_around(place, model, collection) or _grows_from_call_to_call(place, collection, model)):
-        return
-    yield place.finding(
-        f"each entry of `{place.module.segment(collection)}` refers to the same weights, and training changes them",
-        help="keep copies: `copy.deepcopy(…)` of the state",
-        fix=_fix(place, value, state),
-        at=state,
-    )
-
-
-def _is_trained_around(place, model, collection=None) -> bool:
-    """Does a loop around the place train one and the same model, into a collection that is older than the loop?"""
-    for loop in place.loops:
-        if _rebinds(loop, model) or isinstance(collection, ast.Name) and _rebinds(loop, collection):
-            return False
-        if _is_trained_by(loop, model, ("backward", "manual_backward", "step", "load_state_dict")):
-            return True
-    return False
-
-
-def _rebinds(loop, thing) -> bool:
-    while isinstance(thing, ast.Attribute):
-        thing = thing.value
-    return not isinstance(thing, ast.Name) or any(
-        isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop)
-    )
-
-
-def _is_trained_by(loop, model, methods=("backward", "manual_backward", "step")) -> bool:
-    """Does a loop train a model that is older than it?"""
-    if loop is None or _rebinds(loop, model):
-        return False
-    text = ast.unparse(model)
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods:
-            return True
-        if (
-            isinstance(node, ast.Call)
-            and any(ast.unparse(a) == text for a in node.args)
-            and re.search(r"train|fit|learn|optimi", ast.unparse(node.func).lower())
-        ):
-            return True
-    return False
-
-
-def _grows_from_call_to_call(place, collection, model) -> bool:
-    """`self.snapshots.append(model.state_dict())` in a method that is given the model."""
-    word = collection.attr if isinstance(collection, ast.Attribute) else ""
-    return (
-        bool(re.search(r"snapshot|histor|checkpoint|best|backup|swa", word.lower()))
-        and isinstance(model, ast.Name)
-        and "client" not in model.id
-    )
-
-
-def _pairs(target, value):
-    if (
-        isinstance(target, (ast.Tuple, ast.List))
-        and isinstance(value, (ast.Tuple, ast.List))
-        and len(target.elts) == len(value.elts)
-    ):
-        return list(zip(target.elts, value.elts))
-    return [(target, value)] if value is not None else []
-
-
-def _state(place, value, depth):
-    """The `x.state_dict()` in a value that keeps its references."""
-    if depth == 0:
-        return None
-    if isinstance(value, ast.Dict):
-        found = [_state(place, entry, depth - 1) for entry in value.values]
-        return next((f for f in found if f is not None), None)
-    if isinstance(value, (ast.DictComp,)):
-        items = value.generators[0].iter
-        plain = isinstance(value.value, ast.Name)
-        inner = (
-            items.func.value
-            if isinstance(items, ast.Call) and isinstance(items.func, ast.Attribute) and items.func.attr == "items"
-            else None
-        )
-        return _state(place, inner, depth - 1) if plain and inner is not None else None
-    if not isinstance(value, ast.Call):
-        return None
-    word = (
-        value.func.attr
-        if isinstance(value.func, ast.Attribute)
-        else value.func.id
-        if isinstance(value.func, ast.Name)
-        else ""
-    )
-    if word in SHALLOW and isinstance(value.func, ast.Attribute) and not value.args and word == "copy":
-        return _state(place, value.func.value, depth - 1)
-    if (word in SHALLOW or place.name(value.func) == "copy.copy") and len(value.args) == 1:
-        return _state(place, value.args[0], depth - 1)
-    for origin in place.origins(value):
-        if (
-            not isinstance(origin.node, ast.Call)
-            or not isinstance(origin.node.func, ast.Attribute)
-            or origin.node.func.attr != "state_dict"
-        ):
-            return None
-        if origin.is_optimizer(origin.node.func.value) or any(not c.name for c in origin.callees):
-            return None
-        if origin.is_scheduler(origin.node.func.value):
-            return None
-    return value
-
-
-def _is_kept(place, name) -> bool:
-    """Called like something to come back to, or loaded into a model again after training went on."""
-    word = name.attr if isinstance(name, ast.Attribute) else name.id if isinstance(name, ast.Name) else ""
-    if isinstance(name, ast.Subscript) and isinstance(name.slice, ast.Constant):
-        word = str(name.slice.value)
-    if KEPT.search(word.lower()):
-        return True
-    if _is_restored(place, name):
-        return True
-    guards = [test for test, _ in place.tests]
-    compares = any(
-        isinstance(test, (ast.Compare, ast.BoolOp)) and KEPT.search(ast.unparse(test).lower()) for test in guards
-    )
-    return compares and bool(word)
-
-
-def _is_restored(place, name) -> bool:
-    """Is it loaded into the same model again, after training went on?"""
-    models = [
-        n.func.value
-        for n in place.inside(ast.Call)
-        if isinstance(n.func, ast.Attribute) and n.func.attr == "state_dict"
-    ]
-    for use in place.uses(name) if models else ():
-        load = use.up
-        if isinstance(load, ast.Call) and isinstance(load.func, ast.Attribute) and load.func.attr == "load_state_dict":
-            steps = [c.lineno for c in place.module.index.callers("step")]
-            same = ast.unparse(load.func.value) == ast.unparse(models[0])
-            if same and (
-                any(place.node.lineno < line < use.lineno for line in steps)
-                or _is_trained_by(_loop_without(place, load), load.func.value)
-            ):
-                return True
-    return False
-
-
-def _loop_without(place, load):
-    """The innermost loop around a place that `place` does not stand in."""
-    node = load
-    while node.up is not None and not isinstance(node, (ast.FunctionDef, ast.Lambda)):
-        node = node.up
-        if isinstance(node, (ast.For, ast.While)) and node.lineno > place.node.lineno:
-            return node
-    return None
-
-
-def _is_only_saved(place, name) -> bool:
-    """Is it written to disk or sent away, and not loaded from the variable again?"""
-    words = set()
-    for use in place.uses(name):
-        parent = use.up
-        while not isinstance(parent, (ast.stmt, ast.Call)):
-            parent = parent.up
-        if isinstance(parent, ast.Call):
-            words.add(parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", ""))
-    return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
-
-
-def _fix(place, value, state):
-    return place.fix(
-        "keep a copy",
-        place.replace(value, f"copy.deepcopy({place.module.segment(value)})"),
-        applicability="unsafe",
-        imports=("import copy",),
-    )
+def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
+    copied = place.replace(kept.value, f"copy.deepcopy({place.module.segment(kept.value)})")
+    fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
+    return place.finding(message, help=help, fix=fix, at=kept.state)

@@ -66,7 +66,7 @@ for i, batch in enumerate(loader):
 
 import ast
 
-from torchlint import Loop, on_loop
+from torchlint import Loop, on_round
 
 in_tests = False
 
@@ -75,55 +75,39 @@ default = False
 SCALES = ("div", "div_", "mul", "mul_", "true_divide", "divide", "multiply")
 
 
-@on_loop(needs=("backward", "step", "%"))
+@on_round("loop", needs=("backward", "step", "%"))
 def check(loop: Loop):
-    for backward, step in loop.updates:
-        counts = [
-            test
-            for test, truth in step.event.tests
-            if truth and any(isinstance(n, ast.Mod) for n in ast.walk(test.node))
-        ]
-        if (
-            not counts
-            or backward.event.tests
-            or any(act.role in ("opaque", "supply") for act in loop.acts)
-            or _is_divided(loop, backward)
-        ):
+    for update in loop.updates:
+        backward = update.backward
+        if update.every is None or backward.event.tests or not loop.is_seen_through or _is_divided(loop, backward):
             continue
         yield loop.finding(
             f"`{backward.text}` adds up the gradients of several rounds, but the loss is not divided by their number",
             help="divide the loss by the number of rounds between two steps",
-            notes=[loop.note(step, "one step for several rounds")],
+            notes=[loop.note(update.step, "one step for several rounds")],
             at=backward,
         )
         return
 
 
 def _is_divided(loop, backward) -> bool:
+    """In the same round, on the way into backward, or where the loss comes from?"""
     named = {n.id for n in ast.walk(backward.node) if isinstance(n, ast.Name)}
-    for node in (
-        *ast.walk(loop.node),
-        *ast.walk(_function_of(backward.node)),
-    ):  # in the same round, or on the way into backward
-        scaled = (
-            node.func.value
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SCALES
-            else None
-        )
-        scaled = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Mult)) else scaled
-        if isinstance(scaled, ast.Name) and scaled.id in named:
+    for code in (loop.node, backward.function or loop.module.tree):
+        scaled = map(_scaled, ast.walk(code))
+        if any(isinstance(whole, ast.Name) and whole.id in named for whole in scaled):
             return True
-    for origin in loop.loss_origins(backward):
-        if origin.unknown or any(isinstance(n, (ast.Div, ast.Mult)) for n in ast.walk(origin.node)):
-            return True
-        if any(isinstance(n, ast.Constant) and n.value == "sum" for n in ast.walk(origin.node)) or isinstance(
-            origin.node, ast.AugAssign
-        ):
-            return True
-    return False
+    return any(origin.unknown or _is_a_sum_or_part(origin.node) for origin in loop.loss_origins(backward))
 
 
-def _function_of(node: ast.AST) -> ast.AST:
-    while node.up is not None and not isinstance(node, ast.FunctionDef):
-        node = node.up
-    return node
+def _scaled(node):
+    """`loss` of `loss / 4` and `loss.div(4)`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SCALES:
+        return node.func.value
+    return node.left if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Mult)) else None
+
+
+def _is_a_sum_or_part(loss) -> bool:
+    return isinstance(loss, ast.AugAssign) or any(
+        isinstance(n, (ast.Div, ast.Mult)) or isinstance(n, ast.Constant) and n.value == "sum" for n in ast.walk(loss)
+    )

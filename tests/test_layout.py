@@ -24,7 +24,7 @@ ALLOWED = {
     "project": {"boundary", "reading"},
     "rule": {"finding", "project", "reading"},
     "source": {"edits", "facts", "finding", "project", "reading", "rule"},
-    "shapes": {"facts", "finding", "project"},
+    "shapes": {"edits", "facts", "finding", "project"},
     "edits": {"finding"},
     "linter": {"finding", "project", "config", "edits", "rule", "source", "shapes"},
     "printable": set(),

@@ -301,3 +301,19 @@ def test_what_is_said_fits_the_place(text, said):
     prelude = "import torch\nimport torch.nn.functional as F\nnet = torch.nn.Linear(4, 3)\nlogits = net(x)\n"
     (finding,) = lint(prelude + text, "/nowhere/a.py", TEXT_WORLD, strict=True).findings
     assert finding.severity == said[0] and finding.message.endswith(said[1])
+
+
+@pytest.mark.parametrize(
+    "last, code, words",
+    [
+        ("nn.Softmax(dim=1)", "nn.CrossEntropyLoss()(net(x), y)", "`net(x)` has applied softmax"),
+        ("nn.Sigmoid()", "nn.BCEWithLogitsLoss()(net(x), y)", "`net(x)` has applied the sigmoid"),
+        ("nn.Softmax(dim=1)", "torch.log(net(x))", "the logarithm of `net(x)` is -inf"),
+        ("nn.Sigmoid()", "torch.log(1 - net(x))", "the logarithm of `1 - net(x)` is -inf"),
+        ("nn.Softmax(dim=1)", "nn.NLLLoss()(net(x), y)", "given probabilities by `net(x)`"),
+    ],
+)
+def test_the_value_is_named_and_not_the_layer_that_made_it(last, code, words):
+    text = f"import torch\nfrom torch import nn\nx, y = load()\nnet = nn.Sequential(nn.Linear(4, 3), {last})\n{code}\n"
+    (finding,) = lint(text, "train.py", Settings(dry_run=False)).findings
+    assert words in finding.message

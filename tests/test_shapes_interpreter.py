@@ -210,7 +210,7 @@ def test_loaders_yield_batches_of_the_dataset(tmp_path):
         nn.Linear(6, 2)(x)
     """
     assert [(line, message) for line, _, message in run(tmp_path, program)] == [
-        (10, "Linear takes 6 features but gets 7 in (8, 7)")
+        (10, "Linear takes 6 features but gets 7 in `x` (8, 7)")
     ]
 
 

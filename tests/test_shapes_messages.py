@@ -42,7 +42,7 @@ net(torch.zeros(2, 4, device="cuda"))
             "return self.layers[0](x)",
             (
                 "`x` (2, 4) is on cuda:0 but self.layers[0] is on the CPU: it is in a plain list, which `.to()` does"
-                " not look into: `nn.ModuleList`"
+                " not look into (use `nn.ModuleList`)"
             ),
         ),
         (
@@ -50,7 +50,7 @@ net(torch.zeros(2, 4, device="cuda"))
             "return self.heads['a'](x)",
             (
                 "`x` (2, 4) is on cuda:0 but self.heads['a'] is on the CPU: it is in a plain dict, which `.to()` does"
-                " not look into: `nn.ModuleDict`"
+                " not look into (use `nn.ModuleDict`)"
             ),
         ),
         (
@@ -58,7 +58,7 @@ net(torch.zeros(2, 4, device="cuda"))
             "return x + self.table",
             (
                 "`x` (2, 4) is on cuda:0 but self.table (4,) is on the CPU: it is a plain attribute, which `.to()` does"
-                " not move: `register_buffer`"
+                " not move (use `register_buffer`)"
             ),
         ),
         (
@@ -104,18 +104,24 @@ def test_a_device_and_why(tmp_path, init, forward, message):
                 " permuted or sliced: `reshape` copies them"
             ),
         ),
-        ("torch.zeros(2, 4, 20).view(3, 7)", "view(3, 7) fails on (2, 4, 20): 160 elements for 21"),
+        ("torch.zeros(2, 4, 20).view(3, 7)", "view(3, 7) wants 21 elements but (2, 4, 20) has 160"),
         (
             "torch.zeros(2, 4, 20).reshape(-1, 7)",
-            "reshape(-1, 7) fails on (2, 4, 20): 160 elements are no multiple of 7",
+            "reshape(-1, 7) wants a multiple of 7 elements but (2, 4, 20) has 160",
         ),
-        ("torch.zeros(3, 2) @ torch.zeros(3, 2)", "(3, 2) @ (3, 2) does not work: 2 columns meet 3 rows"),
-        ("torch.matmul(torch.zeros(3, 2), torch.zeros(3, 2))", "(3, 2) @ (3, 2) does not work: 2 columns meet 3 rows"),
+        (
+            "torch.zeros(3, 2) @ torch.zeros(3, 2)",
+            "(3, 2) @ (3, 2) does not work: the last size of the first is 2, the second-last of the second is 3",
+        ),
+        (
+            "torch.matmul(torch.zeros(3, 2), torch.zeros(3, 2))",
+            "(3, 2) @ (3, 2) does not work: the last size of the first is 2, the second-last of the second is 3",
+        ),
         (
             "torch.bmm(torch.zeros(2, 3, 4), torch.zeros(5, 4, 3))",
             "(2, 3, 4) @ (5, 4, 3) does not work: batches of 2 and 5",
         ),
-        ("torch.zeros(2, 4) + torch.zeros(2, 5)", "(2, 4) + (2, 5) does not work: sizes 4 and 5 disagree"),
+        ("torch.zeros(2, 4) + torch.zeros(2, 5)", "(2, 4) + (2, 5) does not work: the last sizes are 4 and 5"),
         (
             "torch.cat([torch.zeros(2, 3), torch.zeros(3, 4)])",
             "cat([(2, 3), (3, 4)]) fails: sizes 3 and 4 disagree, only those of dimension 0 may",
@@ -137,7 +143,7 @@ def test_a_device_and_why(tmp_path, init, forward, message):
         ),
         (
             "F.cross_entropy(torch.zeros(2, 3), torch.zeros(3).long())",
-            "cross_entropy((2, 3), (3,)) fails: Expected input batch_size (2) to match target batch_size (3).",
+            "cross_entropy((2, 3), (3,)) fails: 2 predictions for 3 targets",
         ),
         (
             "F.cross_entropy(torch.zeros(2, 3), torch.zeros(2).int())",
@@ -174,8 +180,46 @@ def test_an_operation_and_why(tmp_path, call, message):
         ("nn.Conv2d(3, 4, 9)(torch.zeros(1, 3, 8, 8))", None),
         ("nn.BatchNorm1d(4)(torch.zeros(1, 4))", None),
         ("nn.LSTM(4, 2)(torch.zeros(3, 5, 4), torch.zeros(1, 3, 2))", None),
+        ("layer = nn.Linear(4, 2)\nlayer(torch.zeros(3, 5))\nlayer(torch.zeros(3, 4))", None),  # another call wants 4
+        ("layer = nn.Linear(4, 2)\nlayer(torch.zeros(3, 5))\nprint(torch.zeros(2) + torch.zeros(3))", "take 5 here"),
+        ("layer = nn.Linear(4, 2)\nlayer(torch.zeros(3, 5)) + torch.zeros(3, 7)", "take 5 here"),  # one after the other
     ],
 )
 def test_a_suggestion_cures(tmp_path, call, suggestion):
-    (fault,) = faults(tmp_path, call)
+    fault = faults(tmp_path, call)[0]
     assert (fault.fix and fault.fix.message) == suggestion
+
+
+PROGRAM = """
+scores, mask = torch.ones(4, 6), torch.ones(4, 5)
+"""
+
+
+@pytest.mark.parametrize(
+    "call, message, help",
+    [
+        ("scores * mask", "`scores` (4, 6) * `mask` (4, 5) does not work: the last sizes are 6 and 5", "torch says: The"),
+        ("scores[:3] * mask[:, :1]", "`scores[:3]` (3, 6) * `mask[:, :1]` (4, 1) does not work: the second-last sizes are 3 and 4", "torch"),
+        ("q, k = scores, mask.mT\nq @ k", "`q` (4, 6) @ `k` (5, 4) does not work: the last size of `q` is 6, the second-last of `k` is 5", "torch says: mat1"),
+        ("scores.view(2, 2)", "view(2, 2) wants 4 elements but `scores` (4, 6) has 24", "torch says: shape '[2, 2]' is invalid"),
+        ("torch.cat([scores, mask])", "cat([scores, mask]) fails on [(4, 6), (4, 5)]: sizes 6 and 5 disagree, only those of dimension 0 may", "torch says: Sizes"),
+        ("torch.stack([scores, mask])", "stack([scores, mask]) fails on [(4, 6), (4, 5)]: all must have one shape, but the first is (4, 6) and number 1 is (4, 5)", "torch says: stack"),
+        ("mask[7, 2, 1]", "`mask` (4, 5) cannot be indexed by `[7, 2, 1]`: too many indices for tensor of dimension 2", ""),
+        ("scores[:, :2] = mask", "items of `scores` (4, 6) cannot be set this way: (4, 5) cannot be spread to (4, 2)", "torch says: The"),
+        ("scores[mask, :2]", "`scores` (4, 6) cannot be indexed by `[mask, :2]`: tensors used as indices must be long, int, byte or bool tensors", ""),
+        ("F.binary_cross_entropy(scores, mask)", "binary_cross_entropy(scores, mask) fails on (4, 6) and (4, 5): the shapes of predictions and targets differ", "torch says: Using"),
+        ("layer = nn.Linear(6, 2)\nlayer(mask)", "layer takes 6 features but gets 5 in `mask` (4, 5)", "torch says: mat1"),
+        ("layer = nn.Linear(6, 2)\nx = scores.double()\nlayer(x)", "layer has float32 weights but gets `x` (4, 6) float64", "torch says: mat1"),
+        ("table = nn.Embedding(6, 2)\ntable(mask)", "table takes whole numbers (long) but gets `mask` (4, 5) float32", "torch says: Expected tensor for argument #1"),
+        ("layer = nn.LSTM(6, 2)\nout = layer(scores)\nnn.Linear(2, 2)(out)", "Linear takes a tensor but gets `out`, a tuple of 2", "take its first part: `out, _ = layer(scores)` in line 7; torch says: linear"),
+        ("layer = nn.LSTM(6, 2)\nnn.Linear(2, 2)(layer(scores))", "Linear takes a tensor but gets `layer(scores)`, a tuple of 2", "take its first part: `layer(scores)[0]`; torch says: linear"),
+        ("net = nn.Linear(6, 2)\nloss = net(scores)\nloss.backward()", "backward() wants one number but `loss` (4, 2) has 8", "take the mean or the sum first: `loss.mean().backward()`; torch says: grad"),
+        ("labels = torch.zeros(4).long()\nrows = scores.view(-1, 3)\nF.cross_entropy(rows, labels)", "cross_entropy(rows, labels) fails on (8, 3) and (4,): 8 predictions for 4 targets: `scores.view(-1, 3)` in line 7 turned 4 rows into 8", "torch says: Expected"),
+        ("labels = torch.zeros(5).long()\nrows = scores.view(-1, 3)\nF.cross_entropy(rows, labels)", "cross_entropy(rows, labels) fails on (8, 3) and (5,): 8 predictions for 5 targets", "torch says: Expected"),
+    ],
+)  # fmt: skip
+def test_a_message_speaks_with_the_names_of_the_program(tmp_path, call, message, help):
+    found = faults(tmp_path, PROGRAM + call)
+    assert [f.message for f in found] == ([message] if message else [])
+    for fault in found:
+        assert fault.help.startswith(help) and bool(fault.help) == bool(help)

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from torchlint.finding import Edit, Finding, Fix, Note, Span
     from torchlint.linter import lint
     from torchlint.run import check
-    from torchlint.source.asking.structures import Change, Loop, ModuleClass
+    from torchlint.source.asking.rounds import Loop, Round
+    from torchlint.source.asking.structures import Change, ModuleClass
     from torchlint.source.asking.views import Call, Node, Origin
     from torchlint.source.flow.flow import SCALED
-    from torchlint.triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op
+    from torchlint.triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op, on_round
 
 _HOMES = {
     "lint": "linter",
@@ -31,11 +32,15 @@ _HOMES = {
     "Finding": "finding",
     "Call": "source.asking.views",
     "Change": "source.asking.structures",
-    "Loop": "source.asking.structures",
+    "Loop": "source.asking.rounds",
+    "Round": "source.asking.rounds",
     "ModuleClass": "source.asking.structures",
     "Node": "source.asking.views",
     "Origin": "source.asking.views",
-    **{f"on_{kind}": "triggers" for kind in ("call", "node", "module", "inplace", "loop", "op", "graph", "error")},
+    **{
+        f"on_{kind}": "triggers"
+        for kind in ("call", "node", "module", "inplace", "loop", "round", "op", "graph", "error")
+    },
 }
 
 

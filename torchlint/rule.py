@@ -40,7 +40,7 @@ class RuleError(ValueError):
 class Trigger(Struct, frozen=True):
     """One decorator of a rule file."""
 
-    kind: str  # call, node, module, inplace, loop, op, graph, error
+    kind: str  # call, node, module, inplace, loop, round, op, graph, error
     function: str
     names: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()

@@ -18,4 +18,4 @@ def _marks(
     return lambda check: check
 
 
-on_call = on_node = on_module = on_inplace = on_loop = on_op = on_graph = on_error = _marks
+on_call = on_node = on_module = on_inplace = on_loop = on_round = on_op = on_graph = on_error = _marks

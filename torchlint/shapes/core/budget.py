@@ -36,9 +36,9 @@ class Work:
     def __init__(self):
         self.used, self.limit = 0, float("inf")
 
-    def begin(self) -> None:
-        """A new file."""
-        self.used, self.limit = 0, self.LIMIT
+    def begin(self, used: int = 0) -> None:
+        """A new file, or another run of one on which so much work was done before."""
+        self.used, self.limit = used, self.LIMIT
 
     def end(self) -> None:
         """What follows is no program's."""

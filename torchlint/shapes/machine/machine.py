@@ -7,7 +7,7 @@ import operator
 import types
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -39,6 +39,18 @@ from torchlint.shapes.tensors import dispatch
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
 GUESSED_STEPS = 2_000_000  # for all modules of a file that no script runs
 TORCH_STEPS = 30  # what one call of torch costs, in steps
+
+
+_RESHAPES = frozenset({"view", "reshape", "flatten"})
+_TURNS = 16  # changes of rows that are remembered
+
+
+class Turn(NamedTuple):
+    """A reshape that gave a tensor another number of rows."""
+
+    place: Place
+    before: int
+    after: int
 
 
 class Failure:
@@ -89,6 +101,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.taken_apart: deque[Any] = deque(
             maxlen=64
         )  # tensors whose items the program took, as it does with lists of tensors
+        self.turns: deque[Turn] = deque(maxlen=_TURNS)
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
         self.decided = False  # whether anything was asked since the run began
@@ -202,7 +215,10 @@ class Machine(Operations, Attributes, Classes, Imports):
         if not paid:
             self._pay(function, owner, args, kwargs)
         try:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            if getattr(function, "__name__", "") in _RESHAPES and type(result) is torch.Tensor:
+                self._turn(owner if isinstance(owner, torch.Tensor) else args[0], result)
+            return result
         except UnknownUsed as used:
             return Unknown(str(used))
         except RecursionError:
@@ -218,6 +234,11 @@ class Machine(Operations, Attributes, Classes, Imports):
             if id(error) not in self.failures and id(error) not in self.raised and not ours:
                 self.remember(error, function, args, kwargs)
             raise
+
+    def _turn(self, value: torch.Tensor, result: torch.Tensor) -> None:
+        """Remember where a tensor got another number of rows: a loss that misses them says so much later."""
+        if value.dim() and result.dim() and value.shape[0] != result.shape[0] and self.place is not None:
+            self.turns.append(Turn(self.place, value.shape[0], result.shape[0]))
 
     def _left_out(self, function: Callable, reason: str) -> Unknown:
         """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of

@@ -29,6 +29,7 @@ from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.candidates import Attempt, call_function
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
+from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
@@ -71,9 +72,17 @@ def dry_run(
             from torchlint.shapes.record.traces import Traces as Collector
 
             traces = Collector(path)
-        return _Run(program, view, inputs, traces, listener, graphs).run()
+        result = _Run(program, view, inputs, traces, listener, graphs).run()
+        if watch is None and (traces is None or graphs):
+            result = cured(text, result, lambda changed: _run_changed(path, changed, view, inputs))
+        return result
     finally:
         sys.setrecursionlimit(before)
+
+
+def _run_changed(path: str, text: str, view: View, inputs: Mapping[str, list[str]]) -> DryRun:
+    """Run another text of a file, with the work that is left to the file."""
+    return _Run(Program(path, text, ast.parse(text)), view, inputs, None, None, False).run(work.used)
 
 
 class _Run:
@@ -100,9 +109,9 @@ class _Run:
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
 
-    def run(self) -> DryRun:
-        """The script with and without a GPU, then what it did not reach."""
-        work.begin()
+    def run(self, used: int = 0) -> DryRun:
+        """The script with and without a GPU, then what it did not reach; `used` is work that was done before."""
+        work.begin(used)
         try:
             if self.script(cuda=True, rest=True):
                 self.script(cuda=False, rest=False)

@@ -16,7 +16,7 @@ from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.machine import Failure, Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
-from torchlint.shapes.search import whereabouts, wording
+from torchlint.shapes.search import origins, reasons, whereabouts, wording
 from torchlint.shapes.search.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.replay import confirm
@@ -124,11 +124,12 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     path, span = failure.place
     kind = "operation" if isinstance(function, type) else kind_of(error, text)
     notes, fix = [], None
-    message = None
-    texts = wording.written(failure, len(args)) if layer is None or function is failure.function else wording.Written()
+    message, advice = None, ""
+    outside = layer is None or function is failure.function or args[:1] and args[0] is next(iter(failure.args), None)
+    texts = wording.written(failure, len(args)) if outside else wording.Written()
     name = name_of(machine, failure, function) if isinstance(function, nn.Module) else ""
     if isinstance(function, nn.Module):
-        message = wording.of_layer(function, name, args, text, kind) if kind != "device" else None
+        message = wording.of_layer(function, name, args, text, kind, texts) if kind != "device" else None
         made = machine.made_at.get(id(function))
         if made is not None and made[1] is not None:
             notes.append(Note(f"{name} is made here", *made[1]))
@@ -136,16 +137,21 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
             if len(notes) > 1 and _are_neighbours(failure, function, args):
                 # Two layers of one container do not fit, whatever it is called with: that is where a person looks, not
                 # at the call.
-                notes[0] = Note("it fails in this call", path, span)
+                notes[0] = Note(f"{name} is called here, and fails", path, span)
                 path, span = made[1]
             fix = _fix(machine, function, args, made[1], path) if kind == "shape" else None
+        advice = origins.advice_for_tuple(failure, args[0], texts) if args else ""
     else:
+        advice = origins.advice_for_backward(text, texts)
         notes += _sources(machine, failure, function, args, kwargs, text)
     if isinstance(error, DeviceError):
         message, where = whereabouts.described(machine, failure, error, function, args, kwargs, texts, name)
         notes += where
     elif message is None or failure.certain:
         message = text.splitlines()[0] if certain else wording.of_function(function, args, kwargs, text, kind, texts)
+    if "predictions for" in message:
+        became, where = origins.turned(machine, *(of_call(function, args, kwargs, text) or (None, None)))
+        message, notes = message + became, [*notes, *where]
     for code, caller in reversed(failure.stack):
         if (
             caller is not None
@@ -155,7 +161,14 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         ):
             notes.append(Note(f"{code.name} is called here", *caller))
             break
-    return Fault(kind, path, span, message, f"torch says: {text}", tuple(notes), fix, type(error).__name__)
+    return Fault(kind, path, span, message, _help(message, advice, text), tuple(notes), fix, type(error).__name__)
+
+
+def _help(message: str, advice: str, text: str) -> str:
+    """What to do, where that is known, and torch's own words, unless the message has just quoted them."""
+    quoted = message.rpartition(": ")[2].rstrip(".")
+    said = "" if reasons.of_torch(text).rstrip(".").endswith(quoted) else f"torch says: {text}"
+    return "; ".join(filter(None, (advice, said)))
 
 
 def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tuple, made: Place) -> list[Note]:

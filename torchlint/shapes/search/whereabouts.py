@@ -11,7 +11,7 @@ from torch import nn
 
 from torchlint.finding import Note
 from torchlint.shapes.machine.machine import Failure, Machine
-from torchlint.shapes.search.wording import Written, name_of_function, shape_of
+from torchlint.shapes.search.wording import Written, name_of_function, shape_of, text_of
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 
 _KEPT = {list: "a plain list", tuple: "a tuple", dict: "a plain dict"}  # containers that `.to()` does not look into
@@ -39,7 +39,7 @@ def described(
 ) -> tuple[str, list[Note]]:
     """The message, and where the tensors come from. `name` is what the program calls the layer, if it is one."""
     layer = function if isinstance(function, nn.Module) else None
-    given = [one for key, value in (*enumerate(args), *kwargs.items()) for one in _tensors(value, texts.at(key))]
+    given = [one for key, value in (*enumerate(args), *kwargs.items()) for one in _tensors(value, texts.node(key))]
     parties = [_party(machine, failure, tensor, given, layer, name) for tensor in error.tensors[:2]]
     notes = [party.note for party in parties if party.note is not None]
     if len(parties) == 1:
@@ -74,12 +74,14 @@ def _party(
         if kept is not None:
             called, container = kept
             return Party(
-                called, where, f": it is in {_KEPT[container]}, which `.to()` does not look into: {_HOLDS[container]}"
+                called,
+                where,
+                f": it is in {_KEPT[container]}, which `.to()` does not look into (use {_HOLDS[container]})",
             )
         return Party(called, where, "" if not on_cpu else _not_moved(machine, failure, owner))
     attribute = next(_plain_attribute(failure, tensor), None)
     if attribute is not None:
-        why = ": it is a plain attribute, which `.to()` does not move: `register_buffer`" if on_cpu else ""
+        why = ": it is a plain attribute, which `.to()` does not move (use `register_buffer`)" if on_cpu else ""
         return Party(f"{attribute} {shape_of(tensor)}", where, why)
     alike = [(value, text) for value, text in given if _same(tensor, value)] or [
         (v, t) for v, t in given if v.shape == tensor.shape and device_of(v) == device
@@ -97,22 +99,17 @@ def _party(
     born = getattr(value.untyped_storage(), "born_at", None) if on_cpu and value.layout is torch.strided else None
     if born is None or born[0] == failure.place[0] and born[1].line == failure.place[1].line:
         return Party(called, where)
-    note = Note("it is made here, on the CPU", *born)
+    note = Note(f"{f'`{text}`' if text else 'it'} is made here, on the CPU", *born)
     return Party(called, where, f", where line {born[1].line} makes it" if born[0] == failure.place[0] else "", note)
 
 
-def _tensors(value: Any, text: str | None) -> Iterator[tuple[torch.Tensor, str | None]]:
+def _tensors(value: Any, node: ast.expr | None) -> Iterator[tuple[torch.Tensor, str | None]]:
     """The tensors of an argument with the text of each: of `[a, b]` those of its parts."""
     if isinstance(value, torch.Tensor):
-        yield value, text
+        yield value, text_of(node)
     elif isinstance(value, (list, tuple)):
-        node = ast.parse(text, mode="eval").body if text else None
-        parts = (
-            [ast.unparse(part) for part in node.elts]
-            if isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == len(value)
-            else [text] * len(value)
-        )
-        for item, part in zip(value, parts):
+        written_out = isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == len(value)
+        for item, part in zip(value, node.elts if written_out else [node] * len(value)):
             yield from _tensors(item, part)
 
 

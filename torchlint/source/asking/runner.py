@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 import os
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from torchlint.finding import Finding, Span
 from torchlint.rule import Rule, Trigger
 from torchlint.source.answers.inplace import changes
-from torchlint.source.asking.structures import Change, Loop, ModuleClass
+from torchlint.source.asking.rounds import Loop, Round
+from torchlint.source.asking.structures import Change, ModuleClass
 from torchlint.source.asking.views import Call, Node
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees
@@ -36,7 +37,7 @@ def may_arm(rules: Iterable[Rule], text: str) -> Armed:
             elif trigger.kind == "module":
                 fits = "class " in text
             else:
-                fits = trigger.kind in ("node", "loop", "inplace")
+                fits = trigger.kind in ("node", "loop", "round", "inplace")
             # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
             if fits and all("|" in need or need in text for need in trigger.needs):
                 armed.append((rule, trigger))
@@ -80,7 +81,23 @@ def judge(module: Module, armed: Armed, strict: bool = False) -> list[Finding]:
     for rule, trigger in by_kind.get("loop", ()):
         for node in list(module.index.nodes(*LOOPS)):
             runs.run(rule, trigger, Loop(Value(module, node)))
+    if "round" in by_kind:
+        for kind, found in _rounds(module):
+            if not (found.may_call("backward") or found.may_call("manual_backward")):
+                continue
+            for rule, trigger in by_kind["round"]:
+                if not trigger.names or kind in trigger.names:
+                    runs.run(rule, trigger, found)
     return list(dict.fromkeys(runs.findings))
+
+
+def _rounds(module: Module) -> Iterator[tuple[str, Round]]:
+    """The places where a round of training may be written."""
+    for node in list(module.index.nodes(*LOOPS)):
+        yield "loop", Loop(Value(module, node))
+    for node in module.index.functions:
+        yield "function", Round(Value(module, node))
+    yield "file", Round(Value(module, module.tree))
 
 
 class _Runs:

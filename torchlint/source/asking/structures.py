@@ -1,4 +1,4 @@
-"""What a rule is given when it asks for more than a node: a change in place, a module class, a loop."""
+"""What a rule is given when it asks for more than a node: a change in place, a module class."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from collections.abc import Iterator
 
 from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
-from torchlint.source.answers.carried_states import Carried, carried_states
 from torchlint.source.answers.keepers import keepers
-from torchlint.source.answers.kept_graphs import Kept, kept_by_loop, kept_by_step
+from torchlint.source.answers.kept_graphs import Kept, kept_by_step
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.classes import ClassInfo
-from torchlint.source.flow.flow import objects, origins
+from torchlint.source.flow.flow import origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.training.acts import Act, acts
-from torchlint.source.training.events import Event, iterations
-from torchlint.source.training.modes import eval_modes_kept
 from torchlint.source.training.regions import may_run_without_grad
-from torchlint.source.training.updates import renewed_optimizers
 
 
 class Change(Place):
@@ -111,54 +106,3 @@ def _stored(module: Module, target: ast.expr) -> list[Value]:
         owner = owner.up
     value = getattr(owner, "value", None)
     return origins(Value(module, value)) if value is not None and target.up is owner else []
-
-
-class Loop(Place):
-    """A `for` or `while` loop. Its body runs again and again."""
-
-    @property
-    def acts_around(self) -> list[Act]:
-        """What the function (or file) around the loop does for training, the loop included."""
-        return acts(self.module, getattr(self.function, "body", self.module.tree.body))
-
-    def objects_of(self, act: Act) -> list[Origin]:
-        """What makes the optimizer, scheduler or module that an act is about."""
-        return [Origin(v) for v in objects(act.on)]
-
-    def loss_origins(self, backward: Act) -> list[Origin]:
-        """Where the loss of a backward comes from, before a GradScaler scaled it."""
-        found = []
-        for origin in origins(backward.on) if backward.on is not None else ():
-            scaled = (
-                isinstance(origin.node, ast.Call)
-                and isinstance(origin.node.func, ast.Attribute)
-                and origin.node.func.attr == "scale"
-            )
-            found += origins(origin.at(origin.node.args[0], ())) if scaled and origin.node.args else [origin]
-        return [Origin(v) for v in found]
-
-    @property
-    def inner_iterations(self) -> list[Place]:
-        """What is iterated over in each round, here or in a helper that is called."""
-        return [Place(value) for value in iterations(self.module, self.node.body)]
-
-    @property
-    def renewed_optimizers(self) -> list[tuple[Event, Act]]:
-        """The optimizers that every round makes anew for older parameters: constructor and step."""
-        return renewed_optimizers(self.module, self.node)
-
-    @property
-    def eval_modes_kept(self) -> list[tuple[Act, Act]]:
-        """The `eval()` calls after which the next round trains the same model in eval mode: the call, and the step."""
-        may_train = self.may_call("backward", "step", "eval") or self.may_call("backward", "step", "train")
-        return eval_modes_kept(self.module, self.node) if may_train else []
-
-    @property
-    def carried_states(self) -> list[Carried]:
-        """What goes from round to round with its graph although each round runs backward."""
-        return list(carried_states(self.module, self.node))
-
-    @property
-    def kept_graphs(self) -> list[Kept]:
-        """What the rounds collect although backward has gone through it."""
-        return list(kept_by_loop(self.module, self.node))

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Protocol
 
 from torchlint.edits import Edits
 from torchlint.finding import Finding, Fix, Note, Severity
-from torchlint.source.answers import batches, float64_arrays, inplace
+from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
+from torchlint.source.answers.aliased_weights import Aliased
 from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
 from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
 from torchlint.source.answers.device_meetings import Meeting, meetings
@@ -23,13 +25,13 @@ from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.numbers import number
 from torchlint.source.flow.reaching import exclusive
-from torchlint.source.flow.uses import attribute_uses, may_follow, repeats, uses
+from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word, statement_of
+from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import devices
-from torchlint.source.training.acts import Act, acts
-from torchlint.source.training.events import Event, events, may_call
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.optimizers import (
     is_made_anew,
@@ -42,7 +44,15 @@ from torchlint.source.training.optimizers import (
 )
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
-from torchlint.source.training.updates import lost_gradients, updates
+
+APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
+
+
+class Spot(Protocol):
+    """Whatever stands somewhere: a place, an act, an event, an answer."""
+
+    module: Module
+    node: ast.AST
 
 
 class Place(Fixing):
@@ -160,9 +170,7 @@ class Place(Fixing):
         """The places that may read what this statement stores in a name, or in an attribute of `self`; none for other
         targets.
         """
-        if isinstance(stored, ast.Name):
-            return uses(self.module, stored)
-        return attribute_uses(self.module, stored) if isinstance(stored, ast.Attribute) else []
+        return reads(self.module, stored)
 
     def may_follow(self, first: ast.AST, later: ast.AST) -> bool:
         """May the later place run after the first, in one run of their function?"""
@@ -208,37 +216,6 @@ class Place(Fixing):
     def statement(self) -> ast.stmt:
         return statement_of(self.node)
 
-    # What it does, if it is a loop, a function or a file
-
-    @property
-    def events(self) -> list[Event]:
-        """The calls of its body in the order they run, those of local helpers included."""
-        return events(self.module, self.node.body)
-
-    def may_call(self, *words: str) -> bool:
-        """Can its body call all of these, as far as names tell, here or in helpers?"""
-        return may_call(self.module, self.node.body, *words)
-
-    @property
-    def may_train(self) -> bool:
-        """Can its body make a training step, as far as names tell? A cheap question before the others."""
-        return self.may_call("backward", "step") or self.may_call("manual_backward", "step")
-
-    @property
-    def acts(self) -> list[Act]:
-        """What its body does for training, in order."""
-        return acts(self.module, self.node.body)
-
-    @property
-    def updates(self) -> list[tuple[Act, Act]]:
-        """Its training steps: a backward and the optimizer's step that uses it, running equally often."""
-        return updates(self.acts) if self.may_train else []
-
-    @property
-    def lost_gradients(self) -> list[tuple[Act, Act, Act]]:
-        """Gradients cleared between backward and step: the clearing, the backward, the step."""
-        return lost_gradients(self.acts) if self.may_train else []
-
     @property
     def evaluations_in_train_mode(self) -> list[Evaluation]:
         """The calls in this file by which a model is evaluated with dropout and batch norm as in training."""
@@ -263,26 +240,39 @@ class Place(Fixing):
         help: str = "",
         fix: Fix | None = None,
         notes: tuple[Note, ...] | list[Note] = (),
-        at: ast.AST | Place | Act | Event | Evaluation | None = None,
+        at: ast.AST | Spot | None = None,
         severity: Severity = "warning",
     ) -> Finding:
-        place = at if isinstance(at, (Place, Act, Event, Evaluation)) else None
-        module = place.module if place else self.module
-        node = place.node if place else at or self.node
-        if fix is not None and module is not self.module:
+        module, node = (self.module, at or self.node) if at is None or isinstance(at, ast.AST) else (at.module, at.node)
+        if module is not self.module:
             fix = None  # edits belong to the file of the rule's place
-        return Finding("", "", module.path, module.span(node), message, help, severity, fix, tuple(notes))
+        span = module.span(node)
+        notes = tuple(note for note in notes if (note.path, note.span.line) != (module.path, span.line))
+        return Finding("", "", module.path, span, message, help, severity, fix, notes)
 
-    def note(self, place: ast.AST | Place | Act | Event | Evaluation, message: str) -> Note:
-        return (
-            place.module.note(place.node, message)
-            if isinstance(place, (Place, Act, Event, Evaluation))
-            else self.module.note(place, message)
-        )
+    def note(self, place: ast.AST | Spot, message: str) -> Note:
+        """Another place that belongs to a finding. One on the finding's own line is left out."""
+        spot = self.value.at(place, ()) if isinstance(place, ast.AST) else place
+        return spot.module.note(spot.node, message)
 
 
 class Node(Place):
     """A node of a kind that the rule asked for."""
+
+    @property
+    def kept_states(self) -> list[Aliased]:
+        """What an assignment keeps of a model's weights, to come back to them, although training changes them."""
+        return list(aliased_weights.kept_states(self.module, self.node))
+
+    @property
+    def collected_states(self) -> list[Aliased]:
+        """The same for what a call of `append`, or an assignment to an entry, adds to a collection in each round."""
+        return list(aliased_weights.collected_states(self.module, self.node))
+
+    @property
+    def kept_models(self) -> list[Aliased]:
+        """The models of which an assignment keeps only another name."""
+        return list(aliased_weights.kept_models(self.module, self.node))
 
     @property
     def used_up(self) -> list[Again]:
@@ -321,9 +311,16 @@ class Call(Place):
 
     @property
     def names(self) -> set[str]:
-        if self.value.path == ("applied",):  # the last layer of a Sequential, standing for the call of it
+        if self.value.path == APPLIED:
             return {c.name + "()" for c in self.callees if c.name}
         return {c.name for c in self.callees if c.name}
+
+    def called(self, origin: Place, name: str, position: int) -> str:
+        """What a message calls a value that one of the arguments comes from: what makes it, or, where that is a layer
+        which a Sequential calls, the argument itself.
+        """
+        argument = self.argument(name, position) if origin.value.path == APPLIED else None
+        return origin.short if argument is None else Place(self.value.at(argument)).short
 
     def is_call(self, *names: str) -> bool:
         """Does it certainly call one of these?"""
@@ -438,26 +435,22 @@ class Call(Place):
 
     @property
     def receiver(self) -> ast.expr | None:
-        func = self.node.func
-        return func.value if isinstance(func, ast.Attribute) else None
+        return receiver(self.node)
 
     def argument(self, name: str, position: int | None = None) -> ast.expr | None:
         """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden
         by stars.
         """
-        for keyword in self.node.keywords:
-            if keyword.arg == name:
-                return keyword.value
-        if position is None:
-            return None
-        if self.is_method:
+        if position is not None and self.is_method:
             if position == 0:
-                return self.receiver
+                return argument(self.node, name) or self.receiver
             position -= 1
-        given = self.node.args
-        if any(isinstance(a, ast.Starred) for a in given[: position + 1]) or position >= len(given):
-            return None
-        return given[position]
+        return argument(self.node, name, position)
+
+    def number(self, name: str, position: int | None = None) -> int | float | None:
+        """The number that an argument is, if it is plain."""
+        given = self.argument(name, position)
+        return None if given is None else number(self.value.at(given, ()))
 
     def made(self) -> Call | None:
         """The constructor call of the object that is called: `nn.Softmax(dim=1)` for `softmax(x)`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -107,6 +108,7 @@ class Module:
         self.world = world
         self.path = index.path
         self.tree = index.tree
+        self._inner_bytes: dict[int, list[int]] = {}  # of lines that are not ASCII: the bytes that begin no character
 
     def __repr__(self) -> str:
         return f"<Module {self.path}>"
@@ -132,7 +134,11 @@ class Module:
 
     def _column(self, line: int, offset: int) -> int:
         text = self.index.lines[line - 1] if line <= len(self.index.lines) else ""
-        return offset + 1 if text.isascii() else len(text.encode()[:offset].decode(errors="ignore")) + 1
+        if text.isascii():
+            return offset + 1
+        if line not in self._inner_bytes:
+            self._inner_bytes[line] = [i for i, byte in enumerate(text.encode()) if byte & 0xC0 == 0x80]
+        return offset + 1 - bisect_left(self._inner_bytes[line], offset)
 
     def segment(self, node: ast.AST) -> str:
         """The source text of a node."""

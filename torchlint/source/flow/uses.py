@@ -23,6 +23,13 @@ from torchlint.source.text.spelling import dumped
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
+def reads(module: Module, stored: ast.AST) -> list[ast.expr]:
+    """The places that may read what is stored in a name, or in an attribute of `self`; none for other targets."""
+    if isinstance(stored, ast.Name):
+        return uses(module, stored)
+    return attribute_uses(module, stored) if isinstance(stored, ast.Attribute) else []
+
+
 def uses(module: Module, stored: ast.Name | ast.arg) -> list[ast.Name]:
     """The places that may read what a store of a name put there, in source order."""
     return _reads(module, stored.arg if isinstance(stored, ast.arg) else stored.id).get(id(stored), [])

@@ -292,6 +292,11 @@ class Index:
                     self._callers.setdefault(word, []).append(call)
         return self._callers.get(name, [])
 
+    def calls_of(self, *names: str, inside: ast.AST) -> Iterator[ast.Call]:
+        """Those of them that stand in a node, in source order of each name."""
+        for name in names:
+            yield from standing_in(inside, self.callers(name))
+
     def in_method(self, method: ast.AST) -> list[ast.AST]:
         """The attributes stored in a function that stands in a class, and the calls there that set attributes, in
         source order.

@@ -1,4 +1,4 @@
-"""What the text of an expression says by itself: dotted names, constant keys, `super()`."""
+"""What the text of an expression says by itself: dotted names, arguments, constant keys, `super()`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,33 @@ def rooted_in_import(node: ast.AST) -> bool:
         return False
     bindings = scope.bindings[root.id]
     return bool(bindings) and all(isinstance(b, ast.alias) for b in bindings)
+
+
+def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
+    """An argument by keyword or position; None if it is not given or hidden by stars."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or position >= len(call.args):
+        return None
+    hidden = any(isinstance(a, ast.Starred) for a in call.args[: position + 1])
+    return None if hidden else call.args[position]
+
+
+def receiver(node: ast.AST) -> ast.expr | None:
+    """`model` of `model.eval()`; None for other calls, and for what is no call."""
+    func = getattr(node, "func", None)
+    return func.value if isinstance(func, ast.Attribute) else None
+
+
+def paired(target: ast.expr, value: ast.expr | None) -> list[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives to what: `a, b = 1, 2` gives two, one to each."""
+    if value is None:
+        return []
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        if len(target.elts) == len(value.elts):
+            return list(zip(target.elts, value.elts))
+    return [(target, value)]
 
 
 def constant_key(node: ast.AST) -> int | str | None:

@@ -94,6 +94,11 @@ class Act:
     def statement(self) -> ast.stmt:
         return statement_of(self.node)
 
+    @property
+    def function(self) -> ast.AST | None:
+        """The function in which it stands."""
+        return enclosing_function(self.node)
+
     def stands_beside(self, other: Act) -> bool:
         """Are both statements of one block?"""
         return is_in(self.statement, block_of(other.statement)[0])
@@ -217,12 +222,23 @@ class Act:
 
     def is_seldom_beside(self, other: Act) -> bool:
         """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
-        return any(_counts(test.node) for test, _ in self.event.tests) and not any(
-            _counts(test.node) for test, _ in other.event.tests
+        return any(counts_rounds(test.node) for test, _ in self.event.tests) and not any(
+            counts_rounds(test.node) for test, _ in other.event.tests
         )
 
+    def excludes(self, other: Act) -> bool:
+        """Do the conditions of the two contradict each other?"""
+        mine = {(id(test.node), truth) for test, truth in self.event.tests}
+        return any((id(test.node), not truth) in mine for test, truth in other.event.tests)
 
-def _counts(test: ast.expr) -> bool:
+    @property
+    def runs_always(self) -> bool:
+        """Once in each round: under no condition, and in no loop inside it."""
+        return not self.event.tests and not self.event.loops
+
+
+def counts_rounds(test: ast.expr) -> bool:
+    """`i % n == 0`"""
     return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
 
 

@@ -5,14 +5,29 @@ anew.
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, within
-from torchlint.source.training.acts import BACKWARD, CLEAR, OPAQUE, STEP, SUPPLY, Act, acts
+from torchlint.source.training.acts import (
+    BACKWARD,
+    CLEAR,
+    CLIP,
+    OPAQUE,
+    SCHEDULE,
+    STEP,
+    SUPPLY,
+    UNSCALE,
+    Act,
+    acts,
+    counts_rounds,
+)
 from torchlint.source.training.events import Event, events, may_mention
 from torchlint.source.training.optimizers import (
+    are_distinct,
     constructor_argument,
     holding,
     holds,
@@ -26,9 +41,79 @@ MAX_ACTS = 200  # before a step among which its clearing is looked for
 _RENEWS = frozenset("load_state_dict reset_parameters init_weights reset_weights reinit weight_reset apply".split())
 
 
-def updates(found: list[Act]) -> list[tuple[Act, Act]]:
-    """Each step that runs as often as a backward before it, with the first backward since the step before."""
-    pairs: list[tuple[Act, Act]] = []
+class Update:
+    """One update of an optimizer in a round: its step, and what the round does with the gradients it uses."""
+
+    __slots__ = ("step", "backwards", "_module", "_node", "_acts")
+
+    def __init__(self, step: Act, backwards: list[Act], module: Module, node: ast.AST, found: list[Act]):
+        self.step = step
+        self.backwards = backwards  # since the step before
+        self._module = module
+        self._node = node  # the round: a loop, a function, a file
+        self._acts = found
+
+    def __repr__(self) -> str:
+        return f"<Update of {self.optimizer} line {self.step.node.lineno}>"
+
+    @property
+    def backward(self) -> Act:
+        """The first of its backwards."""
+        return self.backwards[0]
+
+    @property
+    def optimizer(self) -> str:
+        """The optimizer, as it is written."""
+        return self.step.on_text
+
+    @property
+    def clears(self) -> list[Act]:
+        """What clears, or may clear, the gradients that the step uses, wherever in the round."""
+        return [act for act in self._acts if act.may_clear(self.step)]
+
+    @property
+    def is_cleared(self) -> bool | None:
+        """Are the gradients of the rounds before cleared in each round? False where nothing can do it, None where
+        something may.
+        """
+        often = [act for act in self.clears if not act.is_seldom_beside(self.step)]
+        if any(act.clears_surely(self.step) for act in often):
+            return True
+        return None if often or _clears_unseen(self._module, self._node, self.step) else False
+
+    @property
+    def is_by_a_new_optimizer(self) -> bool:
+        """Does each round make the optimizer anew, for parameters that are not known to be older?"""
+        return self.step.is_made_in(self._node)
+
+    @property
+    def clips(self) -> list[Act]:
+        """What clips gradients, but for those that another optimizer is known to hold."""
+        return [act for act in self._acts if act.role == CLIP and self.step.holds_clipped(act) is not False]
+
+    @property
+    def unscales(self) -> list[Act]:
+        """The `unscale_` calls of its optimizer, as far as one can tell."""
+        return [act for act in self._acts if act.role == UNSCALE and not are_distinct(act.on, self.step.on)]
+
+    @property
+    def schedules(self) -> list[Act]:
+        """The steps of its scheduler: known to be that of its optimizer, or the only optimizer that steps."""
+        return [act for act in self._acts if act.role == SCHEDULE and schedules(act, self.step, self._acts)]
+
+    @property
+    def every(self) -> Value | None:
+        """The test `i % n == 0` under which it steps once for several rounds."""
+        return next((test for test, truth in self.step.event.tests if truth and counts_rounds(test.node)), None)
+
+
+@remembered
+def updates(module: Module, node: ast.AST) -> list[Update]:
+    """The updates of a round of a loop, function or file: each step that runs as often as a backward before it, with
+    the backwards since the step before.
+    """
+    found = acts(module, node.body)
+    made: list[Update] = []
     window = _Window()
     inside: dict[int, _Window] = {}  # by the call of a helper or closure: the backwards it runs
     for act in found:
@@ -42,31 +127,55 @@ def updates(found: list[Act]) -> list[tuple[Act, Act]]:
             closed = False
         elif act.role == STEP:
             mine = inside.get(id(act.event.value), window)  # a closure's, else those before
-            if mine.first is not None and not mine.share_a_loop(act):
-                pairs.append((mine.first, act))
+            if mine.acts and not mine.share_a_loop(act):
+                made.append(Update(act, mine.acts, module, node, found))
             closed = True
-    return pairs
+    return made
+
+
+def schedules(schedule: Act, step: Act, found: list[Act]) -> bool:
+    """Is it the scheduler of the optimizer that steps: known to be, or no other one steps?"""
+    known = schedule.schedules(step)
+    return known or known is None and len({act.on_text for act in found if act.role == STEP}) == 1
+
+
+def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
+    """May a hook of the optimizer clear gradients, or a decorator of the function that steps, or whoever is handed
+    `optimizer.zero_grad` as a function? (That it is not called is another finding.)
+    """
+    if module.index.says("register_step_") or step.module.index.says("register_step_"):
+        return True
+    return any("zero_grad" in ast.unparse(wrapper.node) for wrapper in step.wrappers) or any(
+        isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call)
+        for n in ast.walk(node)
+    )
 
 
 class _Window:
-    """Some backwards: the first one, and the outermost loops in which they stand inside the body that was asked
-    about.
-    """
+    """Some backwards, and the outermost loops in which they stand inside the body that was asked about."""
 
     def __init__(self):
-        self.first: Act | None = None
+        self.acts: list[Act] = []
         self.loops: set[int] = set()
 
     def add(self, act: Act) -> None:
-        self.first = self.first or act
+        self.acts.append(act)
         self.loops.update(map(id, act.event.loops[:1]))
 
     def share_a_loop(self, act: Act) -> bool:
         return bool(act.event.loops) and id(act.event.loops[0]) in self.loops
 
 
-def lost_gradients(found: list[Act]) -> list[tuple[Act, Act, Act]]:
-    """Clearing, the backward it undoes, and the step that is left without gradients."""
+class Lost(NamedTuple):
+    """Gradients that are cleared between backward and step: the clearing, the backward, the step."""
+
+    clear: Act
+    backward: Act
+    step: Act
+
+
+def lost_gradients(found: list[Act]) -> list[Lost]:
+    """The clearings that leave a step without the gradients of a backward."""
     lost = []
     steps = [act for act in found if act.role == STEP]
     only_one = len({act.on_text for act in steps}) == 1
@@ -87,7 +196,7 @@ def lost_gradients(found: list[Act]) -> list[tuple[Act, Act, Act]]:
                 break
             elif act.role == BACKWARD:
                 if _runs_whenever(act, step) or not act.event.tests:
-                    lost.append((clear, act, step))
+                    lost.append(Lost(clear, act, step))
                 break
     return lost
 

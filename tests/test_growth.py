@@ -1,0 +1,55 @@
+"""How the cost of reading a file as text grows with its lines, in counted calls: benchmarks/growth.py in small."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+from effort import calls_of
+
+from torchlint.config import Settings
+from torchlint.linter import lint
+from torchlint.project import Project
+from torchlint.rule import load_rules
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
+
+import growth
+from growth_expressions import NESTED
+from growth_statements import STATEMENTS
+from growth_structures import FILES, STRUCTURES
+
+SIZES = (8, 24, 48)
+LARGER = {"returns of one function that are called often": (64, 128, 256)}  # every call asks for all callers, up to 64
+LIMIT = 20_000_000  # calls
+STEEPEST = 1.4  # 1 is linear, 2 quadratic
+RULES = {code: rule for code, rule in load_rules().items() if not code.startswith("TL9")}
+ALL = growth.constructs()
+IN_PLACES = [name for name in ALL if name.rpartition(" (")[0] in STATEMENTS]
+# All that has structure, and of the single statements every eleventh, so that each place and many kinds are among them.
+CHOSEN = [*STRUCTURES, *FILES, *NESTED, *IN_PLACES[::11]]
+
+
+def calls(name: str, n: int, folder: Path) -> int:
+    path = growth.written(ALL[name](n), folder / str(n))
+    text, project = path.read_text(), Project(str(path.parent))
+    return calls_of(lambda: lint(text, str(path), Settings(), project, RULES), LIMIT)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm(tmp_path_factory):
+    """What is imported and compiled once is counted for none of them."""
+    for name in ("trainers", "findings"):
+        calls(name, 2, tmp_path_factory.mktemp("warm"))
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_twice_the_lines_are_twice_the_work(name, tmp_path):
+    sizes = LARGER.get(name, SIZES)
+    small, middle, large = (calls(name, n, tmp_path) for n in sizes)
+    growth_of_size = (sizes[2] - sizes[0]) / (sizes[1] - sizes[0])
+    exponent = math.log(max(1, large - small) / max(1, middle - small)) / math.log(growth_of_size)
+    assert large < LIMIT
+    assert exponent < STEEPEST or large < 2 * small, (small, middle, large)

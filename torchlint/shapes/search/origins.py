@@ -1,0 +1,60 @@
+"""How a value came to be what an operation refuses: which line changed the number of rows, which call gave a tuple."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import torch
+
+from torchlint.finding import Note
+from torchlint.shapes.language import program
+from torchlint.shapes.machine.machine import Failure, Machine
+from torchlint.shapes.search.wording import LONGEST, Written
+
+
+def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
+    """Where rows of one number became rows of the other, as the end of a message and a note."""
+    for turn in reversed(machine.turns):
+        if {turn.before, turn.after} == {there, wanted}:
+            node = program.node_at(turn.place)
+            text = f"`{ast.unparse(node)}`" if node is not None else ""
+            does = f"turned {turn.before} rows into {turn.after}"
+            named = f"{text} in line" if 0 < len(text) <= LONGEST + 16 else "line"
+            note = Note(f"{turn.before} rows become {turn.after} here", *turn.place)
+            return f": {named} {turn.place[1].line} {does}", [note]
+    return "", []
+
+
+def advice_for_tuple(failure: Failure, value: Any, texts: Written) -> str:
+    """How to take the tensor out of a tuple that a layer like an LSTM returns."""
+    text = texts.at(0)
+    if not (isinstance(value, tuple) and len(value) > 1 and isinstance(value[0], torch.Tensor) and text):
+        return ""
+    rest = ", _" * (len(value) - 1)
+    made = _made(failure, text)
+    if made is not None:
+        call = ast.unparse(made)
+        return f"take its first part: `{text}{rest} = {call}` in line {made.lineno}"
+    return f"take its first part: `{text}[0]`"
+
+
+def advice_for_backward(text: str, texts: Written) -> str:
+    """How to make one number of many."""
+    if "only for scalar outputs" not in text:
+        return ""
+    called = texts.called(0) or "the loss"
+    return (
+        f"take the mean or the sum first: `{called}.mean().backward()`" if " " not in called else "take its mean first"
+    )
+
+
+def _made(failure: Failure, name: str) -> ast.Call | None:
+    """The call whose result a variable has where something failed: the last one above that is assigned to it."""
+    source = program.source_of(failure.place[0]) if name.isidentifier() else None
+    found = None
+    for node in ast.walk(source.tree) if source is not None else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.lineno < failure.place[1].line:
+            if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+                found = node.value if found is None or found.lineno < node.lineno else found
+    return found

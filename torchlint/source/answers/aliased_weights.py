@@ -1,0 +1,199 @@
+"""What is kept of a model that goes on being trained and refers to its living weights: `best = model.state_dict()`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import reads
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import paired, receiver, unparsed
+from torchlint.source.training.optimizers import is_model, is_optimizer, is_scheduler
+from torchlint.source.training.regions import loops_around, tests_around
+
+_TO_COME_BACK_TO = re.compile(
+    r"best|snapshot|backup|lowest|highest|optimal|top_?(model|weights|state)|saved_(state|weights|model)"
+)
+_GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
+_TRAINS = re.compile(r"train|fit|learn|optimi")
+_STEPS = ("backward", "manual_backward", "step")
+_DEPTH = 3  # containers and shallow copies around a state
+
+
+class Aliased(NamedTuple):
+    """`holder` is given `value`, and `state` is the part of it that refers to the weights."""
+
+    holder: ast.expr
+    value: ast.expr
+    state: ast.expr
+
+
+def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign) -> Iterator[Aliased]:
+    """`best = model.state_dict()`"""
+    for holder, value in _assigned(assignment):
+        if _is_kept(module, assignment, holder):  # the cheap question first
+            state = _state(module, value)
+            if state is not None and not _is_only_saved(module, holder):
+                yield Aliased(holder, value, state)
+
+
+def collected_states(module: Module, node: ast.Call | ast.Assign) -> Iterator[Aliased]:
+    """`history.append(model.state_dict())`, `states[epoch] = model.state_dict()`"""
+    collection, parts = None, []
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "appendleft", "insert") and node.args:
+            collection, last = node.func.value, node.args[-1]
+            parts = last.elts if isinstance(last, ast.Tuple) else [last]
+    elif isinstance(node.targets[0], ast.Subscript) and isinstance(node.targets[0].slice, (ast.Name, ast.BinOp)):
+        collection, parts = node.targets[0].value, [node.value]
+    for part in parts:
+        state = _state(module, part)
+        if state is None or not isinstance(state.func, ast.Attribute):
+            continue
+        model = state.func.value
+        if _is_trained_around(module, node, model, collection) or _grows_from_call_to_call(collection, model):
+            yield Aliased(collection, part, state)
+
+
+def kept_models(module: Module, assignment: ast.Assign) -> Iterator[Aliased]:
+    """`best_model = model` when it is the best so far"""
+    for holder, model in _assigned(assignment):
+        if (
+            isinstance(holder, ast.Name)
+            and isinstance(model, ast.Name)
+            and "best" in holder.id.lower()
+            and holder.id != model.id
+            and is_model(Value(module, model))
+            and any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in tests_around(assignment))
+            and _is_trained_around(module, assignment, model)
+        ):
+            yield Aliased(holder, model, model)
+
+
+def _assigned(assignment: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    for target in assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]:
+        yield from paired(target, assignment.value)
+
+
+def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | None:
+    """The `x.state_dict()` in a value that keeps its references."""
+    if depth == 0:
+        return None
+    if isinstance(value, ast.Dict):
+        found = (_state(module, entry, depth - 1) for entry in value.values)
+        return next((state for state in found if state is not None), None)
+    if isinstance(value, ast.DictComp):
+        entries = getattr(value.generators[0].iter, "func", None)  # `state.items`
+        if not isinstance(value.value, ast.Name) or not isinstance(entries, ast.Attribute) or entries.attr != "items":
+            return None
+        return _state(module, entries.value, depth - 1)
+    if not isinstance(value, ast.Call):
+        return None
+    copied = _copied_shallowly(module, value)
+    if copied is not None:
+        return _state(module, copied, depth - 1)
+    return value if all(_is_state_of_weights(origin) for origin in origins(Value(module, value))) else None
+
+
+def _copied_shallowly(module: Module, call: ast.Call) -> ast.expr | None:
+    """`state` of `state.copy()`, `dict(state)`, `copy.copy(state)`"""
+    word = last_word(call.func)
+    if word == "copy" and isinstance(call.func, ast.Attribute) and not call.args:
+        return call.func.value
+    is_copy = word in ("dict", "OrderedDict", "copy") or external_name(Value(module, call.func)) == "copy.copy"
+    return call.args[0] if is_copy and len(call.args) == 1 else None
+
+
+def _is_state_of_weights(origin: Value) -> bool:
+    """The `state_dict()` of a module, not of an optimizer, nor one that a class of the project defines."""
+    func = getattr(origin.node, "func", None)
+    if not isinstance(func, ast.Attribute) or func.attr != "state_dict" or not all(c.name for c in callees(origin)):
+        return False
+    owner = origin.at(func.value, ())
+    return not is_optimizer(owner) and not is_scheduler(owner)
+
+
+def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
+    """Called like something to come back to, or loaded into a model again after training went on."""
+    word = last_word(holder)
+    if isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
+        word = str(holder.slice.value)
+    if _TO_COME_BACK_TO.search(word.lower()) or _is_restored(module, assignment, holder):
+        return True
+    return bool(word) and any(
+        isinstance(test, (ast.Compare, ast.BoolOp)) and _TO_COME_BACK_TO.search(unparsed(test).lower())
+        for test, _ in tests_around(assignment)
+    )
+
+
+def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
+    """Is it loaded into the same model again, after training went on?"""
+    models = [receiver(call) for call in module.index.calls_of("state_dict", inside=assignment) if receiver(call)]
+    for use in reads(module, holder) if models else ():
+        model = receiver(use.up) if last_word(getattr(use.up, "func", use)) == "load_state_dict" else None
+        if model is None or unparsed(model) != unparsed(models[0]):
+            continue
+        if any(assignment.lineno < call.lineno < use.lineno for call in module.index.callers("step")):
+            return True
+        later = next((loop for loop in loops_around(use) if loop.lineno > assignment.lineno), None)
+        if later is not None and _is_trained_by(module, later, model, _STEPS):
+            return True
+    return False
+
+
+def _is_only_saved(module: Module, holder: ast.expr) -> bool:
+    """Is it written to disk or sent away, and not loaded from the variable again?"""
+    words = set()
+    for use in reads(module, holder):
+        user = use.up
+        while not isinstance(user, (ast.stmt, ast.Call)):
+            user = user.up
+        if isinstance(user, ast.Call):
+            words.add(last_word(user.func))
+    return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
+
+
+def _is_trained_around(module: Module, node: ast.AST, model: ast.expr, collection: ast.expr | None = None) -> bool:
+    """Does a loop around the place train one and the same model, into a collection that is older than the loop?"""
+    for loop in loops_around(node):
+        if _rebinds(loop, model) or isinstance(collection, ast.Name) and _rebinds(loop, collection):
+            return False
+        if _is_trained_by(module, loop, model, (*_STEPS, "load_state_dict")):
+            return True
+    return False
+
+
+def _is_trained_by(module: Module, loop: ast.AST, model: ast.expr, methods: tuple[str, ...]) -> bool:
+    """Does a loop train a model that is older than it?"""
+    if _rebinds(loop, model):
+        return False
+    if any(receiver(call) for call in module.index.calls_of(*methods, inside=loop)):
+        return True
+    return any(
+        _TRAINS.search(unparsed(call.func).lower()) and any(unparsed(a) == unparsed(model) for a in call.args)
+        for call in module.index.inside(loop, ast.Call)
+    )
+
+
+def _rebinds(loop: ast.AST, thing: ast.expr) -> bool:
+    while isinstance(thing, ast.Attribute):
+        thing = thing.value
+    return not isinstance(thing, ast.Name) or any(
+        isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop)
+    )
+
+
+def _grows_from_call_to_call(collection: ast.expr, model: ast.expr) -> bool:
+    """`self.snapshots.append(model.state_dict())` in a method that is given the model."""
+    return (
+        isinstance(collection, ast.Attribute)
+        and bool(_GROWING.search(collection.attr.lower()))
+        and isinstance(model, ast.Name)
+        and "client" not in model.id
+    )

@@ -1,0 +1,112 @@
+"""What a learning rate scheduler counts, epochs or batches, as far as its horizon says."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.numbers import number
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import has_stars
+from torchlint.source.text.spelling import argument, unparsed
+from torchlint.source.training.loops import BATCHES, EPOCHS, bound, counts, length
+
+# Where the horizon stands: keyword and position.
+_HORIZONS = {"CosineAnnealingLR": ("T_max", 1), "OneCycleLR": ("total_steps", 2), "PolynomialLR": ("total_iters", 1)}
+_HORIZONS |= dict.fromkeys(
+    ("get_linear_schedule_with_warmup", "get_cosine_schedule_with_warmup"), ("num_training_steps", 2)
+)
+# What shrinks the learning rate by a factor: where that stands.
+_DECAYS = {"StepLR": ("gamma", 2), "MultiStepLR": ("gamma", 2), "ExponentialLR": ("gamma", 1)}
+_FACTOR = 0.1  # where none is given
+
+
+class Horizon(NamedTuple):
+    """`unit` is "epochs" or "batches"; `made` is the constructor that says so."""
+
+    unit: str
+    made: Value
+
+    @property
+    def module(self):
+        return self.made.module
+
+    @property
+    def node(self) -> ast.AST:
+        return self.made.node
+
+
+def horizon(scheduler: Value, loop: Value) -> Horizon | None:
+    """What a scheduler counts that steps in a loop over epochs; None where it is not plain."""
+    made = next(iter(objects(scheduler)), None)
+    if made is None or not isinstance(made.node, ast.Call) or has_stars(made.node):
+        return None
+    names = {callee.name.rsplit(".", 1)[-1] for callee in callees(made) if callee.name}
+    if len(names) != 1:
+        return None
+    name = names.pop()
+    if name in _DECAYS:
+        unit = EPOCHS if _decays_by_epoch(loop, made, name) else None
+    elif name in _HORIZONS:
+        unit = _unit(loop, made, argument(made.node, *_HORIZONS[name]), name)
+    else:
+        unit = None
+    return Horizon(unit, made) if unit else None
+
+
+def _unit(loop: Value, made: Value, given: ast.expr | None, name: str) -> str | None:
+    if given is None:
+        return BATCHES if name == "OneCycleLR" and argument(made.node, "steps_per_epoch") is not None else None
+    known = [origin.node for origin in origins(made.at(given, ())) if not origin.unknown]
+    if known and all(map(_has_length, known)):
+        return BATCHES
+    return EPOCHS if _is_counted_by(loop, given) else None
+
+
+def _decays_by_epoch(loop: Value, made: Value, name: str) -> bool:
+    """Would the learning rate be gone within the first epoch or two, if each batch were a step?"""
+    if counts(loop) != EPOCHS:
+        return False
+    given = argument(made.node, *_DECAYS[name])
+    factor = _FACTOR if given is None else number(made.at(given, ()))
+    if factor is None:
+        return False
+    if name == "ExponentialLR":
+        return given is not None and factor <= 0.98
+    steps = _milestones(made) if name == "MultiStepLR" else [_step_size(made)]
+    if not steps or not all(isinstance(step, int) for step in steps):
+        return False
+    rounds = length(loop)
+    if rounds:
+        return max(steps) <= rounds and factor <= 0.9
+    return max(steps) <= (50 if name == "StepLR" else 300) and factor <= 0.5
+
+
+def _step_size(made: Value) -> int | float | None:
+    given = argument(made.node, "step_size", 1)
+    return None if given is None else number(made.at(given, ()))
+
+
+def _milestones(made: Value) -> list[int | float | None]:
+    given = argument(made.node, "milestones", 1)
+    lists = [o for o in origins(made.at(given, ())) if isinstance(o.node, (ast.List, ast.Tuple))] if given else []
+    return [number(each.at(element, ())) for each in lists for element in each.node.elts]
+
+
+def _has_length(node: ast.AST) -> bool:
+    """Does an expression multiply by the length of a loader?"""
+    return isinstance(node, (ast.BinOp, ast.Call)) and any(
+        isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "len" for n in ast.walk(node)
+    )
+
+
+def _is_counted_by(loop: Value, given: ast.expr) -> bool:
+    """Is the horizon what this loop counts to, and is it called after epochs?"""
+    stop, target = bound(loop), unparsed(loop.node.target).lower()
+    if isinstance(given, ast.Constant):
+        return isinstance(stop, ast.Constant) and stop.value == given.value and target in ("epoch", "ep", "e", "_")
+    text = unparsed(given).lower()
+    named_so = "epoch" in text and not any(word in text for word in ("step", "iter", "batch", "len"))
+    same = unparsed(stop) == unparsed(given)
+    return same and ("ep" in target or target == "_" or named_so) or named_so and "ep" in target

@@ -1,0 +1,50 @@
+"""Loops of a training: what a loop counts and how often it runs."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.kinds import LOADER, kinds
+from torchlint.source.flow.numbers import number
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.events import iterated
+
+EPOCHS, BATCHES = "epochs", "batches"
+
+
+def counts(loop: Value) -> str | None:
+    """Does a loop count epochs or batches? None where neither is plain."""
+    node = loop.node
+    if not isinstance(node, (ast.For, ast.AsyncFor)):
+        return None
+    if "epoch" in f"{unparsed(node.target)} {unparsed(node.iter)}".lower() or unparsed(node.target) in ("ep", "e"):
+        return EPOCHS
+    return BATCHES if kinds(loop.at(iterated(node), ())) == {LOADER} else None
+
+
+def length(loop: Value) -> int | None:
+    """How often a loop runs, if it says so: `range(30)`, whose number may have a name."""
+    over = getattr(loop.node, "iter", None)
+    if not isinstance(over, ast.Call) or not isinstance(over.func, ast.Name) or not over.args:
+        return None
+    if last_word(over.func) not in ("range", "trange"):
+        return None
+    stop = number(loop.at(over.args[min(len(over.args), 2) - 1], ()))
+    return stop if isinstance(stop, int) else None
+
+
+def bound(loop: Value) -> ast.expr:
+    """What a loop counts to: `epochs` of `for epoch in range(start, epochs + 1)`, else what it iterates over."""
+    over = loop.node.iter
+    while _calls(over, "tqdm", "trange", "enumerate"):
+        over = over.args[0]
+    stop = over.args[-1] if _calls(over, "range") else over
+    while isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add):
+        stop = stop.left
+    return stop
+
+
+def _calls(node: ast.expr, *names: str) -> bool:
+    return isinstance(node, ast.Call) and bool(node.args) and isinstance(node.func, ast.Name) and node.func.id in names
