@@ -220,180 +220,48 @@ model = Net()
 model(x).mean().backward()
 model.optimizer.step()
 ```
+
+How they are found: `torchlint/source/answers/stale_parameters.py` and `unheld_parameters.py`.
 """
 
-import ast
-
-from torchlint import Call, Node, on_node
-
-WITHOUT_PARAMETERS = (
-    "ReLU",
-    "Identity",
-    "Dropout",
-    "Softmax",
-    "Sigmoid",
-    "Tanh",
-    "Flatten",
-    "MaxPool",
-    "AvgPool",
-    "GELU",
-    "SiLU",
-    "LeakyReLU",
-    "Loss",
-)
+from torchlint import Node, on_node
 
 
 @on_node("Assign", "Expr", needs=("optim", ".parameters("))
-def check(place: Node):
-    changed = _changed(place)
-    if changed is None:
-        return
-    model, layer, rebuilt = changed
-    if not _has_parameters(place, layer):
-        return
-    if (
-        rebuilt
-        and _is_own(model)
-        and place.starts_object(place.node)
-        and f"{ast.unparse(model)}.parameters(" not in place.module.index.text
-    ):
-        model, rebuilt = model.value, False  # a layer more of the module that `self` is
-    for optimizer in place.optimizers_made_before(model):
-        if rebuilt and not place.is_stepped_later(optimizer) or not rebuilt and place.is_given_later(optimizer):
-            continue
-        name = place.module.segment(model)
-        what = f"`{name}` is built anew" if rebuilt else f"`{place.short}` comes"
+def changed_later(place: Node):
+    """The model is changed, or built anew, below the optimizer."""
+    stale = place.stale
+    if stale is not None:
+        what = f"`{place.module.segment(stale.model)}` is built anew" if stale.rebuilt else f"`{place.short}` comes"
         yield place.finding(
             f"{what} after the optimizer was made: its parameters are never updated",
             help="make the optimizer after this line, or use `add_param_group`",
-            notes=[place.note(optimizer, "the optimizer took its parameters here")],
-        )
-        return
-
-
-@on_node("Module", needs=("optim", "backward", ".parameters("))
-def check_parts(file: Node):
-    """A part of the loss that no optimizer holds."""
-    for orphan in file.orphans:
-        name = file.module.segment(orphan.used)
-        targets = [
-            t for n in file.inside(ast.Assign) for whole in n.targets for t in (whole, *getattr(whole, "elts", ()))
-        ]
-        bound = [t.lineno for t in targets if ast.unparse(t) == name]
-        if orphan.made.node.lineno > orphan.optimizer.node.lineno > min(bound, default=orphan.made.node.lineno):
-            continue  # built anew, which is said there
-        yield file.finding(
-            f"no optimizer holds the parameters of `{name}`, although the loss goes through it",
-            help=f"give them to the optimizer, too, or freeze `{name}`",
-            notes=[orphan.made.module.note(orphan.made.node, "made here")],
-            at=orphan.optimizer.node,
+            notes=[place.note(stale.optimizer, "the optimizer took its parameters here")],
         )
 
 
 @on_node("ClassDef", needs=("optim", ".parameters("))
-def check_methods(cls: Node):
+def in_a_method(cls: Node):
     """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
-    methods = {m.name: m for m in cls.node.body if isinstance(m, ast.FunctionDef)}
-    init = methods.get("__init__")
-    made = [
-        (m, a)
-        for m in methods.values()
-        for a in ast.walk(m)
-        if isinstance(a, ast.Assign) and len(a.targets) == 1 and _is_own(a.targets[0])
-    ]
-    held = [a for m, a in made if m is init and isinstance(a.value, ast.Call) and cls.kinds(a.value) == {"optimizer"}]
-    optimizers = {a.targets[0].attr for a in held}
-    for method, assign in made:
-        name = assign.targets[0].attr
-        mine = next((a for a in held if f"self.{name}.parameters()" in ast.unparse(a.value)), None)
-        if (
-            method is init
-            or mine is None
-            or not _has_parameters(cls, assign.value)
-            or not isinstance(assign.up, ast.FunctionDef)
-        ):
-            continue
-        text = ast.unparse(method)
-        calls_others = any(f"self.{other}(" in text for other in methods) or "add_param_group" in text
-        sets_optimizer = any(
-            f"self.{o} = " in ast.unparse(m) for o in optimizers for m in methods.values() if m is not init
+    for stale in cls.rebuilt_models:
+        model, optimizer = cls.module.segment(stale.model), cls.module.segment(stale.optimizer.node.targets[0])
+        yield cls.finding(
+            f"`{model}` is built anew, but `{optimizer}` holds the parameters of the old one: the new ones are never"
+            " updated",
+            help="make the optimizer again after this line",
+            notes=[cls.note(stale.optimizer, "the optimizer took its parameters here")],
+            at=stale.change,
         )
-        if (
-            not calls_others
-            and not sets_optimizer
-            and f"self.{method.name}(" not in ast.unparse(init)
-            and f".{mine.targets[0].attr}.step(" in ast.unparse(cls.node)
-        ):
-            yield cls.finding(
-                f"`self.{name}` is built anew, but `self.{mine.targets[0].attr}` holds the parameters of the old one:"
-                " the new ones are never updated",
-                help="make the optimizer again after this line",
-                notes=[cls.note(mine, "the optimizer took its parameters here")],
-                at=assign,
-            )
 
 
-def _changed(place):
-    """The model that a statement changes, the new layer, and whether the model as a whole is new."""
-    node = place.node
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.value, ast.Call):
-        target = node.targets[0]
-        if isinstance(target, ast.Name) or _is_own(target):
-            return target, node.value, True
-        if isinstance(target, (ast.Attribute, ast.Subscript)):
-            return _root(target.value), node.value, False
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        call = node.value
-        if call.func.attr in ("add_module", "register_module", "append") and call.args:
-            return _root(call.func.value), call.args[-1], False
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-        if node.value.func.id == "setattr" and len(node.value.args) == 3:
-            return _root(node.value.args[0]), node.value.args[2], False
-        return _replaced_in(Call(place.value.at(node.value, ())))
-    return None
-
-
-def _replaced_in(call):
-    """The argument of a project function that gives it a new layer, and that layer."""
-    for callee in call.callees:
-        if callee.kind != "function" or callee.module is not call.module or isinstance(callee.function, ast.Lambda):
-            continue
-        parameters = [a.arg for a in callee.function.args.args]
-        for node in ast.walk(callee.function):
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(node.value, ast.Call)
-                and isinstance(node.targets[0], ast.Attribute)
-            ):
-                base = node.targets[0].value
-                if (
-                    isinstance(base, ast.Name)
-                    and base.id in parameters
-                    and parameters.index(base.id) < len(call.node.args)
-                ):
-                    return call.node.args[parameters.index(base.id)], node.value, False
-    return None
-
-
-def _root(node):
-    """`net` of `net.layers[0]`, `self.net` of `self.net.layers`."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)) and not _is_own(node):
-        node = node.value
-    return node
-
-
-def _is_own(node) -> bool:
-    """`self.net`"""
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _has_parameters(place, layer) -> bool:
-    """A layer made here, of a class that has weights."""
-    if not isinstance(layer, ast.Call) or not place.kinds(layer) <= {"module", "parameter"} or not place.kinds(layer):
-        return False
-    name = place.name(layer.func) or ""
-    if name.startswith("torch.nn.") and any(part in name for part in WITHOUT_PARAMETERS):
-        return False
-    return (
-        "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in place.objects(layer))
-    )
+@on_node("Module", needs=("optim", "backward", ".parameters("))
+def never_given(file: Node):
+    """A part of the loss that no optimizer holds."""
+    for orphan in file.orphans:
+        name = file.module.segment(orphan.used)
+        yield file.finding(
+            f"no optimizer holds the parameters of `{name}`, although the loss goes through it",
+            help=f"give them to the optimizer, too, or freeze `{name}`",
+            notes=[file.note(orphan.made, "made here")],
+            at=orphan.optimizer.node,
+        )

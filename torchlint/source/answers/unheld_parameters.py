@@ -61,13 +61,27 @@ def orphans(module: Module) -> Iterator[Orphan]:
             ):
                 continue
             seen.add(id(made.node))
-            yield Orphan(trained[0], made, func.node)
+            if not _is_built_anew(module, made, func.node, trained[0]):
+                yield Orphan(trained[0], made, func.node)
         for node in nodes:
             if trained and _is_free_parameter(node) and id(node.node) not in seen and not _is_held(node, optimizers):
                 target = node.node.up.targets[0]
                 if _is_used_plainly(module, target):
                     seen.add(id(node.node))
-                    yield Orphan(trained[0], node, target)
+                    if not _is_built_anew(module, node, target, trained[0]):
+                        yield Orphan(trained[0], node, target)
+
+
+def _is_built_anew(module: Module, made: Value, used: ast.expr, optimizer: Value) -> bool:
+    """Is it made after the optimizer under a name that it had before? That is another mistake."""
+    bound = [
+        target.lineno
+        for assign in module.index.nodes(ast.Assign)
+        for whole in assign.targets
+        for target in (whole, *getattr(whole, "elts", ()))
+        if unparsed(target) == unparsed(used)
+    ]
+    return made.node.lineno > optimizer.node.lineno > min(bound, default=made.node.lineno)
 
 
 def _optimizers(module: Module) -> list[Value]:

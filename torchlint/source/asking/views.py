@@ -18,6 +18,7 @@ from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
 from torchlint.source.answers.kept_graphs import Kept, kept_by_function
 from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
+from torchlint.source.answers.stale_parameters import Stale, changed_after, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.flow.calling import Callee
@@ -33,15 +34,7 @@ from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import devices
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.optimizers import (
-    is_made_anew,
-    is_model,
-    is_optimizer,
-    is_scaler,
-    is_scheduler,
-    later_calls,
-    made_before,
-)
+from torchlint.source.training.optimizers import is_model, is_optimizer, is_scaler, is_scheduler
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
 
@@ -147,22 +140,6 @@ class Place(Fixing):
     def is_ours(self, call: ast.Call) -> bool:
         """Does a call run code of the project?"""
         return any(c.function is not None or c.owner is not None for c in callees(self.value.at(call, ())))
-
-    def optimizers_made_before(self, model: ast.expr) -> list[Origin]:
-        """The optimizers to which the same function has given the parameters of a model before this statement changes
-        it.
-        """
-        return [Origin(made) for made in made_before(self.module, self.statement, model)]
-
-    def is_stepped_later(self, optimizer: Origin) -> bool:
-        """Is an optimizer's variable stepped after this statement, before another optimizer is put there?"""
-        return bool(later_calls(optimizer.value, self.statement, "step"))
-
-    def is_given_later(self, optimizer: Origin) -> bool:
-        """Is it given more parameters after this statement, or made anew before it is used?"""
-        return bool(later_calls(optimizer.value, self.statement, "add_param_group")) or is_made_anew(
-            optimizer.value, self.statement
-        )
 
     # Where it goes
 
@@ -283,6 +260,16 @@ class Node(Place):
     def orphans(self) -> list[Orphan]:
         """The modules and parameters of the file that a loss would train, but no optimizer holds."""
         return list(orphans(self.module))
+
+    @property
+    def stale(self) -> Stale | None:
+        """The change of a model by this statement, after an optimizer took its parameters."""
+        return changed_after(self.module, self.node)
+
+    @property
+    def rebuilt_models(self) -> list[Stale]:
+        """The models that methods of this class build anew, while the optimizer of `__init__` keeps the old ones."""
+        return list(rebuilt_by_methods(self.module, self.node))
 
     @property
     def bootstraps(self) -> list[Bootstrap]:

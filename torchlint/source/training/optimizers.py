@@ -11,10 +11,9 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCALER, SCHEDULER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
-from torchlint.source.text.spelling import dumped, unparsed
+from torchlint.source.text.index import last_word, statement_of, within
+from torchlint.source.text.spelling import dumped
 from torchlint.source.training.grads import is_stateless
 
 # Names that say what a thing is where nothing is known about it.
@@ -254,92 +253,6 @@ def contains(whole: Value, part: Value) -> bool:
             if identity(whole.at(inner, ())).keys() & {(id(part.node), part.path)}:
                 return True
     return within(part.node, whole.node)
-
-
-def made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
-    """The optimizers that the same function has given the parameters of a model before it changes the model."""
-    text = unparsed(model)
-    function = enclosing_function(change)
-    found = []
-    for call in _calls_on(module, "parameters").get(text, ()):
-        if call.lineno >= change.lineno or enclosing_function(call) is not function:
-            continue
-        made = next(
-            (
-                a
-                for a in ancestors(call)
-                if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None
-            ),
-            None,
-        )
-        if (
-            made is not None
-            and may_follow(made, change)
-            and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
-        ):
-            found.append(Value(module, made))
-    return found
-
-
-@remembered
-def _calls_on(module: Module, method: str) -> dict[str, list[ast.Call]]:
-    """The calls of a method, by the text of what it is called on."""
-    found: dict[str, list[ast.Call]] = {}
-    for call in module.index.callers(method):
-        if isinstance(call.func, ast.Attribute):
-            found.setdefault(unparsed(call.func.value), []).append(call)
-    return found
-
-
-def _assignments(module: Module, text: str) -> list[ast.Assign]:
-    """Those that put something into what is written so."""
-    return _by_target(module).get(text, [])
-
-
-@remembered
-def _by_target(module: Module) -> dict[str, list[ast.Assign]]:
-    found: dict[str, list[ast.Assign]] = {}
-    for node in module.index.nodes(ast.Assign):
-        for target in node.targets:
-            found.setdefault(unparsed(target), []).append(node)
-    return found
-
-
-def variable(made: Value) -> ast.expr | None:
-    """The name or attribute that an optimizer's constructor is stored in."""
-    statement = statement_of(made.node)
-    return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-
-
-def later_calls(made: Value, change: ast.stmt, *methods: str) -> list[ast.Call]:
-    """The calls of these methods on a new optimizer's variable after a change, unless the variable holds another one by
-    then.
-    """
-    target = variable(made)
-    if target is None:
-        return []
-    text = unparsed(target)
-    if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
-        return []  # `model.optimizer` of another model is another optimizer
-    end = min(
-        (node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf")
-    )
-    return [
-        call
-        for method in methods
-        for call in _calls_on(made.module, method).get(text, ())
-        if change.lineno < call.lineno < end
-    ]
-
-
-def is_made_anew(made: Value, change: ast.stmt) -> bool:
-    """Is another optimizer put into the same variable after a change?"""
-    target = variable(made)
-    function = enclosing_function(change)
-    return target is not None and any(
-        node.lineno > change.lineno and enclosing_function(node) is function
-        for node in _assignments(made.module, unparsed(target))
-    )
 
 
 def is_same(a: Value | None, b: Value) -> bool:

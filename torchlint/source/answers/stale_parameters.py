@@ -1,0 +1,229 @@
+"""Optimizers that hold the parameters of a model as it was: a layer came later, or the model was built anew."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import may_follow
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import ancestors, enclosing_function, statement_of, within
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.optimizers import constructor_argument
+
+_WITHOUT_PARAMETERS = (
+    "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
+)
+
+
+class Stale(NamedTuple):
+    """`model` is changed by `change` after `optimizer` took its parameters; `rebuilt`: the whole of it is new."""
+
+    model: ast.expr
+    change: ast.stmt
+    optimizer: Value
+    rebuilt: bool
+
+
+class _Change(NamedTuple):
+    model: ast.expr
+    layer: ast.expr
+    rebuilt: bool
+
+
+def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
+    """The change of a model by a statement after the same function has made the optimizer."""
+    change = _change(module, statement)
+    if change is None or not _has_parameters(module, change.layer):
+        return None
+    model, _, rebuilt = change
+    if rebuilt and _is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
+        if not module.index.says(f"{unparsed(model)}.parameters("):
+            model, rebuilt = model.value, False  # a layer more of the module that `self` is
+    for made in _made_before(module, statement, model):
+        if rebuilt:
+            matters = bool(_later_calls(made, statement, "step"))
+        else:
+            matters = not _later_calls(made, statement, "add_param_group") and not _is_made_anew(made, statement)
+        if matters:
+            return Stale(model, statement, made, rebuilt)
+    return None
+
+
+def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
+    """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
+    methods = {m.name: m for m in cls.body if isinstance(m, ast.FunctionDef)}
+    stored = {name: list(_stored_in(module, method)) for name, method in methods.items()}
+    held = [
+        a
+        for a in stored.get("__init__", ())
+        if isinstance(a.value, ast.Call) and kinds(Value(module, a.value)) == {OPTIMIZER}
+    ]
+    init = methods.get("__init__")
+    for mine in held:
+        again = [n for n in module.index.stored(mine.targets[0].attr) if within(n, cls) and not within(n, init)]
+        if any(_is_own(node) for node in again):
+            return
+    others = [a for name, found in stored.items() if name != "__init__" for a in found]
+    for assign in others:
+        model, method = assign.targets[0], enclosing_function(assign)
+        mine = next((a for a in held if f"self.{model.attr}.parameters()" in unparsed(a.value)), None)
+        if mine is None or assign.up is not method or not _has_parameters(module, assign.value):
+            continue
+        text = unparsed(method)
+        renews = "add_param_group" in text or any(f"self.{other}(" in text for other in methods)
+        is_first = f"self.{method.name}(" in unparsed(init)
+        if not renews and not is_first and f".{mine.targets[0].attr}.step(" in unparsed(cls):
+            yield Stale(model, assign, Value(module, mine), rebuilt=True)
+
+
+def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
+    """The assignments `self.x = …` of a method."""
+    for assign in module.index.inside(method, ast.Assign):
+        if len(assign.targets) == 1 and _is_own(assign.targets[0]):
+            yield assign
+
+
+def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
+    """The model that a statement changes, the new layer, and whether the model as a whole is new."""
+    call = node.value
+    if not isinstance(call, ast.Call):
+        return None
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        if len(node.targets) == 1 and (isinstance(target, ast.Name) or _is_own(target)):
+            return _Change(target, call, True)
+        if len(node.targets) == 1 and isinstance(target, (ast.Attribute, ast.Subscript)):
+            return _Change(_root(target.value), call, False)
+    elif isinstance(call.func, ast.Attribute):
+        if call.func.attr in ("add_module", "register_module", "append") and call.args:
+            return _Change(_root(call.func.value), call.args[-1], False)
+    elif isinstance(call.func, ast.Name):
+        if call.func.id == "setattr" and len(call.args) == 3:
+            return _Change(_root(call.args[0]), call.args[2], False)
+        return _changed_by(Value(module, call))
+    return None
+
+
+def _changed_by(call: Value) -> _Change | None:
+    """The argument of a function of this file that gives it a new layer, and that layer."""
+    for callee in callees(call):
+        function = callee.function
+        if callee.kind != "function" or callee.module is not call.module or isinstance(function, ast.Lambda):
+            continue
+        given = dict(zip((a.arg for a in function.args.args), call.node.args))
+        for assign in call.module.index.inside(function, ast.Assign):
+            owner = getattr(assign.targets[0], "value", None) if isinstance(assign.targets[0], ast.Attribute) else None
+            if isinstance(assign.value, ast.Call) and isinstance(owner, ast.Name) and owner.id in given:
+                return _Change(given[owner.id], assign.value, False)
+    return None
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """`net` of `net.layers[0]`, `self.net` of `self.net.layers`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)) and not _is_own(node):
+        node = node.value
+    return node
+
+
+def _is_own(node: ast.AST) -> bool:
+    """`self.net`"""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _has_parameters(module: Module, layer: ast.expr) -> bool:
+    """A layer made here, of a class that has weights."""
+    value = Value(module, layer)
+    if not isinstance(layer, ast.Call) or not kinds(value) or not kinds(value) <= {MODULE, PARAMETER}:
+        return False
+    name = external_name(value.at(layer.func, ())) or ""
+    if name.startswith("torch.nn.") and any(part in name for part in _WITHOUT_PARAMETERS):
+        return False
+    return "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in objects(value))
+
+
+def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
+    """The optimizers that the same function has given the parameters of a model before it changes the model."""
+    text = unparsed(model)
+    function = enclosing_function(change)
+    found = []
+    for call in _calls_on(module, "parameters").get(text, ()):
+        if call.lineno >= change.lineno or enclosing_function(call) is not function:
+            continue
+        made = next(
+            (
+                a
+                for a in ancestors(call)
+                if isinstance(a, ast.Call) and constructor_argument(Value(module, a)) is not None
+            ),
+            None,
+        )
+        if (
+            made is not None
+            and may_follow(made, change)
+            and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
+        ):
+            found.append(Value(module, made))
+    return found
+
+
+@remembered
+def _calls_on(module: Module, method: str) -> dict[str, list[ast.Call]]:
+    """The calls of a method, by the text of what it is called on."""
+    found: dict[str, list[ast.Call]] = {}
+    for call in module.index.callers(method):
+        if isinstance(call.func, ast.Attribute):
+            found.setdefault(unparsed(call.func.value), []).append(call)
+    return found
+
+
+def _assignments(module: Module, text: str) -> list[ast.Assign]:
+    """Those that put something into what is written so."""
+    return _by_target(module).get(text, [])
+
+
+@remembered
+def _by_target(module: Module) -> dict[str, list[ast.Assign]]:
+    found: dict[str, list[ast.Assign]] = {}
+    for node in module.index.nodes(ast.Assign):
+        for target in node.targets:
+            found.setdefault(unparsed(target), []).append(node)
+    return found
+
+
+def _variable(made: Value) -> ast.expr | None:
+    """The name or attribute that an optimizer's constructor is stored in."""
+    statement = statement_of(made.node)
+    return statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+
+
+def _later_calls(made: Value, change: ast.stmt, method: str) -> list[ast.Call]:
+    """The calls of a method on a new optimizer's variable after a change, unless the variable holds another one by
+    then.
+    """
+    target = _variable(made)
+    if target is None:
+        return []
+    text = unparsed(target)
+    if isinstance(change, ast.Assign) and any(text.startswith(f"{unparsed(t)}.") for t in change.targets):
+        return []  # `model.optimizer` of another model is another optimizer
+    end = min(
+        (node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf")
+    )
+    return [call for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
+
+
+def _is_made_anew(made: Value, change: ast.stmt) -> bool:
+    """Is another optimizer put into the same variable after a change?"""
+    target = _variable(made)
+    function = enclosing_function(change)
+    return target is not None and any(
+        node.lineno > change.lineno and enclosing_function(node) is function
+        for node in _assignments(made.module, unparsed(target))
+    )
