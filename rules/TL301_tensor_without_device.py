@@ -266,6 +266,87 @@ class Noisy(nn.Module):
 
 Noisy(True).cuda()
 ```
+
+While a module is made nobody has moved it, and a part of a module that stays on the CPU stays there too. A placeholder
+gives way before anything is moved.
+
+```python good
+class Reflection(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.parts = [nn.Parameter(torch.randn(width)) for _ in range(3)]
+        eye = torch.eye(width)
+        self.whole = eye - 2 * torch.outer(self.parts[0], self.parts[0])
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+other = nn.Linear(3, 2).to(device)
+```
+```python good
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        return self.gamma * x
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+        self.head = nn.Linear(4, 3)
+
+    def forward(self, x):
+        positions = torch.arange(x.size(1), device=x.device)
+        return self.head(self.scale(x + positions))
+
+encoder = Encoder()
+optimizer = torch.optim.Adam(encoder.parameters())
+y = torch.LongTensor([0, 1])
+for x in loader:
+    F.cross_entropy(encoder(x), y).backward()
+```
+```python good
+use_cuda, use_half = torch.cuda.is_available(), False
+
+def evaluate(net, images):
+    for image in images:
+        x = torch.from_numpy(image)
+        if use_cuda:
+            x = x.cuda()
+            x = x.half() if use_half else x.float()
+        else:
+            x = x.float()
+        net(x.unsqueeze(0))
+
+net = nn.Linear(3, 2)
+if use_cuda:
+    net.cuda()
+evaluate(net, images)
+```
+```python good
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4)
+
+    def forward(self, x, count=False):
+        out = torch.zeros(1)
+        steps = torch.empty(0)
+        first = True
+        if count:
+            steps = x.sum(1)
+        for _ in range(5):
+            x = self.cell(x)
+            if first:
+                out = x.unsqueeze(2)
+                first = False
+            else:
+                out = torch.cat((out, x.unsqueeze(2)), 2)
+        if count:
+            out = out * steps
+        return out
+```
 """
 
 import ast
@@ -320,6 +401,8 @@ def check(call: Call):
 def is_scalar(call: Call) -> bool:
     """0-dim tensors mix with every device; what is not a list may be a number."""
     if any(isinstance(size, (ast.Tuple, ast.List)) and not size.elts for size in call.node.args[:1]):  # torch.ones(())
+        return True
+    if not call.node.args and not call.node.keywords:  # torch.rand()
         return True
     if not call.names <= {"torch.tensor"}:
         return False

@@ -15,16 +15,20 @@ from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import (
     MOVED,
     MOVES,
     device_of,
     flat,
     in_module_code,
+    is_in_construction,
     is_made_here,
     is_moved_object,
+    is_the_other_branch,
 )
 from torchlint.source.training.ranks import is_element, is_reduced
+from torchlint.source.training.regions import tests_around
 
 # Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
 _HARMLESS_METHODS = frozenset(
@@ -133,8 +137,20 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
         return
     for node in uses(module, binding):
+        if is_the_other_branch(node) or _is_replaced(binding, node, reaching(node, scope)):
+            continue
         if not any(_moves_itself(module, b) for b in reaching(node, scope)):
             yield from _follow(module, node, seen, depth - 1)
+
+
+def _is_replaced(binding: ast.Name, use: ast.Name, bindings: list[ast.AST]) -> bool:
+    """Is it a placeholder: does a test on which the use depends decide too whether another value takes its place?"""
+    asked = {unparsed(test) for test, _ in tests_around(use)} - {unparsed(test) for test, _ in tests_around(binding)}
+    return bool(asked) and any(
+        not asked.isdisjoint(unparsed(test) for test, _ in tests_around(other))
+        for other in bindings
+        if other is not binding
+    )
 
 
 @remembered
@@ -243,9 +259,21 @@ def _has_weights(name: str) -> bool:
 
 def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[Meeting]:
     for other in others:
-        if device_of(Value(module, other)) == MOVED and not _is_plain(other):
+        if (
+            device_of(Value(module, other)) == MOVED
+            and not _is_plain(other)
+            and not (is_in_construction(module, where) and _holds_parameter(module, other))
+        ):
             yield Meeting(module, where, other)
             return
+
+
+def _holds_parameter(module: Module, node: ast.expr) -> bool:
+    """Before a module is whole, its parameters are where they were made."""
+    return any(
+        PARAMETER in kinds(Value(module, part))
+        for part in module.index.inside(node, ast.Name, ast.Attribute, ast.Subscript)
+    )
 
 
 def _is_plain(node: ast.expr) -> bool:

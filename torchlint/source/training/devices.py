@@ -295,7 +295,20 @@ def _is_kept_by_module(parameter: Value) -> bool:
         return False
     while node is not None and not isinstance(node, ast.ClassDef):
         node = node.up
-    return node is not None and not _stays_here(parameter.module, class_info(parameter.module, node))
+    return node is not None and not (
+        _stays_here(parameter.module, class_info(parameter.module, node)) or _whole_stays_here(parameter)
+    )
+
+
+def _whole_stays_here(part: Value) -> bool:
+    """Is the module that holds a part, or that holds what holds it, plainly never moved?"""
+    whole = part
+    while whole.frame is not None and whole.frame.instance is not None and whole.frame.instance.node is not None:
+        whole = whole.frame.instance
+    if whole is part or not isinstance(whole.node, ast.Call):
+        return False
+    made = callees(whole)
+    return bool(made) and all(c.kind == "class" and _stays_here(whole.module, c.owner) for c in made)
 
 
 def is_made_here(layer: Value) -> bool:
@@ -317,9 +330,15 @@ def in_module_code(origin: Value) -> bool:
     return (
         bool(owner)
         and owner.is_module
-        and function.name not in ("__init__", "reset_parameters")
+        and not is_in_construction(origin.module, origin.node)
         and not _stays_here(origin.module, owner)
     )
+
+
+def is_in_construction(module: Module, node: ast.AST) -> bool:
+    """Does a place make a module: nobody can have moved it yet?"""
+    function = enclosing_function(node)
+    return getattr(function, "name", "") in ("__init__", "reset_parameters") and bool(method_class(module, function))
 
 
 @remembered(meanwhile=False)
