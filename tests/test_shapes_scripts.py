@@ -149,3 +149,30 @@ def test_a_class_given_for_layers_may_be_of_another_rank(tmp_path):
         )
         != []
     )
+
+
+@pytest.mark.parametrize(
+    "program, notice",
+    [
+        (
+            "import numpy as np\nx = np.apply_along_axis(len, 1, np.zeros((4, 8)))\nnn.Linear(3, 2)(torch.from_numpy(x))\n",
+            "the dry run stopped at <this file>:5: numpy.apply_along_axis is not known",
+        ),
+        (
+            "import cv2\nimage = cv2.imread('cat.png')\nnn.Conv2d(3, 8, 3)(torch.tensor(image)[None])\n",
+            "the dry run stopped at <this file>:5: cv2.imread is not known",
+        ),
+        (
+            "class Tree(nn.Module):\n    def forward(self, x, deep=30):\n        if deep == 0:\n            return x\n"
+            "        return self(x, deep - 1) + self(x, deep - 1)\nTree()(torch.zeros(2))\n",
+            "the dry run gave up at <this file>:8, in `Tree.forward`: it takes more than 250,000 steps; fewer layers or"
+            " rounds would let it end",
+        ),
+        ("x = torch.zeros(2, 3)\nfor _ in range(9):\n    x = nn.Linear(3, 3)(x)\n", None),
+        ("import cv2\nprint(cv2.imread('cat.png'))\nnn.Linear(3, 2)(torch.zeros(2, 3))\n", None),
+    ],
+)
+def test_where_a_script_stopped_is_said(tmp_path, program, notice):
+    path = tmp_path / "program.py"
+    result = dry_run("import torch\nfrom torch import nn\n\n" + program, str(path), Project(tmp_path).view(path))
+    assert result.notices == ((notice,) if notice else ())

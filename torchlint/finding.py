@@ -9,6 +9,7 @@ from msgspec import Struct
 Applicability = Literal["safe", "unsafe", "display"]
 Severity = Literal["error", "warning", "info"]
 NO_DRY_RUN = "the dry run did not happen"  # so begins the notice that is about this environment, not about a file
+HERE = "<this file>"  # stands for the file in a notice that names a place in it
 
 
 class Span(Struct, frozen=True, order=True):

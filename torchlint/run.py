@@ -15,7 +15,7 @@ from torchlint.cache import NOTHING, Cache, Entry, installed_version, judges_of,
 from torchlint.cache_files import file_in
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
-from torchlint.finding import NO_DRY_RUN, Finding
+from torchlint.finding import HERE, NO_DRY_RUN, Finding
 from torchlint.project import WORDS, digest
 from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SMALL = 400_000
 # Fixes in one file can make others possible elsewhere; more rounds than this only happen when two rules disagree.
 _ROUNDS = 10
+_MOST_PLACES = 5  # scripts of which it is said where the dry run stopped
 
 
 def check(
@@ -246,12 +247,26 @@ class Run:
                 )
             )
         result.findings = sorted(found, key=lambda finding: finding.order)
-        for notice, paths in notices.items():
-            where = shown(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
-            result.notices.append(notice if notice.startswith(NO_DRY_RUN) else f"{notice} ({where})")
+        result.notices += _as_lines(notices)
         result.texts.update(self.overlay)
         if groups:
             result.rule_paths = groups[0].settings.rule_paths
+
+
+def _as_lines(notices: dict[str, list[str]]) -> list[str]:
+    """What is to be said of files: the same of several in one line, and of places in scripts not more than a few."""
+    lines, places = [], []
+    for notice, paths in notices.items():
+        if HERE in notice:
+            places += [(path, notice.replace(HERE, shown(path))) for path in paths]
+        elif notice.startswith(NO_DRY_RUN):
+            lines.append(notice)
+        else:
+            lines.append(f"{notice} ({shown(paths[0]) if len(paths) == 1 else f'{len(paths)} files'})")
+    lines += [line for _, line in sorted(places)[:_MOST_PLACES]]
+    if len(places) > _MOST_PLACES:
+        lines.append(f"the dry run did not come to the end of {len(places) - _MOST_PLACES:,} more scripts")
+    return lines
 
 
 def available_processors() -> int:

@@ -80,7 +80,7 @@ class Budget:
         """Count some steps and end the run when there are none left."""
         self.used += steps
         if self.used > self.steps:
-            raise Exhausted(f"it takes more than {self.steps} steps")
+            raise Exhausted(f"it takes more than {self.steps:,} steps")
         work.used += steps
         if work.used > work.limit:
             raise Overworked(TOO_MUCH)

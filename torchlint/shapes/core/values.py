@@ -16,7 +16,11 @@ class Stop(BaseException):
 
 
 class Exhausted(Stop):
-    """The program asked for more steps, memory or depth than a dry run grants."""
+    """The program asked for more steps, memory or depth than a dry run grants; `place` is where it was then."""
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        self.place = machines[-1].place if machines else None
 
 
 class Overworked(Exhausted):
@@ -53,6 +57,26 @@ class ProgramError(Exception):
     """The program raised something we know too little of."""
 
 
+class Reason(str):
+    """Why something is unknown, and where in the program it became so: the place goes with the text from one unknown to
+    the next.
+    """
+
+    place: Any = None
+    of_name = False  # whether it is a name of which nothing is known
+
+    def __str__(self) -> str:
+        return self
+
+    def here(self) -> Reason:
+        """The same at the place that runs now, unless it has a place."""
+        if self.place is not None or not machines:
+            return self
+        moved = Reason(self)
+        moved.place, moved.of_name = machines[-1].place, self.of_name
+        return moved
+
+
 class Unknown:
     """A value nobody knows, and why. It absorbs every operation; `hole` names the input it stands for, if it does.
 
@@ -64,6 +88,9 @@ class Unknown:
     __slots__ = ("reason", "hole")
 
     def __init__(self, reason: str, hole: str | None = None):
+        if type(reason) is not Reason:
+            reason = Reason(reason)
+            reason.place = machines[-1].place if machines else None
         self.reason = reason
         self.hole = hole
 
@@ -130,6 +157,18 @@ class Special:
 
     def __get__(self, instance, owner=None):
         return self
+
+
+def named(reason: str) -> Unknown:
+    """What a name means that nobody knows: its place is where it is used first, not where it is looked up."""
+    unknown = Unknown(reason)
+    unknown.reason.place, unknown.reason.of_name = None, True
+    return unknown
+
+
+def from_unknown(value: Any, otherwise: str) -> Unknown:
+    """What is made of a value that is unknown, or else of something that leads to an unknown for another reason."""
+    return Unknown(value.reason if type(value) is Unknown else otherwise)
 
 
 # The machines that run just now, the innermost last.

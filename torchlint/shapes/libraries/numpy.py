@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchlint.shapes.core.standins import Library
-from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, unknown_in
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, unknown_in
 from torchlint.shapes.language.rounds import may_be_longer
 from torchlint.shapes.tensors import device_tags
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
@@ -35,7 +35,7 @@ def names(module: str) -> list[str]:
 def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     """`np.array`: of nested lists, arrays, tensors and numbers."""
     if type(data) is Unknown or type(dtype) is Unknown:
-        return Unknown("an array of unknowns")
+        return from_unknown(data, "an array of unknown dtype")
     kind = dtype_of(dtype) if dtype is not None else None
     if isinstance(data, Array):
         return data.astype(kind) if kind else data.copy()
@@ -66,7 +66,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
             return Unknown("an array of things of several shapes")  # of objects, or an error
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
     if type(level) is Unknown:
-        return Unknown("an array of unknowns")  # each may be a number or a sequence
+        return from_unknown(level, "an array of unknowns")  # each may be a number or a sequence
     if not isinstance(level, (int, float)):
         return fresh(shape, kind) if kind else Unknown("an array of unknowns")
     ends = data
@@ -79,7 +79,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
 
 def _filled(machine, shape, *fill, dtype=None, **options):
     if type(shape) is Unknown or type(dtype) is Unknown:
-        return Unknown("an array of unknown shape")
+        return from_unknown(shape, "an array of unknown dtype")
     if fill and dtype is None and dtype_of(fill[-1]):
         dtype = fill[-1]
     return fresh(_size(shape), (dtype_of(dtype) if dtype is not None else None) or torch.float64)
@@ -208,7 +208,7 @@ def _method(name):
         if isinstance(value, (int, float)):
             return value if name in ("prod", "sum", "mean", "max", "min", "squeeze") else Unknown("a number")
         if not isinstance(value, Array):
-            return Unknown("an array of unknowns")
+            return from_unknown(value, "an array of unknowns")
         return getattr(value, name)(*args, **options)
 
     return apply

@@ -17,7 +17,7 @@ from torch import nn
 from torch.utils import _pytree
 
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Special, Unknown, unknown_in
+from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.rounds import may_be_longer
 from torchlint.shapes.libraries.data import DATA
@@ -206,7 +206,7 @@ def _from_numpy(machine, array):
     if not isinstance(array, Array):
         if isinstance(array, (list, tuple, int, float, torch.Tensor)):
             machine.refuse(TypeError(f"expected np.ndarray (got {type(array).__name__})"), torch.from_numpy, ())
-        return Unknown("an array that is not known")
+        return from_unknown(array, "an array that is not known")
     return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype})
 
 
@@ -215,7 +215,7 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
 
     def make(machine, *args, device=None, **options):
         if unknown_in(args) is not None:
-            return Unknown("a tensor of unknown size")
+            return from_unknown(unknown_in(args), "a tensor of unknown size")
         place = {"device": torch.device(home)} if home and machine.has_cuda() else {}
         if (
             len(args) == 1

@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from torchlint.shapes.core.standins import Library
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import named
 
 _WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`
 
@@ -42,7 +42,7 @@ def find(name: str) -> Any:
     if value is not None:
         return value[0]
     known = library(name)
-    return known if known is not None else Unknown(f"{name} is not known to the dry run")
+    return known if known is not None else named(f"{name} is not known to the dry run")
 
 
 def member(module: Library, name: str) -> Any:
@@ -51,7 +51,7 @@ def member(module: Library, name: str) -> Any:
         return module.name
     if name.startswith("_") and not name.startswith("__version"):
         base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
-        return base if isinstance(base, type) else Unknown(f"{module.name}.{name} is private")
+        return base if isinstance(base, type) else named(f"{module.name}.{name} is private")
     value = find(f"{module.name}.{name}")
     return list(value) if type(value) is list else value  # `sys.argv`: one for each program
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
-from torchlint.shapes.core.values import Exhausted, Stop, Unknown
+from torchlint.shapes.core.values import Exhausted, Stop, Unknown, named
 from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load
 from torchlint.shapes.libraries import world
@@ -37,7 +37,7 @@ class Imports:
             return standins.ImportedFile(name, folder or importer, {})
         if guarded:
             raise ImportError(f"No module named '{name}'")
-        return Unknown(f"the module {name} is not known")
+        return named(f"the module {name} is not known")
 
     def is_unread(self, name: str, level: int, importer: str) -> bool:
         """Is a module a file of the project that has not been run so far?"""
@@ -60,11 +60,11 @@ class Imports:
                 return self.call(module.globals["__getattr__"], [name], {})
             if guarded and module.complete:
                 raise ImportError(f"cannot import name '{name}'")
-            return Unknown(f"{module.name}.{name} is not found")
+            return named(f"{module.name}.{name} is not found")
         if type(module) is standins.Library:
             value = world.member(module, name)
             return value
-        return Unknown(f"{name}: {module.reason}" if type(module) is Unknown else name)
+        return named(f"{name}: {module.reason}" if type(module) is Unknown else name)
 
     def import_star(self, module: Any, names: dict[str, Any]) -> None:
         """`from module import *`"""

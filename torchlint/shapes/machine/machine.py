@@ -101,6 +101,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.taken_apart: deque[Any] = deque(
             maxlen=64
         )  # tensors whose items the program took, as it does with lists of tensors
+        self.lost: str | None = None  # why what the script gives to a module is unknown, the first time
         self.turns: deque[Turn] = deque(maxlen=_TURNS)
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
@@ -295,6 +296,8 @@ class Machine(Operations, Attributes, Classes, Imports):
         unknown = unknown_in(args)
         if unknown is not None:
             report_use(unknown, "layer", module)
+            if self.scripting and self.lost is None:
+                self.lost = unknown.reason.here()
         if "*" in kwargs and functions.closure_of(type(module).forward) is None:
             return Unknown("its arguments are unknown")
         if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
@@ -350,7 +353,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         # It may add to the classes it is given: in notebooks `@add_to_class(Net)` spreads a class over cells.
         self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
         report_use(function, "call", (args, kwargs))
-        return Unknown(function.reason)
+        return Unknown(function.reason.here())
 
     def decorate(self, decorator: Any, value: Any) -> Any:
         """Apply a decorator; one that is unknown, or makes something unknown, leaves the definition as it is."""

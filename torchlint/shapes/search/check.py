@@ -27,6 +27,7 @@ from torchlint.shapes.machine.machine import GUESSED_STEPS, Failure, Machine
 from torchlint.shapes.record.watch import Watch
 from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.candidates import Attempt, call_function
+from torchlint.shapes.search.endings import gave_up, stopped
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.tried import cured
@@ -118,7 +119,7 @@ class _Run:
             for answers in self.turns:
                 self.script(cuda=True, rest=False, answers=answers)
         except Overworked as end:
-            self.notices.append(f"the dry run gave up: {end}")
+            self.notices.append(gave_up(end, self.program))
         finally:
             work.end()
         self.statistics["work"] = work.used
@@ -151,9 +152,11 @@ class _Run:
                     raise
                 except Exhausted as end:
                     if not answers:
-                        self.notices.append(f"the dry run gave up: {end}")
+                        self.notices.append(gave_up(end, self.program))
                 except (Stop, RecursionError, MemoryError):
                     pass
+                if machine.lost is not None and rest:
+                    self.notices += stopped(machine.lost, self.program)
                 machine.own_file(self.program, names)
                 for failure in machine.reported:
                     self.add(machine, failure, kinds)
