@@ -116,10 +116,16 @@ def test_a_notebook_in_another_language_has_no_python():
 
 
 def test_a_broken_cell_is_reported_and_the_others_are_read():
-    notebook = Notebook.parse(document("x = 1", "y = 2\nfor in z", "w = 3"))
+    notebook = Notebook.parse(document("x = 1", "print()\nfor in z", "w = 3"))
     assert notebook.text == "x = 1\nw = 3\n"
     (broken,) = notebook.broken
     assert (broken.cell, broken.line, broken.message) == (2, 2, "invalid syntax")
+
+
+def test_what_a_broken_cell_would_define_is_unknown():
+    notebook = Notebook.parse(document("x = 1", "class A:\n    def f(self):\n        # YOUR CODE\nx = 2\nx == 3", "w = 3"))
+    assert notebook.text == "x = 1\ndel A, x\nw = 3\n"
+    assert [(cell.number, cell.first) for cell in notebook.cells] == [(1, 1), (2, 2), (3, 3)]
 
 
 @pytest.mark.parametrize(

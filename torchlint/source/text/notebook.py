@@ -7,6 +7,7 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from keyword import iskeyword
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ _ANNOUNCED = re.compile(
     r" not|won't|will not|cannot) work\b",
     re.I,
 )
+_DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
 _COMMENT = re.compile(r"#[^\n]*")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -55,7 +57,7 @@ class CodeCell(Struct, frozen=True):
 
 
 class Notebook:
-    """`text` is the module. Cells that are empty, of another language or broken are no part of it."""
+    """`text` is the module. Cells that are empty or of another language are no part of it, broken ones hardly."""
 
     def __init__(self, sources: Iterable[str | None]):
         """From the texts of all code cells; None for a cell that is not this notebook's Python."""
@@ -99,7 +101,7 @@ class Notebook:
         return notebook
 
     def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
-        """One cell's share of the module, or nothing if it is broken."""
+        """One cell's share of the module; a broken one only makes the names unknown that it would define."""
         text, hidden, margin = source, frozenset(), 0
         error = _syntax_error(text)
         if error:
@@ -109,7 +111,7 @@ class Notebook:
         if error:
             line, column = error.lineno or 1, error.offset or 1
             self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
-            return "", None
+            return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
         if not text.endswith(("\n", "\r")):
             text += "\n"
@@ -216,6 +218,14 @@ class Notebook:
             end = lines[span.end_line - 1] + span.end_column - 1
             text = rewrite(text, source, begin, end, edit.text)
         return text
+
+
+def _forgotten(number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
+    """The share of a broken cell: what earlier cells gave its names is not what later cells find there."""
+    names = dict.fromkeys(name for found in _DEFINED.findall(source) for name in found if name and not iskeyword(name))
+    if not names:
+        return "", None
+    return f"del {', '.join(names)}\n", CodeCell(number, source, first, 1, frozenset({1}))
 
 
 def _failing(cells: list[Cell]) -> set[int]:
