@@ -123,7 +123,9 @@ def test_a_broken_cell_is_reported_and_the_others_are_read():
 
 
 def test_what_a_broken_cell_would_define_is_unknown():
-    notebook = Notebook.parse(document("x = 1", "class A:\n    def f(self):\n        # YOUR CODE\nx = 2\nx == 3", "w = 3"))
+    notebook = Notebook.parse(
+        document("x = 1", "class A:\n    def f(self):\n        # YOUR CODE\nx = 2\nx == 3", "w = 3")
+    )
     assert notebook.text == "x = 1\ndel A, x\nw = 3\n"
     assert [(cell.number, cell.first) for cell in notebook.cells] == [(1, 1), (2, 2), (3, 3)]
 

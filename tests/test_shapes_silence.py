@@ -100,6 +100,17 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         torch.optim.Adam(Net().parameters())
         """,
+        # torch asks how many dimensions its layers are given, be it within a Sequential
+        """
+        from elsewhere import change
+
+        class Strange(nn.Module):
+            def forward(self, x):
+                return change(x)
+
+        nn.Sequential(Strange(), nn.BatchNorm2d(3))(torch.zeros(2, 3, 4, 4))
+        nn.Sequential(Strange(), nn.LSTM(3, 4))(torch.zeros(2, 3, 4))
+        """,
         # torch's own base of all norms
         """
         from torch.nn.modules.batchnorm import _BatchNorm

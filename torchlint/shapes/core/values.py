@@ -81,8 +81,9 @@ class Unknown:
     """A value nobody knows, and why. It absorbs every operation; `hole` names the input it stands for, if it does.
 
     Python asks for definite answers in `bool`, `len`, `int`, items, iteration: those raise UnknownUsed, and the
-    interpreter, which looks first, decides instead. What others' code does with one is paid for, so that no loop of
-    theirs is endless. torch functions that meet an unknown answer with it (`__torch_function__`).
+    interpreter, which looks first, decides instead; so does torch's own code when it compares one, as in `if
+    input.dim() != 4: raise`. What others' code does with one is paid for, so that no loop of theirs is endless. torch
+    functions that meet an unknown answer with it (`__torch_function__`).
     """
 
     __slots__ = ("reason", "hole")
@@ -118,6 +119,20 @@ class Unknown:
         _charge()
         report_use(self, "attribute", name)
         return Unknown(self.reason)
+
+    def __eq__(self, other):
+        self._refuse_torch()
+        return self is other
+
+    def __ne__(self, other):
+        self._refuse_torch()
+        return self is not other
+
+    __hash__ = object.__hash__
+
+    def _refuse_torch(self) -> None:
+        if sys._getframe(2).f_globals.get("__name__", "").startswith("torch."):
+            raise UnknownUsed(self.reason)
 
     __call__ = _absorb
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = _absorb
