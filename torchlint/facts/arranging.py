@@ -20,7 +20,7 @@ cdouble                 | .                 | pointwise casts
 cfloat                  | .                 | pointwise casts
 chalf                   | .                 | pointwise casts
 channel_shuffle         | torch F           | same_numbers same_shape
-chunk                   | torch .           | gives:tensors picks view
+chunk                   | torch .           | gives:tensors picks view locked
 clone                   | torch .           | same_numbers pointwise
 column_stack            | torch             | joins
 combinations            | torch             | keeps_input
@@ -110,9 +110,10 @@ slice_inverse           | torch .           |
 slice_scatter           | torch .           | pointwise
 sort                    | torch .           | gives:tensors indices
 sparse_mask             | .                 |
-split                   | torch .           | gives:tensors picks view
-split_with_sizes        | torch .           | gives:tensors picks view
-squeeze                 | torch . ._        | same_numbers view
+split                   | torch .           | gives:tensors picks view locked
+split_with_sizes        | torch .           | gives:tensors picks view locked
+squeeze                 | torch .           | same_numbers view
+squeeze                 | ._                | same_numbers view own
 stack                   | torch             | joins
 swapaxes                | torch . ._        | as:transpose
 swapdims                | torch . ._        | as:transpose
@@ -136,7 +137,7 @@ tril                    | torch . ._        | pointwise
 triu                    | torch . ._        | pointwise
 type                    | .                 | same_numbers pointwise may_view moves casts
 type_as                 | .                 | same_numbers pointwise may_view moves casts own
-unbind                  | torch .           | gives:tensors picks view
+unbind                  | torch .           | gives:tensors picks view locked
 unflatten               | torch .           | same_numbers view
 unfold                  | F                 | picks
 unfold                  | .                 | picks view

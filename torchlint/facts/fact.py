@@ -37,6 +37,7 @@ class Fact:
     same_rank: bool = False  # as many dimensions
     # The memory
     view: bool = False  # the result shares the memory of its input
+    locked: bool = False  # a view that torch does not let be changed in place, if there is a graph
     may_view: bool = False  # it does where nothing has to be changed
     creates: bool = False  # a tensor from sizes or data, on the default device unless `device=` says another one
     like: bool = False  # a new tensor on the device of another one

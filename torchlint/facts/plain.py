@@ -5,11 +5,11 @@ allclose                           | torch .   | gives:number
 backward                           | .         | gives:none own
 broadcast_shapes                   | torch     | gives:size
 can_cast                           | torch     | gives:number
-ccol_indices                       | .         | view
+ccol_indices                       | .         |
 coalesce                           | .         |
-col_indices                        | .         | view
+col_indices                        | .         |
 const_data_ptr                     | .         | gives:number
-crow_indices                       | .         | view
+crow_indices                       | .         |
 data_ptr                           | .         | gives:number
 dense_dim                          | .         | gives:number
 dim                                | .         | gives:number
@@ -18,7 +18,7 @@ element_size                       | .         | gives:number
 equal                              | torch .   | gives:number
 get_device                         | torch .   | gives:number
 histogramdd                        | torch     | gives:tensors
-indices                            | .         | view
+indices                            | .         |
 initial_seed                       | torch     | gives:number
 int_repr                           | torch .   | cuts
 is_coalesced                       | .         | gives:number
@@ -55,15 +55,15 @@ record_stream                      | .         | gives:none
 register_hook                      | .         | gives:other
 register_post_accumulate_grad_hook | .         | gives:other
 reinforce                          | .         | gives:none
-requires_grad                      | ._        |
+requires_grad                      | ._        | same_numbers
 resize_as_sparse                   | torch_ ._ |
 result_type                        | torch     | gives:other
 retain_grad                        | .         | gives:none
-row_indices                        | .         | view
+row_indices                        | .         |
 save                               | torch     | gives:none
 seed                               | torch     | gives:number
-set                                | ._        |
-share_memory                       | ._        |
+set                                | ._        | view
+share_memory                       | ._        | same_numbers
 size                               | .         | gives:size
 sparse_dim                         | .         | gives:number
 sparse_resize                      | ._        |
@@ -74,5 +74,5 @@ storage_type                       | .         | gives:other
 stride                             | .         | gives:other
 tolist                             | .         | gives:other
 untyped_storage                    | .         | gives:other
-values                             | .         | view
+values                             | .         |
 """

@@ -13,7 +13,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call
-from torchlint.source.training.grads import CUTS
+from torchlint.source.training.grads import STOPS
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
 
 _RECURRENT = frozenset("rnn lstm gru cell".split())
@@ -132,7 +132,7 @@ def _hands_on(call: Value, node: ast.expr, seen: set) -> bool:
     if isinstance(node, ast.Call):
         names = {c.name for c in callees(call.at(node, ()))}
         word = last_word(node.func)
-        if names & CUTS or not names and word not in _STORING:
+        if names & STOPS or not names and word not in _STORING:
             return False
         if isinstance(node.func, ast.Attribute) and all(n.startswith(".") for n in names):
             return word not in ("data", "detach") and _hands_on(call, node.func.value, seen)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchlint.facts import FACTS, named, words
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees, origins
@@ -19,45 +20,12 @@ from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark
 from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
 
 # A view shares its storage, so a change of one is a change of the other.
-METHODS = frozenset(
-    f"{name}_"
-    for name in (
-        "add sub mul div pow clamp clamp_min clamp_max relu sigmoid tanh exp log sqrt abs neg fill zero copy "
-        "masked_fill masked_scatter index_add index_copy index_fill index_put scatter scatter_add addmm addbmm "
-        "baddbmm addcmul addcdiv floor ceil round lerp normal uniform bernoulli fill_diagonal tril triu sin cos log1p "
-        "log2 expm1 rsqrt reciprocal square sign cumsum logit remainder"
-    ).split()
-)
-FUNCTIONAL = frozenset(
-    [f"torch.{name}_" for name in "relu sigmoid tanh exp sqrt clamp abs neg".split()]
-    + [f"torch.nn.functional.{name}_" for name in "relu leaky_relu elu celu selu rrelu threshold hardtanh".split()]
-)
-WITH_FLAG = frozenset(
-    [
-        f"torch.nn.functional.{n}"
-        for n in "relu leaky_relu elu celu selu silu mish relu6 hardtanh hardswish dropout dropout2d dropout3d".split()
-    ]
-    + [
-        f"torch.nn.{n}()"
-        for n in "ReLU LeakyReLU ELU CELU SELU SiLU Mish ReLU6 Hardtanh Hardswish Dropout Dropout2d Dropout3d".split()
-    ]
-)
-NAMES = (
-    "relu sigmoid tanh tan exp expm1 softmax log_softmax sqrt rsqrt reciprocal norm std logsumexp amax amin prod"
-    " softmin cdist cumprod pairwise_distance".split()
-)
-NAMES += ["linalg.norm", "linalg.vector_norm"]
-NAMES += [f"{name}_" for name in "relu sigmoid tanh tan exp expm1 sqrt rsqrt reciprocal".split()]
-KEEP_THEIR_OUTPUT = frozenset(
-    [f"torch.{n}" for n in NAMES]
-    + [f"torch.nn.functional.{n}" for n in NAMES]
-    + [f".{n}" for n in NAMES]
-    + [f"torch.nn.{n}()" for n in "ReLU Sigmoid Tanh Softmax LogSoftmax Softmax2d Softmin RNNCell".split()]
-)
-# What returns several views of one tensor, of which autograd lets none be changed.
-SEVERAL_VIEWS = frozenset(
-    f"{prefix}{n}" for n in "chunk split unbind split_with_sizes".split() for prefix in (".", "torch.")
-)
+_CHANGES = named("in_place", but="same_numbers view")
+METHODS = words(frozenset(name for name in _CHANGES if name.startswith(".")))
+FUNCTIONAL = frozenset(name for name in _CHANGES if not name.startswith("."))
+WITH_FLAG = named("inplace")
+KEEP_THEIR_OUTPUT = frozenset(name for name in named("keeps_output") if FACTS[name].gives == "tensor")
+SEVERAL_VIEWS = named("locked")
 _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.facts import FACTS, named
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -25,15 +26,12 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.grads import CUTS, requires_grad
+from torchlint.source.training.grads import STOPS, requires_grad
 from torchlint.source.training.ranks import counts
 
 MAX_KEEPERS = 50  # of one tensor that are asked whether they run before a change, the first ones
 
-VIEWS = frozenset(
-    ".view .squeeze .unsqueeze .transpose .permute .t .swapaxes .movedim .view_as torch.squeeze torch.unsqueeze"
-    " torch.transpose torch.permute torch.t".split()
-)
+VIEWS = frozenset(name for name in named("view", but="cuts") if FACTS[name].gives == "tensor")
 
 
 class Keeper(NamedTuple):
@@ -196,30 +194,9 @@ def backward_between(module: Module, a: ast.AST, b: ast.AST) -> bool:
     return last_backward(module, b.lineno) >= a.lineno
 
 
-_KEEPING_MODULES = frozenset(
-    f"torch.nn.{name}()"
-    for name in (
-        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d "
-        "BatchNorm3d LayerNorm GroupNorm InstanceNorm2d LSTM GRU RNN LSTMCell GRUCell RNNCell Bilinear "
-        "MultiheadAttention"
-    ).split()
-)
-_KEEPING_FUNCTIONS = frozenset(
-    "torch.log torch.log2 torch.log10 torch.log1p torch.abs torch.sin torch.cos torch.square torch.pow"
-    " torch.nn.functional.gelu torch.nn.functional.silu torch.nn.functional.leaky_relu torch.nn.functional.softplus"
-    " torch.nn.functional.max_pool2d torch.nn.functional.layer_norm .log .abs .sin .cos .square .pow .log1p"
-    " torch.nn.GELU() torch.nn.SiLU() torch.nn.LeakyReLU() torch.nn.MaxPool2d() torch.nn.MaxPool1d()"
-    " torch.nn.Softplus() torch.nn.functional.normalize torch.nn.functional.cosine_similarity".split()
-    + [
-        f"{prefix}{name}"
-        for name in "norm std var logsumexp prod amax amin cumprod".split()
-        for prefix in (".", "torch.", "torch.linalg.")
-    ]
-)
-_KEEPING_PRODUCTS = frozenset(
-    "torch.matmul torch.bmm torch.mm torch.mul torch.nn.functional.linear torch.nn.functional.conv1d"
-    " torch.nn.functional.conv2d .matmul .bmm .mm .mul torch.einsum".split()
-)
+_KEEPING_MODULES = named("keeps_input", "weights", home="nn")
+_KEEPING_FUNCTIONS = named("keeps_input", but="weights")  # their first tensor
+_KEEPING_PRODUCTS = named("keeps_operands", but="weights")  # each tensor, for the gradient of another one
 
 
 def _keeper(module: Module, use: ast.Name, led: ast.Name) -> Keeper | None:
@@ -256,19 +233,14 @@ def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | 
         return None
     if names <= _KEEPING_MODULES:
         return value.node, f"`{unparsed(value.node.func)}`"
-    if names <= _KEEPING_FUNCTIONS and requires_grad(Value(module, use)):
+    operands = list(value.node.args)
+    if isinstance(value.node.func, ast.Attribute) and all(name.startswith(".") for name in names):
+        operands.insert(0, value.node.func.value)
+    if names <= _KEEPING_FUNCTIONS and operands[0] is node and requires_grad(Value(module, use)):
         return value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`"
     if names <= _KEEPING_PRODUCTS:
-        operands = [
-            *value.node.args,
-            *(
-                [value.node.func.value]
-                if isinstance(value.node.func, ast.Attribute) and names <= {".matmul", ".bmm", ".mm", ".mul"}
-                else []
-            ),
-        ]
         if any(o is not node and requires_grad(Value(module, o)) for o in operands):
-            return value.node, f"`{last_word(value.node.func)}`"
+            return value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`"
     return None
 
 
@@ -278,7 +250,7 @@ def _is_only_read(module: Module, result: ast.AST, depth: int = 4) -> bool:
     if depth == 0 or isinstance(parent, (ast.Compare, ast.FormattedValue)):
         return depth > 0
     if isinstance(parent, ast.Attribute):
-        if f".{parent.attr}" in CUTS or parent.attr in ("data", "shape", "dtype", "device", "ndim"):
+        if f".{parent.attr}" in STOPS or parent.attr in ("data", "shape", "dtype", "device", "ndim"):
             return True
         return (
             isinstance(parent.up, ast.Call) and parent.up.func is parent and _is_only_read(module, parent.up, depth - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.facts import named
 from torchlint.source.flow import flow
 from torchlint.source.flow.branches import returned
 from torchlint.source.flow.changed import is_changed, last_added, only_appended
@@ -19,6 +20,7 @@ from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import is_super, rooted_in_import
 
 MAX_FRAMES = 6
+_JOINS = named("joins")
 _CONTAINERS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"))
 
 
@@ -102,7 +104,7 @@ class CallTracer:
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:
                 yield from self._layer(value, depth)
-            elif callee.name in ("torch.stack", "torch.cat") and callee.name in self.through:
+            elif callee.name in _JOINS and callee.name in self.through:
                 if call.args and not (isinstance(call.args[0], (ast.List, ast.Tuple)) and len(call.args[0].elts) != 1):
                     yield from self.trace(value.at(call.args[0], (EACH, *value.path)), depth)
                 else:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 
+from torchlint.facts import named, words
 from torchlint.source.flow.branches import live, may_run
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.calling import Callee, CallTracer
@@ -34,25 +36,17 @@ SLACK = 8  # steps by which a search that ended at a bound may have been deeper 
 MAX_CALLERS = 100  # of one function, whose arguments are followed
 
 # What returns the module (or the tensor) it was given, for the question "which object is this".
-SAME_OBJECT = frozenset(
-    ".to .cuda .cpu .eval .train .half .float .double .bfloat16 .requires_grad_ .apply .type .share_memory .to_empty"
-    " torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script copy.deepcopy"
+SAME_OBJECT = frozenset(f".{word}" for word in words(named("same_object"))) | frozenset(
+    "torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel torch.compile torch.jit.script copy.deepcopy"
     " copy.copy torch.nn.SyncBatchNorm.convert_sync_batchnorm .prepare .setup .setup_module .unwrap_model"
     " torch.nn.utils.weight_norm builtins.staticmethod torch.nn.utils.spectral_norm"
     " torch.nn.utils.parametrizations.weight_norm torch.nn.utils.parametrizations.spectral_norm".split()
 )
-# What moves, casts or reshapes a tensor without changing what its numbers mean.
-SAME_NUMBERS = frozenset(
-    ".to .cuda .cpu .float .half .double .bfloat16 .type .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten"
-    " .transpose .permute .expand .repeat .view_as .reshape_as .t .squeeze_ .unsqueeze_ .movedim .swapaxes"
-    " torch.squeeze torch.unsqueeze torch.flatten torch.reshape torch.transpose torch.permute torch.clone "
-    "torch.t".split()
-)
+# What moves, casts or reshapes a tensor without changing what its numbers mean; of what is cut off they are only read.
+SAME_NUMBERS = named("same_numbers", but="cuts")
 # And what changes them without changing what they stand for: probabilities that are scaled, clamped or cut are no
 # logits.
-SCALED = SAME_NUMBERS | frozenset(
-    "[] scaling torch.stack torch.cat .clamp .clamp_ .clamp_min .clip torch.clamp torch.clip".split()
-)
+SCALED = SAME_NUMBERS | named("clips") | named("joins") | {"[]", "scaling"}
 
 
 def origins(value: Value, through: frozenset[str] = frozenset()) -> list[Value]:
@@ -513,7 +507,7 @@ class _Tracer(CallTracer):
         it was seen.
         """
         found: dict[int, tuple[ClassInfo, Value | None]] = {}
-        for origin in self.trace_with(SAME_OBJECT | self.through, value, depth):
+        for origin in self.trace_with(_and_objects(self.through), value, depth):
             owner = instance_class(origin)
             if owner:
                 found.setdefault(id(owner.node), (owner, origin if isinstance(origin.node, ast.Call) else None))
@@ -525,6 +519,11 @@ class _Tracer(CallTracer):
         found = self.trace(value, depth)
         self.through = kept
         return found
+
+
+@cache
+def _and_objects(through: frozenset[str]) -> frozenset[str]:
+    return SAME_OBJECT | through
 
 
 def _is_number(node: ast.expr) -> bool:

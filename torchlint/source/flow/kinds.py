@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.facts import fact
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import MAX_WORLD_DEPTH, callees, origins
 from torchlint.source.flow.identity import external_name
-from torchlint.source.flow.tensor_methods import is_tensor_method
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
 
@@ -40,6 +40,10 @@ def is_tensor(value: Value) -> bool:
 def may_be_tensor(value: Value) -> bool:
     """A tensor, or nothing is known about it."""
     return kinds(value) <= {TENSOR, PARAMETER}
+
+
+def is_tensor_method(name: str) -> bool:
+    return fact(f".{name}") is not None or name.startswith("__")
 
 
 def is_module(value: Value) -> bool:
@@ -148,10 +152,11 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return MODULE if last[:1].isupper() else None
     if head.startswith("torchvision.models") or name == "timm.create_model":
         return MODULE
+    row = fact(name)
+    if row is not None:
+        return TENSOR if row.gives == "tensor" else None
     if head in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
         return TENSOR
-    if head == "torch":
-        return None if last in NOT_TENSOR_FUNCTIONS or not last.islower() and last not in _TENSOR_CLASSES else TENSOR
     if head in ("numpy", "numpy.random", "numpy.linalg"):
         return ARRAY if last in ARRAY_FUNCTIONS else None
     if head == "builtins":
@@ -166,13 +171,15 @@ def _external_kind(name: str, origin: Value) -> str | None:
 def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
     on = kinds(receiver)
     if on <= {TENSOR, PARAMETER} and on:
-        if name in PLAIN_METHODS:
-            return PLAIN
-        return ARRAY if name == "numpy" else TENSOR if is_tensor_method(name) else None
+        row = fact(f".{name}")
+        if row is not None and row.gives != "tensor":
+            return ARRAY if name == "numpy" else PLAIN
+        return TENSOR if is_tensor_method(name) else None
     if not on:
         if name == "numpy":
             return ARRAY
-        return TENSOR if name in TENSOR_ONLY_METHODS else None
+        row = fact(f".{name}")
+        return TENSOR if row is not None and row.own else None
     if on == {ARRAY}:
         return PLAIN if name in ("item", "tolist") else ARRAY
     if on == {MODULE}:
@@ -232,30 +239,6 @@ def _parameter_kind(origin: Value) -> str | None:
     return None
 
 
-_TENSOR_CLASSES = frozenset(
-    "Tensor FloatTensor LongTensor DoubleTensor IntTensor BoolTensor ByteTensor HalfTensor".split()
-)
-NOT_TENSOR_FUNCTIONS = frozenset(
-    "device load save manual_seed seed initial_seed no_grad inference_mode enable_grad set_grad_enabled is_grad_enabled"
-    " compile numel is_tensor is_floating_point is_complex get_default_dtype set_default_dtype set_default_device"
-    " set_default_tensor_type dtype finfo iinfo split chunk unbind tensor_split meshgrid broadcast_tensors"
-    " broadcast_shapes max min sort topk unique svd qr eig slogdet median mode kthvalue var_mean std_mean"
-    " set_printoptions set_num_threads get_num_threads typename result_type can_cast promote_types"
-    " use_deterministic_algorithms equal allclose is_nonzero vmap hub jit autocast size strided get_rng_state"
-    " set_rng_state set_float32_matmul_precision get_default_device is_storage".split()
-)
-PLAIN_METHODS = frozenset(
-    "item tolist size dim ndimension numel nelement element_size is_contiguous is_floating_point is_complex data_ptr"
-    " stride storage untyped_storage get_device backward register_hook requires_grad retain_grad equal allclose"
-    " is_pinned __len__ split chunk unbind tensor_split sort topk unique max min median mode kthvalue "
-    "nonzero_static".split()
-)
-# Methods that nothing but a tensor has.
-TENSOR_ONLY_METHODS = frozenset(
-    "unsqueeze squeeze_ unsqueeze_ masked_fill masked_fill_ contiguous detach detach_ backward bmm baddbmm matmul"
-    " logsumexp log_softmax softmax sigmoid relu permute expand expand_as view_as type_as index_select scatter scatter_"
-    " scatter_add scatter_add_ new_zeros new_ones new_full new_tensor new_empty narrow addmm".split()
-)
 ARRAY_FUNCTIONS = frozenset(
     "array asarray zeros ones full empty arange linspace logspace eye zeros_like ones_like full_like stack concatenate"
     " vstack hstack rand randn random uniform normal randint standard_normal random_sample choice permutation dot"

@@ -4,50 +4,25 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.facts import fact, named
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.identity import instance_class
-from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, is_tensor_method, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.tensor_methods import is_tensor_method
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.spelling import dotted
 from torchlint.source.training.regions import runs_without_grad
 
-CUTS = frozenset(
-    ".detach .detach_ .item .tolist .numpy .argmax .argmin .argsort .long .int .short .bool .byte .size .dim .numel"
-    " .new_zeros .new_ones .new_full .new_empty .new_tensor .eq .ne .gt .ge .lt .le .isnan .isinf .sign .round .floor"
-    " .ceil .nonzero .stop_gradient torch.argmax torch.argmin torch.argsort torch.zeros_like torch.ones_like"
-    " torch.rand_like torch.randn_like torch.empty_like torch.full_like torch.eq torch.ne torch.gt torch.ge torch.lt"
-    " torch.le torch.isnan torch.bernoulli torch.multinomial torch.sign torch.round torch.floor torch.ceil"
-    " torch.nn.functional.one_hot torch.isfinite torch.logical_and torch.logical_or torch.logical_not torch.from_numpy"
-    " torch.as_tensor torch.bucketize torch.searchsorted torch.nonzero torch.isin torch.histc "
-    "torch.randint_like".split()
-)
-# What is drawn, and the places of the largest values, have no gradient either, but stop nobody else's way to it.
-DRAWS = frozenset(
-    ".sample .multinomial .random_ .bernoulli .argwhere torch.argwhere torch.unique .unique torch.bincount "
-    ".bincount".split()
-)
-_WITH_INDICES = frozenset(
-    f"{prefix}{name}"
-    for name in "max min topk sort median mode kthvalue cummax cummin".split()
-    for prefix in (".", "torch.")
-)
-CREATES = frozenset(
-    "torch." + name
-    for name in (
-        "tensor zeros ones full empty rand randn randint arange linspace logspace eye randperm normal tril_indices "
-        "triu_indices load"
-    ).split()
-) | {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.autograd.Variable"}
-
-
-_CONVERTS = frozenset(
-    ".float .double .half .to .cuda .cpu .unsqueeze .view .reshape".split()
-)  # what has no gradient before has none after
+CUTS = named("cuts") | {".stop_gradient"}
+# What lets no gradient through: there may be a graph, but nothing comes out of it.
+STOPS = CUTS | named("flat")
+_DRAWS = frozenset((".sample",))  # of a distribution
+_WITH_INDICES = named("indices")
+CONVERTS = frozenset(("torch.as_tensor", "torch.asarray"))  # a tensor stays what it is, data become a new one
+CREATES = named("creates") | {"torch.autograd.Variable", "torch.load"}
 
 
 def requires_grad(value: Value, depth: int = 8) -> bool | None:
@@ -92,7 +67,7 @@ def is_leaf(origin: Value) -> bool:
     ):
         if _is_detached(node.func.value) or _is_copy_of_data(origin.at(node.func.value, ())):
             return True
-        inner = origins(origin.at(node.func.value, ()), _CONVERTS)
+        inner = origins(origin.at(node.func.value, ()), SAME_NUMBERS)
         return bool(inner) and all(
             isinstance(i.node, ast.Call)
             and not i.path
@@ -219,8 +194,10 @@ def _call(origin: Value, depth: int) -> bool | None:
     answers = []
     for callee in callees(origin):
         name = callee.name
-        if name in CUTS or name in DRAWS or (name in _WITH_INDICES and origin.path[:1] == (1,)):
+        if name in CUTS or name in _DRAWS or (name in _WITH_INDICES and origin.path[:1] == (1,)):
             answers.append(False)
+        elif name in CONVERTS:
+            answers.append(False if makes_data(origin) else _any(origin, node.args[:1], depth))
         elif name in CREATES:
             asked = _keywords(node, "requires_grad")
             answers.append(
@@ -248,6 +225,12 @@ def _call(origin: Value, depth: int) -> bool | None:
         else:
             answers.append(None)
     return None if not answers or None in answers else True in answers
+
+
+def makes_data(call: Value) -> bool:
+    """Is `torch.as_tensor(…)` or its like given something else than a tensor?"""
+    given = call.node.args[:1]
+    return not given or not kinds(call.at(given[0], ())) & {TENSOR, PARAMETER}
 
 
 def _takes_indices(origin: Value) -> bool:
@@ -284,12 +267,5 @@ def _is_asked_for(origin: Value, given: list[ast.expr], default: bool, value: bo
 def is_stateless(name: str) -> bool:
     """Is a layer of `torch.nn` one without weights of its own: an activation, a pooling, a padding, a loss?"""
     word = name.removesuffix("()").rsplit(".", 1)[-1]
-    return word.removeprefix("Lazy") not in _WITH_WEIGHTS and not word.startswith("Transformer")
-
-
-_WITH_WEIGHTS = frozenset(
-    "Linear Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d BatchNorm1d BatchNorm2d"
-    " BatchNorm3d SyncBatchNorm LayerNorm GroupNorm RMSNorm PReLU Embedding EmbeddingBag RNN LSTM GRU RNNBase RNNCell"
-    " LSTMCell GRUCell MultiheadAttention AdaptiveLogSoftmaxWithLoss Parameter ParameterList ParameterDict Module"
-    " Sequential ModuleList ModuleDict DataParallel DistributedDataParallel".split()
-)
+    layer = fact(f"torch.nn.{word}()")
+    return word != "DistributedDataParallel" and not (layer is not None and layer.weights)

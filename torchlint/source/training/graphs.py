@@ -15,7 +15,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.grads import CUTS, is_set_later, is_stateless, requires_grad
+from torchlint.source.training.grads import CONVERTS, STOPS, is_set_later, is_stateless, makes_data, requires_grad
 from torchlint.source.training.optimizers import is_model, word_of
 from torchlint.source.training.regions import runs_without_grad
 
@@ -120,13 +120,15 @@ def is_cut(origin: Value) -> bool:
         names = {c.name for c in callees(origin)}
         if names and names <= _CUTTING_CALLS:
             return not is_set_later(origin)
+        if names and names <= CONVERTS:
+            return makes_data(origin)
         return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
     if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript)):
         return runs_without_grad(origin)
     return isinstance(node, (ast.Compare, ast.JoinedStr))
 
 
-_CUTTING_CALLS = CUTS | {
+_CUTTING_CALLS = STOPS | {
     "torch.tensor",
     "torch.Tensor",
     "torch.FloatTensor",
