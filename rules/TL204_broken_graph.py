@@ -202,6 +202,31 @@ class Temperature(nn.Module):
         loss.backward()
         self.optimizer.step()
 ```
+
+What a list holds that another object fills is not known.
+
+```python good memory.py
+class Memory:
+    def __init__(self):
+        self.log_probs = []
+
+    def remember(self, log_prob):
+        self.log_probs.append(log_prob)
+
+    def all(self):
+        return self.log_probs
+```
+```python good train.py
+import torch
+from memory import Memory
+
+memory, critic = Memory(), nn.Linear(4, 1)
+for x in states:
+    memory.remember(policy(x))
+    advantage = torch.tensor(critic(x).squeeze())
+    loss = -(torch.cat(memory.all()) * advantage).sum()
+    loss.backward()
+```
 """
 
 import ast

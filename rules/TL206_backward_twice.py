@@ -170,6 +170,50 @@ total.append(F.mse_loss(model(2 * x), y))
 total = sum(total)
 total.backward()
 ```
+
+Two calls of a network go through the same layers, in graphs of their own.
+
+```python good blocks.py
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.pad = nn.ReflectionPad2d(1)
+        self.conv = nn.Conv2d(width, width, 3)
+
+    def forward(self, x):
+        x = self.conv(self.pad(x))
+        return x
+```
+```python good train.py
+from blocks import Block
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers = [Block(3)]
+        layers += [Block(3)]
+        self.body = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.body(x)
+
+    def on_real(self, x):
+        return self.forward(x).mean()
+
+    def on_fake(self, x):
+        return -self.forward(x).mean()
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.critic = Critic()
+
+    def step(self, real, fake):
+        on_real = self.critic.on_real(real)
+        on_real.backward()
+        on_fake = self.critic.on_fake(fake)
+        on_fake.backward()
+```
 """
 
 import ast

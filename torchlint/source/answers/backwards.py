@@ -140,7 +140,7 @@ def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, oth
     if not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
         return
     for key, node in behind.items():
-        if key not in other or _are_entries(node, other[key]):
+        if key not in other or _are_entries(node, other[key]) or not _is_one_call(node, first):
             continue
         if (
             len(key) > 1
@@ -149,6 +149,14 @@ def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, oth
         ):
             yield node
             return
+
+
+def _is_one_call(node: Value, backward: ast.Call) -> bool:
+    """Is an expression known to be the same one in the same call: seen from where backward runs?"""
+    while node.frame is not None and node.frame.call is not None:
+        node = node.frame.call
+    made_in = enclosing_function(node.node)
+    return made_in is None or made_in is enclosing_function(backward) or getattr(made_in, "name", "") == "__init__"
 
 
 def _are_entries(a: Value, b: Value) -> bool:

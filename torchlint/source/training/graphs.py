@@ -142,12 +142,17 @@ def _walk(value: Value, found: Graph, strict: bool, seen: set, depth: int) -> No
     if value.node is None or depth == 0 or len(found.nodes) > MAX_NODES:
         found.open = True
         return
+    is_filled = False
     if isinstance(value.node, (ast.Name, ast.Attribute)):
         variable = (*_variables(value.node, isinstance(value.node.ctx, ast.Load)), id(value.frame))
+        is_filled = variable in seen
         for element in put_in(value) if variable not in seen else ():
+            is_filled = True
             _walk(element, found, strict, seen, depth - 1)
         seen.add(variable)
     for origin, key, marks, parts in _reached(value, strict):
+        if isinstance(origin.node, ast.List) and not origin.node.elts and not is_filled:
+            found.open = True  # nobody saw who fills it
         if key in seen:
             continue
         seen.add(key)
