@@ -160,6 +160,6 @@ def fused(call: Call, origin: Call, argument: ast.expr):
         return None
     function, written = STABLE[names.pop()]
     imports = () if call.name_is("F", "torch.nn.functional") else ("import torch.nn.functional as F",)
-    inner = origin.module.segment(origin.node)
-    arguments = inner[len(origin.module.segment(origin.node.func)) :]
+    inner = origin.source(origin.node)
+    arguments = inner[len(origin.source(origin.node.func)) :]
     return call.fix(f"use {function}", call.replace(call.node, written + arguments), imports=imports)

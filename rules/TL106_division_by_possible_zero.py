@@ -92,7 +92,7 @@ def method(call: Call):
 
 
 def judge(place, denominator: ast.expr):
-    if any(names_in(test) & names_in(denominator) for test, _ in place.tests):
+    if any(place.names_in(test) & place.names_in(denominator) for test, _ in place.tests):
         return
     for origin in place.origins(denominator, SHAPES):
         if not origin.is_call(*REDUCTIONS):
@@ -100,20 +100,16 @@ def judge(place, denominator: ast.expr):
         summed = origin.argument("input", 0)
         made = origin.origins(summed, SHAPES) if summed is not None else []
         if made and all(o.is_call(*RELU) for o in made):
-            text = " ".join(place.module.segment(denominator).split())
+            text = place.quoted(denominator)
             yield place.finding(
                 f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"
                 " division gives NaN",
                 help="add a small constant to the denominator, or use `F.normalize`",
                 fix=place.fix(
                     "add 1e-8",
-                    place.replace(denominator, f"({place.module.segment(denominator)} + 1e-8)"),
+                    place.replace(denominator, f"({place.source(denominator)} + 1e-8)"),
                     applicability="unsafe",
                 ),
-                notes=[] if made[0].node.lineno == place.node.lineno else [place.note(made[0], "the ReLU")],
+                notes=[place.note(made[0], "the ReLU")],
             )
             return
-
-
-def names_in(node: ast.expr) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}

@@ -60,7 +60,7 @@ def check(call: Call):
         call.requires_grad(argument) and origins and all(o.is_call(*SUMS, *LOSSES) for o in origins)
     ):
         return
-    text = call.module.segment(argument)
+    text = call.source(argument)
     simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))
     changed = f"({text} + 1e-8)" if call.is_method else f"{text} + 1e-8"
     yield call.finding(

@@ -93,7 +93,7 @@ def loss(call: Call):
 
 
 def finding(call: Call):
-    made = call.module.segment(call.node.func)
+    made = call.source(call.node.func)
     inside = call.text[len(made) :]
     return call.finding(
         f"`{call.short}` makes a layer and passes it the tensor as an option; nothing is computed",

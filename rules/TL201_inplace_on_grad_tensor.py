@@ -462,7 +462,7 @@ def new_tensor(change: Change):
         or type(node.op) not in SIGNS
     ):
         return None
-    text = change.module.segment(node.value)
+    text = change.source(node.value)
     if not isinstance(node.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.Subscript)):
         text = f"({text})"
     name = node.target.id

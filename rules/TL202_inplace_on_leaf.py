@@ -254,9 +254,7 @@ def frozen(change: Change, leaf) -> bool:
         and leaf.node.func.attr in ("parameters", "named_parameters")
     )
     made_elsewhere = isinstance(leaf.node, ast.Attribute)
-    text, name = change.module.index.text, ast.unparse(change.tensor)
-    if any(f"{name}{frees}" in text for frees in (".requires_grad = False", ".requires_grad_(False)")):
+    name = ast.unparse(change.tensor)
+    if change.says(f"{name}.requires_grad = False", f"{name}.requires_grad_(False)"):
         return True
-    return (loop or made_elsewhere) and any(
-        word in text for word in ("requires_grad_(False)", "requires_grad = False", ".detach_()")
-    )
+    return (loop or made_elsewhere) and change.says("requires_grad_(False)", "requires_grad = False", ".detach_()")

@@ -357,6 +357,6 @@ def found(place, kept, why: str):
             place.with_suffix(kept.part, ".detach()"),
             applicability="safe" if kept.is_loss or place.is_tensor(kept.part) else "unsafe",
         ),
-        notes=[kept.backward.module.note(kept.backward.node, why)],
+        notes=[place.note(kept.backward, why)],
         at=kept.place,
     )

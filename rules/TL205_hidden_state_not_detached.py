@@ -195,11 +195,7 @@ def check(loop: Loop):
             ),
             help=f"detach it between two rounds: `{state} = {state}.detach()`, each part of a tuple",
             fix=detached(loop, carried),
-            notes=[
-                carried.call.module.note(
-                    carried.call.node, f"`{state}` goes in here as it came out in the round before"
-                )
-            ],
+            notes=[loop.note(carried.call, f"`{state}` goes in here as it came out in the round before")],
             at=loop.at(backward),
             severity="warning" if retained else "error",
         )

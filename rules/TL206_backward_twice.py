@@ -235,7 +235,7 @@ def check(file: Node):
                 else "add the losses and run backward once; if the second one is not to reach it, detach it"
             ),
             notes=[
-                again.shared.module.note(again.shared.node, "computed once here"),
+                file.note(again.shared, "computed once here"),
                 *([] if repeated else [file.note(again.first, "the first backward")]),
             ],
             at=again.backward,

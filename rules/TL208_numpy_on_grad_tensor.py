@@ -180,7 +180,7 @@ def check(call: Call):
     ):
         return
     yield call.finding(
-        f"`{call.module.segment(tensor) if len(call.module.segment(tensor)) < 40 else 'this tensor'}` belongs to a"
+        f"`{call.source(tensor) if len(call.source(tensor)) < 40 else 'this tensor'}` belongs to a"
         " graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
@@ -202,4 +202,4 @@ def is_of_a_method(call: Call) -> bool:
     ):
         return False
     first = function.args.args[:1]
-    return bool(first) and not call.module.index.callers(function.name) and call.is_module(first[0])
+    return bool(first) and not call.calls(function.name) and call.is_module(first[0])

@@ -119,10 +119,10 @@ def check(node: Node):
         if isinstance(target, ast.Attribute) and target.attr == "requires_grad" and is_layer(node, target.value):
             fix = None
             if len(node.node.targets) == 1:
-                value = node.module.segment(node.node.value)
+                value = node.source(node.node.value)
                 fix = node.fix(
                     "set it on the parameters",
-                    node.replace(node.node, f"{node.module.segment(target.value)}.requires_grad_({value})"),
+                    node.replace(node.node, f"{node.source(target.value)}.requires_grad_({value})"),
                     applicability="unsafe",
                 )
             yield found(node, target.value, fix)

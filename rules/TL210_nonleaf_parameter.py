@@ -164,11 +164,11 @@ def leaf_last(node: Node, found):
     whole, leaf = node.node.value, found.leaf.node
     if not any(inner is leaf for inner in ast.walk(whole)) or any(isinstance(a, ast.Starred) for a in leaf.args):
         return None
-    text, inner = node.module.segment(whole), node.module.segment(leaf)
+    text, inner = node.source(whole), node.source(leaf)
     if found.why == "parameter":
         if len(leaf.args) != 1 or leaf.keywords or not isinstance(leaf.args[0], (ast.Call, ast.Name)):
             return None
-        made = text.replace(inner, node.module.segment(leaf.args[0]), 1)
+        made = text.replace(inner, node.source(leaf.args[0]), 1)
         return node.fix(
             "make the parameter last",
             node.replace(whole, f"{inner[: inner.index('(')]}({made})"),
@@ -177,9 +177,9 @@ def leaf_last(node: Node, found):
     given = [k for k in leaf.keywords if k.arg == "requires_grad"]
     if not given or "\n" in inner:
         return None
-    others = [node.module.segment(a) for a in leaf.args] + [
-        f"{k.arg}={node.module.segment(k.value)}" for k in leaf.keywords if k.arg and k is not given[0]
+    others = [node.source(a) for a in leaf.args] + [
+        f"{k.arg}={node.source(k.value)}" for k in leaf.keywords if k.arg and k is not given[0]
     ]
-    made = text.replace(inner, f"{node.module.segment(leaf.func)}({', '.join(others)})", 1)
+    made = text.replace(inner, f"{node.source(leaf.func)}({', '.join(others)})", 1)
     made = made if isinstance(whole, ast.Call) else f"({made})"
     return node.fix("set requires_grad last", node.replace(whole, f"{made}.requires_grad_()"), applicability="unsafe")

@@ -385,11 +385,7 @@ def check(call: Call):
         return
     partner = ast.unparse(meeting.partner)
     partner = partner if len(partner) < 40 else "a tensor"
-    note = (
-        []
-        if meeting.node.lineno == call.node.lineno
-        else [meeting.module.note(meeting.node, f"meets `{partner}` here")]
-    )
+    note = [call.note(meeting, f"meets `{partner}` here")]
     yield call.finding(
         f"`{call.short}` is made on the default device, but meets `{partner}`, which is moved with the model or data",
         help="pass `device=`, or use a `*_like` or `new_*` function of a tensor that is there",

@@ -207,5 +207,5 @@ def check(call: Call):
 
 
 def name_of(call: Call, arrival) -> str:
-    text = " ".join(call.module.segment(arrival.node.func).split())
+    text = call.quoted(arrival.node.func)
     return text if len(text) < 40 else "a layer"

@@ -207,7 +207,7 @@ in_tests = False
 @on_node("Module", needs="torch")
 def check(file: Node):
     for found in file.evaluations_in_train_mode:
-        model = file.short_of(found.model)
+        model = file.quoted(found.model)
         yield file.finding(
             f"`{model}` evaluates in train mode: dropout is active and batch norm uses this batch",
             help=f"call `{model}.eval()` before, and `{model}.train()` when training goes on",

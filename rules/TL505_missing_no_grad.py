@@ -283,7 +283,7 @@ in_tests = False
 @on_node("FunctionDef", "AsyncFunctionDef", "Module", needs="eval(")
 def check(place: Node):
     for found in place.evaluations_with_graph:
-        model = place.short_of(found.model)
+        model = place.quoted(found.model)
         yield place.finding(
             f"`{model}` is evaluated, but every forward is recorded for a backward that never comes",
             help="put the evaluation under `with torch.no_grad():`",
@@ -296,11 +296,11 @@ def check(place: Node):
 @on_node("Module", needs=("backward", "gamma|discount|GAMMA|DISCOUNT|γ|0.9|0.8"))
 def check_targets(file: Node):
     for found in file.bootstraps:
-        model = file.short_of(found.call.at(found.call.node.func, ()))
+        model = file.quoted(found.call.at(found.call.node.func, ()))
         yield file.finding(
             f"the target is computed by `{model}` itself, and backward goes through it",
             help="compute the target under `with torch.no_grad():`, or `.detach()` it",
-            notes=[found.prediction.module.note(found.prediction.node, "what the target is for")],
+            notes=[file.note(found.prediction, "what the target is for")],
             at=found.call.node,
         )
 

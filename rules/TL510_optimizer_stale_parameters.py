@@ -232,7 +232,7 @@ def changed_later(place: Node):
     """The model is changed, or built anew, below the optimizer."""
     stale = place.stale
     if stale is not None:
-        what = f"`{place.module.segment(stale.model)}` is built anew" if stale.rebuilt else f"`{place.short}` comes"
+        what = f"`{place.source(stale.model)}` is built anew" if stale.rebuilt else f"`{place.short}` comes"
         yield place.finding(
             f"{what} after the optimizer was made: its parameters are never updated",
             help="make the optimizer after this line, or use `add_param_group`",
@@ -244,7 +244,7 @@ def changed_later(place: Node):
 def in_a_method(cls: Node):
     """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
     for stale in cls.rebuilt_models:
-        model, optimizer = cls.module.segment(stale.model), cls.module.segment(stale.optimizer.node.targets[0])
+        model, optimizer = cls.source(stale.model), cls.source(stale.optimizer.node.targets[0])
         yield cls.finding(
             f"`{model}` is built anew, but `{optimizer}` holds the parameters of the old one: the new ones are never"
             " updated",
@@ -258,7 +258,7 @@ def in_a_method(cls: Node):
 def never_given(file: Node):
     """A part of the loss that no optimizer holds."""
     for orphan in file.orphans:
-        name = file.module.segment(orphan.used)
+        name = file.source(orphan.used)
         yield file.finding(
             f"no optimizer holds the parameters of `{name}`, although the loss goes through it",
             help=f"give them to the optimizer, too, or freeze `{name}`",

@@ -147,54 +147,36 @@ for warmup in (100, 200):
 
 import ast
 
-from torchlint import Loop, on_loop
+from torchlint import Loop, on_round
 
 in_tests = False
 
-MEMORYLESS = ("torch.optim.LBFGS",)
+MEMORYLESS = "torch.optim.LBFGS"
+# Seeds, folds, learning rates and tasks are tried one by one, each with a fresh start.
+TRIED = ("seed", "fold", "lr", "trial", "run", "task", "stage", "phase", "config", "opt", "rep", "client")
 
 
-@on_loop(needs="optim|Adam")
+@on_round("loop", needs="optim|Adam")
 def check(loop: Loop):
-    counted = isinstance(loop.node, ast.For)
-    if counted and _tries_something(loop.node):
+    counted = loop.names_in(loop.node.target) if isinstance(loop.node, ast.For) else set()
+    if any(part in name.lower() for name in counted for part in TRIED):
         return
-    for event, step in loop.renewed_optimizers:
-        if event.names & set(MEMORYLESS) or _forgets_nothing(event) or counted and _changes_with(loop.node, event):
+    for made, step in loop.renewed_optimizers:
+        settings = loop.at(made.value)
+        if MEMORYLESS in made.names or _forgets_nothing(settings) or counted & settings.names_in():
             continue
-        name = event.node.func.attr if isinstance(event.node.func, ast.Attribute) else "the optimizer"
+        name = settings.word() if made.method else "the optimizer"
         yield loop.finding(
             f"`{name}` is made anew in every round of this loop: its momentum and statistics are lost each time",
             help="make it once, before the loop, and pass it on",
             notes=[
-                loop.note(loop.node.iter if counted else loop.node.test, "each round of this loop makes it"),
+                loop.note(getattr(loop.node, "iter", None) or loop.node.test, "each round of this loop makes it"),
                 loop.note(step, "used here"),
             ],
-            at=event,
+            at=made,
         )
 
 
-def _tries_something(loop: ast.For) -> bool:
-    """Seeds, folds, learning rates and tasks are tried one by one, each with a fresh start."""
-    words = {n.id.lower() for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-    return any(
-        part in word
-        for word in words
-        for part in ("seed", "fold", "lr", "trial", "run", "task", "stage", "phase", "config", "opt", "rep", "client")
-    )
-
-
-def _forgets_nothing(event) -> bool:
+def _forgets_nothing(made) -> bool:
     """Plain SGD has no memory."""
-    call = event.node
-    return (
-        any(name == "torch.optim.SGD" for name in event.names)
-        and not any(k.arg in ("momentum", None) for k in call.keywords)
-        and len(call.args) < 3
-    )
-
-
-def _changes_with(loop: ast.For, event) -> bool:
-    """Is it made with settings that the loop runs through?"""
-    names = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-    return any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(event.node))
+    return "torch.optim.SGD" in made.names and not made.has_stars and made.argument("momentum", 2) is None

@@ -74,10 +74,13 @@ import ast
 
 from torchlint import Node, on_node
 
-# What nobody looks at without calling it, whoever has it.
-ALWAYS = ("zero_grad", "backward")
-# What is called so by other objects too: the receiver must be known or sound like it.
-OF_OPTIMIZER = ("step",)
+# What happens not, of calls that are written without parentheses. The receiver of most must be known, or sound like it.
+OF_ALL = {"zero_grad": "no gradient is cleared", "backward": "no gradient is computed"}
+OF_OPTIMIZER = {"step": "no step is taken"}
+OF_MODULE = {"eval": "the model stays in train mode", "train": "the model stays in eval mode"}
+OF_MODULE |= dict.fromkeys(("cuda", "cpu", "half", "float"), "nothing happens")
+OF_TENSOR = dict.fromkeys(("item", "detach_", "update"), "nothing happens")
+OF_SCALER = {"update": "nothing happens"}
 OF_TORCH = (
     "torch.cuda.empty_cache",
     "torch.cuda.synchronize",
@@ -85,7 +88,6 @@ OF_TORCH = (
     "torch.distributed.barrier",
     "torch.distributed.destroy_process_group",
 )
-OF_MODULE = ("eval", "train", "cuda", "cpu", "half", "float")
 
 
 @on_node("Expr")
@@ -94,61 +96,47 @@ def as_a_statement(place: Node):
     if not isinstance(attribute, ast.Attribute):
         return
     if place.name(attribute) in OF_TORCH:
-        yield _finding(place, attribute, "is not called: nothing happens")
-        return
-    if _is_ours(place, attribute):
-        return
-    name = attribute.attr
-    if name in ALWAYS or (
-        name in OF_OPTIMIZER and (place.is_optimizer(attribute.value) or place.is_scheduler(attribute.value))
-    ):
-        effect = {"zero_grad": "no gradient is cleared", "backward": "no gradient is computed"}.get(
-            name, "no step is taken"
-        )
-    elif name in OF_MODULE and place.is_model(attribute.value):
-        effect = (
-            f"the model stays in {'train' if name == 'eval' else 'eval'} mode"
-            if name in ("eval", "train")
-            else "nothing happens"
-        )
-    elif name in ("item", "detach_", "update") and (
-        place.is_tensor(attribute.value) or name == "update" and place.kinds(attribute.value) == {"scaler"}
-    ):
-        effect = "nothing happens"
-    else:
-        return
-    yield _finding(place, attribute, f"is not called: {effect}")
+        yield _finding(place, attribute, "nothing happens")
+    elif (effect := _effect(place, attribute)) and not _is_ours(place, attribute):
+        yield _finding(place, attribute, effect)
+
+
+def _effect(place, attribute) -> str | None:
+    name, owner = attribute.attr, attribute.value
+    if name in OF_ALL:
+        return OF_ALL[name]
+    if name in OF_OPTIMIZER and (place.is_optimizer(owner) or place.is_scheduler(owner)):
+        return OF_OPTIMIZER[name]
+    if name in OF_MODULE and place.is_model(owner):
+        return OF_MODULE[name]
+    if name in OF_TENSOR and place.is_tensor(owner):
+        return OF_TENSOR[name]
+    return OF_SCALER[name] if name in OF_SCALER and place.kinds(owner) == {"scaler"} else None
 
 
 @on_node("Call", needs=".item")
 def as_an_argument(place: Node):
-    call = place.node
-    is_output = (
-        isinstance(call.func, ast.Name)
-        and call.func.id == "print"
-        or isinstance(call.func, ast.Attribute)
-        and call.func.attr == "append"
-    )
-    for argument in call.args if is_output else ():
-        if isinstance(argument, ast.Attribute) and argument.attr == "item" and place.is_tensor(argument.value):
-            yield _finding(place, argument, "is not called: this is the method, not the number")
+    is_output = place.word() == ("append" if isinstance(place.node.func, ast.Attribute) else "print")
+    for argument in place.node.args if is_output else ():
+        if _is_item(argument) and place.is_tensor(argument.value):
+            yield _finding(place, argument, "this is the method, not the number")
 
 
 @on_node("BinOp", "AugAssign", needs=".item")
 def as_a_number(place: Node):
     node = place.node
     for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,):
-        if (
-            isinstance(part, ast.Attribute)
-            and part.attr == "item"
-            and (place.is_tensor(part.value) or _sounds_like_a_loss(part.value))
-            and not _is_ours(place, part)
-        ):
-            yield _finding(place, part, "is not called: this is the method, not the number")
+        if _is_item(part) and not _is_ours(place, part):
+            if (
+                place.is_tensor(part.value)
+                or isinstance(part.value, ast.Name)
+                and part.value.id.lower().endswith("loss")
+            ):
+                yield _finding(place, part, "this is the method, not the number")
 
 
-def _sounds_like_a_loss(node) -> bool:
-    return isinstance(node, ast.Name) and node.id.lower().endswith("loss")
+def _is_item(node) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "item"
 
 
 def _is_ours(place, attribute) -> bool:
@@ -159,10 +147,10 @@ def _is_ours(place, attribute) -> bool:
     )
 
 
-def _finding(place, attribute, what: str):
-    text = f"{place.module.segment(attribute)}"
+def _finding(place, attribute, effect: str):
+    text = place.source(attribute)
     return place.finding(
-        f"`{text}` {what}",
+        f"`{text}` is not called: {effect}",
         help=f"write `{text}()`",
         fix=place.fix("call it", place.replace(attribute, f"{text}()"), applicability="unsafe"),
         at=attribute,

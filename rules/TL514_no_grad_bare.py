@@ -97,7 +97,7 @@ def as_a_context(place: Node):
             for origin in place.origins(guard)
         ]
         if names and all(name in GUARDS for name in names):
-            text = place.module.segment(guard)
+            text = place.source(guard)
             yield place.finding(
                 f"`with {text}:` raises: `{names[0]}` is not called",
                 help=f"write `with {text}():`",

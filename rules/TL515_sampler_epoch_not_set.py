@@ -154,13 +154,13 @@ from torchlint import Loop, on_loop
 in_tests = False
 
 _EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
-SAMPLERS = ("torch.utils.data.DistributedSampler",)
+SAMPLER = "torch.utils.data.DistributedSampler"
 
 
 @on_loop(needs="DistributedSampler|data.distributed")
 def check(loop: Loop):
     """An epoch loop: in each round something iterates over a loader whose sampler is a shuffling DistributedSampler."""
-    if not isinstance(loop.node, ast.For) or "accelerat" in loop.module.index.text:
+    if not isinstance(loop.node, ast.For) or loop.says("accelerat"):
         return
     told = _told(loop)
     if None in told:
@@ -168,56 +168,53 @@ def check(loop: Loop):
     for inner in loop.inner_iterations:
         if inner.no_grad or _EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
-        for sampler in _samplers(inner):
-            if sampler.node in told:
+        for sampler in (s for loader in inner.objects() for s in _samplers(loader)):
+            if sampler.node in told or not _shuffles(sampler):
                 continue
             yield loop.finding(
                 f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`",
                 help=f"call `sampler.set_epoch({_counter(loop) or 'epoch'})` first in this loop",
                 fix=_fix(loop, sampler),
                 notes=[loop.note(sampler, "the sampler is made here"), loop.note(inner, "iterated here")],
-                at=loop.node,
             )
             return
 
 
 def _told(loop) -> list:
     """The calls that make the samplers whose `set_epoch` this file calls; None stands for one that is not known."""
-    calls = loop.module.index.callers("set_epoch")
+    calls = loop.calls("set_epoch")
     if not calls:
-        return [None] if "set_epoch" in loop.module.index.text or loop.may_call("set_epoch") else []
+        return [None] if loop.says("set_epoch") or loop.may_call("set_epoch") else []
     if any(event.method == "set_epoch" and event.module is not loop.module for event in loop.events):
         return [None]
     found = []
     for call in calls:
-        on = call.func.value if isinstance(call.func, ast.Attribute) else call
-        if isinstance(on, ast.Attribute) and on.attr in ("sampler", "batch_sampler"):
-            made = [sampler for loader in loop.objects(on.value) for sampler in _made_for(loader)] or loop.objects(on)
-        else:
-            made = loop.objects(on)
-        found += [sampler.node if sampler.is_call(*SAMPLERS) else None for sampler in made] or [None]
+        on = call.receiver or call.node
+        made = loop.objects(on)
+        if call.word(on) in ("sampler", "batch_sampler") and isinstance(on, ast.Attribute):
+            made = [sampler for loader in loop.objects(on.value) for sampler in _samplers(loader)] or made
+        found += [sampler.node if sampler.is_call(SAMPLER) else None for sampler in made] or [None]
     return found
 
 
-def _samplers(inner):
-    """The shuffling distributed samplers of the loader that is iterated over."""
-    for made in inner.objects():
-        for sampler in _made_for(made):
-            if sampler.is_call(*SAMPLERS) and not sampler.has_stars:
-                shuffle = sampler.argument("shuffle", 3)
-                if shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True:
-                    yield sampler
-
-
-def _made_for(loader):
+def _samplers(loader):
     """What makes the sampler of a loader, itself or inside a BatchSampler."""
-    if not loader.is_call("torch.utils.data.DataLoader"):
-        return
-    argument, batches = loader.argument("sampler", 3), loader.argument("batch_sampler", 4)
-    yield from loader.objects(argument) if argument is not None else ()
-    for origin in loader.objects(batches) if batches is not None else ():
-        argument = origin.argument("sampler", 0) if origin.is_call("torch.utils.data.BatchSampler") else None
-        yield from origin.objects(argument) if argument is not None else ()
+    if loader.is_call("torch.utils.data.DataLoader"):
+        yield from _made_for(loader, "sampler", 3)
+        for batches in _made_for(loader, "batch_sampler", 4):
+            if batches.is_call("torch.utils.data.BatchSampler"):
+                yield from _made_for(batches, "sampler", 0)
+
+
+def _made_for(call, name, position):
+    argument = call.argument(name, position)
+    return call.objects(argument) if argument is not None else []
+
+
+def _shuffles(sampler) -> bool:
+    shuffle = sampler.argument("shuffle", 3)
+    always = shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True
+    return sampler.is_call(SAMPLER) and not sampler.has_stars and always
 
 
 def _counter(loop) -> str | None:
@@ -232,9 +229,5 @@ def _fix(loop, sampler):
         return None
     if isinstance(target, ast.Name) and sampler.function is not loop.function:
         return None
-    name = loop.module.segment(target)
-    return loop.fix(
-        "set the epoch",
-        loop.insert_before(loop.node.body[0], f"{name}.set_epoch({_counter(loop)})"),
-        applicability="unsafe",
-    )
+    line = f"{loop.source(target)}.set_epoch({_counter(loop)})"
+    return loop.fix("set the epoch", loop.insert_before(loop.node.body[0], line), applicability="unsafe")

@@ -178,7 +178,7 @@ in_tests = False
 def kept(place: Node):
     """`best = model.state_dict()`"""
     for kept in place.kept_states:
-        holder = place.module.segment(kept.holder)
+        holder = place.source(kept.holder)
         yield _finding(place, kept, f"`{holder}` holds references to the weights, and training changes them")
 
 
@@ -186,7 +186,7 @@ def kept(place: Node):
 def collected(place: Node):
     """`history.append(model.state_dict())`, `states[epoch] = model.state_dict()`"""
     for kept in place.collected_states:
-        holder = place.module.segment(kept.holder)
+        holder = place.source(kept.holder)
         message = f"each entry of `{holder}` refers to the same weights, and training changes them"
         yield _finding(place, kept, message, help="keep copies: `copy.deepcopy(…)` of the state")
 
@@ -200,6 +200,6 @@ def another_name(place: Node):
 
 
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
-    copied = place.replace(kept.value, f"copy.deepcopy({place.module.segment(kept.value)})")
+    copied = place.replace(kept.value, f"copy.deepcopy({place.source(kept.value)})")
     fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
     return place.finding(message, help=help, fix=fix, at=kept.state)

@@ -106,52 +106,44 @@ from torchlint import Node, on_node
 in_tests = False
 
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
+LEAVE_IT = ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
 
 
 @on_node("Assign", needs="parameters")
 def check(place: Node):
-    value = place.node.value
+    value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) != 1 or not _is_generator(place, value, 3):
         return
-    target = place.node.targets[0]
-    uses = [use for use in place.uses(target) if _exhausts(use)]
-    for first, later in _second_uses(place, uses):
-        text = place.module.segment(target)
+    first, later = next(_second_uses(place, [use for use in place.uses(target) if _exhausts(place, use)]), (None, None))
+    if later is not None:
+        text = place.source(target)
         yield place.finding(
             f"`{text}` is a generator and empty here: it has been used up",
             help=f"make it a list: `{text} = list(…)`",
             fix=place.fix(
-                "make it a list", place.replace(value, f"list({place.module.segment(value)})"), applicability="unsafe"
+                "make it a list", place.replace(value, f"list({place.source(value)})"), applicability="unsafe"
             ),
-            notes=[
-                place.note(value, "the generator is made here"),
-                *([place.note(first, "used up here")] if first is not later else []),
-            ],
+            notes=[place.note(value, "the generator is made here"), place.note(first, "used up here")],
             at=later,
         )
-        return
 
 
 def _second_uses(place, uses):
     """Pairs of a use and one that comes after it, or of a use with itself in the next round of a loop."""
     for i, later in enumerate(uses):
         for first in uses[:i]:
-            if _is_rebound(first):
-                continue
-            if place.may_follow(first, later) or place.starts_object(first) and not place.starts_object(later):
+            if not _is_rebound(place, first) and (
+                place.may_follow(first, later) or place.starts_object(first) and not place.starts_object(later)
+            ):
                 yield first, later
         if place.repeats(later):
             yield later, later
 
 
-def _is_rebound(use) -> bool:
+def _is_rebound(place, use) -> bool:
     """`params = list(params)` uses the generator up and gives the name something else."""
-    statement = use
-    while not isinstance(statement, ast.stmt):
-        statement = statement.up
-    return isinstance(statement, ast.Assign) and any(
-        ast.unparse(target) == ast.unparse(use) for target in statement.targets
-    )
+    statement = place.at(use).statement
+    return isinstance(statement, ast.Assign) and ast.unparse(use) in map(ast.unparse, statement.targets)
 
 
 def _is_generator(place, value, depth) -> bool:
@@ -161,13 +153,7 @@ def _is_generator(place, value, depth) -> bool:
         return _is_generator(place, value.generators[0].iter, depth - 1)
     if not isinstance(value, ast.Call):
         return False
-    word = (
-        value.func.attr
-        if isinstance(value.func, ast.Attribute)
-        else value.func.id
-        if isinstance(value.func, ast.Name)
-        else ""
-    )
+    word = place.word(value)
     if word in GENERATORS and isinstance(value.func, ast.Attribute):
         return place.is_model(value.func.value) and not place.is_ours(value)
     if word in ("filter", "map"):
@@ -175,18 +161,10 @@ def _is_generator(place, value, depth) -> bool:
     return word == "chain" and any(_is_generator(place, a, depth - 1) for a in value.args)
 
 
-def _exhausts(use: ast.AST) -> bool:
+def _exhausts(place, use: ast.AST) -> bool:
     """Is it an argument of a call, or iterated over?"""
     parent = use.up
     if isinstance(parent, ast.Call):
-        word = (
-            parent.func.attr
-            if isinstance(parent.func, ast.Attribute)
-            else parent.func.id
-            if isinstance(parent.func, ast.Name)
-            else ""
-        )
-        return use in parent.args and word not in ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
-    if isinstance(parent, ast.keyword):
-        return True
-    return isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is use or isinstance(parent, ast.Starred)
+        return use in parent.args and place.word(parent) not in LEAVE_IT
+    iterated = isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is use
+    return iterated or isinstance(parent, (ast.keyword, ast.Starred))

@@ -153,3 +153,20 @@ def test_a_finding_drops_notes_on_its_own_line():
         n.message
         for n in loop.finding("", notes=[loop.note(first, "here"), loop.note(second, "there")], at=first).notes
     ] == ["there"]
+
+
+def test_words_for_what_stands_around_and_in_a_place():
+    module = module_of(
+        "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def forward(self, x):\n        return self.head(x + 1)\n"
+        "class Plain:\n    def forward(self, x):\n        return use(x)\nuse(3)\n"
+    )
+    call = next(Call(Value(module, c)) for c in module.index.calls if ast.unparse(c.func) == "self.head")
+    assert call.word() == "head" and call.word(call.node.args[0]) == ""
+    assert call.names_in() == {"self", "x"} and call.quoted(call.node.args[0]) == "x + 1"
+    assert call.method_of.name == "Net" and call.in_forward
+    inner, top = call.calls("use")
+    assert inner.method_of.name == "Plain" and not inner.in_forward
+    assert top.method_of is None and not top.in_forward
+    assert [c.node for c in call.calls("use", inside=inner.method_of)] == [inner.node]
+    assert call.says("nowhere", "Plain") and not call.says("nowhere")
+    assert call.at(call.node.args[0]).short == "x + 1"

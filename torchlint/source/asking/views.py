@@ -22,6 +22,7 @@ from torchlint.source.answers.stale_parameters import Stale, changed_after, rebu
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
@@ -30,7 +31,7 @@ from torchlint.source.flow.numbers import number
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, has_stars, last_word, statement_of
+from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, last_word, statement_of
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import devices
 from torchlint.source.training.grads import requires_grad
@@ -64,7 +65,7 @@ class Place(Fixing):
     @property
     def text(self) -> str:
         """The source text."""
-        return self.module.segment(self.node)
+        return self.source(self.node)
 
     @property
     def short(self) -> str:
@@ -75,6 +76,33 @@ class Place(Fixing):
     def name(self, node: ast.AST | None = None) -> str | None:
         """The dotted name of an expression that means something of a library: `torch.nn.functional.relu`."""
         return external_name(self.value.at(node or self.node, ()))
+
+    def source(self, thing: ast.AST | Spot) -> str:
+        """The source of another node or place, as it is written."""
+        spot = self.value.at(thing, ()) if isinstance(thing, ast.AST) else thing
+        return spot.module.segment(spot.node)
+
+    def quoted(self, thing: ast.AST | Spot) -> str:
+        """The same in one line, for a message."""
+        return " ".join(self.source(thing).split())
+
+    def word(self, node: ast.AST | None = None) -> str:
+        """The word by which a thing or a call goes: `step` of `self.optimizer.step()`, `opt` of `self.opt`."""
+        node = node or self.node
+        return last_word(node.func if isinstance(node, ast.Call) else node)
+
+    def names_in(self, node: ast.AST | None = None) -> set[str]:
+        """The names that stand in it."""
+        return {name.id for name in self.inside(ast.Name, of=node)}
+
+    def says(self, *words: str) -> bool:
+        """Does one of these stand in the text of the file?"""
+        return any(map(self.module.index.says, words))
+
+    def calls(self, *words: str, inside: ast.AST | None = None) -> list[Call]:
+        """The calls that are written with one of these words at the end, `x.state_dict()`, in the file or in a node."""
+        found = self.module.index.calls_of(*words, inside=inside or self.module.tree)
+        return [self.at(call) for call in found]
 
     def inside(self, *kinds: type, of: ast.AST | None = None) -> Iterator[ast.AST]:
         """The nodes of some kinds in this node (or in another one of the file), itself included."""
@@ -133,9 +161,9 @@ class Place(Fixing):
         made = [instance_class(origin) for origin in objects(self.value.at(node, ()))]
         return any(owner is not None and bool(owner.method(name) or owner.attribute(name)) for owner in made)
 
-    def at(self, value: Value) -> Call:
-        """The view of another expression, in any file."""
-        return Call(value)
+    def at(self, thing: ast.AST | Value) -> Call:
+        """The view of another expression: of a node of this file, or of a value wherever it stands."""
+        return Call(self.value.at(thing, ()) if isinstance(thing, ast.AST) else thing)
 
     def is_ours(self, call: ast.Call) -> bool:
         """Does a call run code of the project?"""
@@ -190,6 +218,18 @@ class Place(Fixing):
         return enclosing_function(self.node)
 
     @property
+    def method_of(self) -> ast.ClassDef | None:
+        """The class in a method of which it stands."""
+        function = self.function
+        return enclosing_class(function) if function is not None else None
+
+    @property
+    def in_forward(self) -> bool:
+        """Does it stand in the `forward` of a module?"""
+        owner = self.method_of if getattr(self.function, "name", "") == "forward" else None
+        return owner is not None and class_info(self.module, owner).is_module
+
+    @property
     def statement(self) -> ast.stmt:
         return statement_of(self.node)
 
@@ -204,10 +244,6 @@ class Place(Fixing):
         records.
         """
         return list(evaluations_with_graph(self.module, self.node))
-
-    def short_of(self, value: Value) -> str:
-        """The source of an expression in whichever file it stands, in one line."""
-        return " ".join(value.module.segment(value.node).split())
 
     # What a rule makes of it
 
@@ -327,7 +363,7 @@ class Call(Place):
     @property
     def may_be_frozen(self) -> bool:
         """Does the file freeze parameters? Which ones is not followed."""
-        return any(map(self.module.index.says, ("requires_grad_(False)", "requires_grad = False")))
+        return self.says("requires_grad_(False)", "requires_grad = False")
 
     @property
     def changed_in_sequence(self) -> list[tuple[ast.Call, ast.Call]]:
@@ -413,8 +449,7 @@ class Call(Place):
     @property
     def is_double_precision_file(self) -> bool:
         """Does the file want float64 somewhere?"""
-        words = (".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor")
-        return any(map(self.module.index.says, words))
+        return self.says(".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor")
 
     @property
     def has_stars(self) -> bool:
