@@ -27,6 +27,7 @@ class Work:
     OPERATION = 30  # one operation of torch on tensors without data
     NEW = 60  # one whose answer is not known from the same run
     WRITE = 250  # one that writes what others read
+    FUNCTION = 15  # of the program, called
     CALL = 3  # of a torch function around it
     REPLAY = 300  # trying a refused operation on real zeros
     PART = 3  # one module, parameter or buffer that is walked through

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from torchlint.shapes.core.budget import work
+from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, Stop, unknown_in
 from torchlint.shapes.language import statements
 from torchlint.shapes.language.expressions import expression
@@ -40,11 +40,11 @@ class Code:
         self.only_named = [a.arg for a in arguments.kwonlyargs]
         self.rest = arguments.vararg.arg if arguments.vararg else None
         self.named_rest = arguments.kwarg.arg if arguments.kwarg else None
-        self.doc = None if isinstance(node, ast.Lambda) else ast.get_docstring(node, clean=False)
         self.path = scope.program.path
         self.place = scope.place(node)
         self.doc = None if isinstance(node, ast.Lambda) else ast.get_docstring(node)
         self.parent = scope
+        self.running = 0  # calls of it that have not returned
         self._names = {*self.positional, *self.only_named}
         self._run: Callable[[Frame], Any] | None = None
         self._generator = False
@@ -159,7 +159,7 @@ class Closure:
         machine = self.frame.machine
         if unknown_in(args) is None and (machine.budget.depth < 3 * RECURSION or not any(map(machine.is_tensor, args))):
             return False
-        return sum(code is self.code for code, _ in machine.stack) >= RECURSION
+        return self.code.running >= RECURSION
 
     def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Run the body."""
@@ -168,11 +168,13 @@ class Closure:
         frame = Frame(self.bind(args, kwargs), self.frame, self.frame.globals, machine, code)
         budget = machine.budget
         budget.spend(2)
+        work.spend(Work.FUNCTION)
         if budget.depth >= RECURSION and self._recurs(args):
             return machine.changes.recursion(args)
         if budget.depth >= budget.DEPTH:
             raise Exhausted("its functions call each other too deeply")
         budget.depth += 1
+        code.running += 1
         caller = machine.place
         machine.stack.append((code, caller))
         machine.entered.add(code.node)
@@ -192,6 +194,7 @@ class Closure:
             raise
         finally:
             budget.depth -= 1
+            code.running -= 1
             machine.stack.pop()
             machine.place = caller
 
@@ -245,7 +248,6 @@ def compile_function(node, scope: Scope) -> Callable[[Frame], Any]:
         function.__name__ = code.name
         function.__qualname__ = code.name if frame.code is None else f"{frame.code.name}.{code.name}"
         function.__module__ = frame.globals.get("__name__")
-        function.__doc__ = code.doc
         function.__doc__ = code.doc
         return function
 

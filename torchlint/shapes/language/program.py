@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
+from torchlint.columns import Columns, lines_with_ends
 from torchlint.finding import Span
 from torchlint.shapes.core.budget import Work
 
@@ -24,24 +26,36 @@ class Program:
         self.tree = tree
         self.watch = watch
         self.body = None
-        self._ascii = text.isascii()
-        self._lines = None if self._ascii else text.splitlines()
+        self._columns = None if text.isascii() else Columns(lines_with_ends(text))
 
     def span(self, node: ast.AST) -> Span:
         end = node.end_lineno or node.lineno
-        if self._ascii:
+        if self._columns is None:
             return Span(node.lineno, node.col_offset + 1, end, node.end_col_offset + 1)
-        return Span(
-            node.lineno, self._column(node.lineno, node.col_offset), end, self._column(end, node.end_col_offset)
-        )
+        column, end_column = self._columns.of(node.lineno, node.col_offset), self._columns.of(end, node.end_col_offset)
+        return Span(node.lineno, column, end, end_column)
 
     def place(self, node: ast.AST) -> Place:
         return (self.path, self.span(node))
 
-    def _column(self, line: int, offset: int) -> int:
-        if line > len(self._lines):
-            return offset + 1
-        return len(self._lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
+    @cached_property
+    def expressions(self) -> dict[int, list[ast.expr]]:
+        """The expressions that begin in a line, the outermost first."""
+        found: dict[int, list[ast.expr]] = defaultdict(list)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.expr):
+                found[node.lineno].append(node)
+        return dict(found)
+
+    @cached_property
+    def calls_of_names(self) -> dict[str, list[ast.Call]]:
+        """The calls that are assigned to a variable alone, in the order of their lines."""
+        found: dict[str, list[ast.Call]] = defaultdict(list)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+                if isinstance(node.targets[0], ast.Name):
+                    found[node.targets[0].id].append(node.value)
+        return {name: sorted(calls, key=lambda call: call.lineno) for name, calls in found.items()}
 
 
 KEPT = 8_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more
@@ -230,11 +244,4 @@ def node_at(place: Place) -> ast.AST | None:
     program = source_of(place[0])
     if program is None:
         return None
-    for node in ast.walk(program.tree):
-        if (
-            getattr(node, "lineno", 0) == place[1].line
-            and isinstance(node, ast.expr)
-            and program.span(node) == place[1]
-        ):
-            return node
-    return None
+    return next((node for node in program.expressions.get(place[1].line, ()) if program.span(node) == place[1]), None)

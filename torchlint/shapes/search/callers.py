@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import ast
 import os
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from torchlint.shapes.core import standins
@@ -39,8 +41,8 @@ class Callers:
             return
         seen = 0
         for program, names in self._files(kind):
-            for call in ast.walk(program.tree):
-                if isinstance(call, ast.Call) and _last_word(call.func) == kind.__name__ and seen < _SITES:
+            for call in _Sites.of(program).calls[kind.__name__]:
+                if seen < _SITES:
                     found = self._evaluated(call, initialiser.code, program, names)
                     if found:
                         seen += 1
@@ -51,7 +53,7 @@ class Callers:
         initialiser = functions.closure_of(getattr(kind, "__init__", None))
         found = None
         for program, _ in self._files(kind) if initialiser is not None else ():
-            for call in _constructions(program.tree, kind.__name__):
+            for call in _Sites.of(program).constructions[kind.__name__]:
                 given = {*initialiser.code.positional[1 : 1 + len(call.args)], *(k.arg for k in call.keywords)}
                 if not any(isinstance(a, ast.Starred) for a in call.args) and None not in given and not given & names:
                     return True
@@ -62,10 +64,10 @@ class Callers:
         """The functions and classes, at the top of a file, in whose bodies the class is named."""
         seen = 0
         for program, names in self._files(kind):
-            for node in program.tree.body:
-                if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name != kind.__name__ and seen < _SITES:
+            for node in _Sites.of(program).users[kind.__name__]:
+                if node.name != kind.__name__ and seen < _SITES:
                     maker = names.get(node.name)
-                    if type(maker) is not Unknown and maker is not None and _names_it(node, kind.__name__):
+                    if type(maker) is not Unknown and maker is not None:
                         seen += 1
                         yield maker
 
@@ -138,21 +140,33 @@ def _stem(path: str) -> str:
     return os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path).removesuffix(".py")
 
 
-def _constructions(tree: ast.Module, name: str) -> Iterator[ast.Call]:
-    """The calls of a class, also as the base of others."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _last_word(node.func) == name:
-            yield node
-        elif isinstance(node, ast.ClassDef) and any(_last_word(base) == name for base in node.bases):
-            yield from (n for n in ast.walk(node) if isinstance(n, ast.Call) and _last_word(n.func) == "__init__")
+class _Sites:
+    """Where a file uses names as one uses classes, found in one walk for all of them."""
+
+    def __init__(self, tree: ast.Module):
+        self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        self.constructions: defaultdict[str, list[ast.Call]] = defaultdict(list)  # also as the base of others
+        self.users: defaultdict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)  # other than as a base
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                name = _last_word(node.func)
+                self.calls[name].append(node)
+                self.constructions[name].append(node)
+            elif isinstance(node, ast.ClassDef):
+                starts = [n for n in ast.walk(node) if isinstance(n, ast.Call) and _last_word(n.func) == "__init__"]
+                for base in {_last_word(base) for base in node.bases}:
+                    self.constructions[base] += starts
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                inside = [n for part in node.body for n in ast.walk(part)]
+                for name in {_last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
+                    self.users[name].append(node)
+
+    @staticmethod
+    @lru_cache(maxsize=8)
+    def of(program: Program) -> _Sites:
+        return _Sites(program.tree)
 
 
 def _last_word(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _names_it(node: ast.FunctionDef | ast.ClassDef, name: str) -> bool:
-    """Whether a body uses the name other than as a base class."""
-    return any(
-        isinstance(n, (ast.Name, ast.Attribute)) and _last_word(n) == name for part in node.body for n in ast.walk(part)
-    )

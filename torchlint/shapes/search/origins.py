@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from typing import Any
 
 import torch
@@ -52,9 +53,6 @@ def advice_for_backward(text: str, texts: Written) -> str:
 def _made(failure: Failure, name: str) -> ast.Call | None:
     """The call whose result a variable has where something failed: the last one above that is assigned to it."""
     source = program.source_of(failure.place[0]) if name.isidentifier() else None
-    found = None
-    for node in ast.walk(source.tree) if source is not None else ():
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.lineno < failure.place[1].line:
-            if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
-                found = node.value if found is None or found.lineno < node.lineno else found
-    return found
+    above = source.calls_of_names.get(name, []) if source is not None else []
+    last = bisect_left(above, failure.place[1].line, key=lambda call: call.lineno)
+    return above[last - 1] if last else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+from torchlint.columns import Columns
 from torchlint.finding import Note, Span
 from torchlint.project import Project, View
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, within
@@ -108,7 +108,7 @@ class Module:
         self.world = world
         self.path = index.path
         self.tree = index.tree
-        self._inner_bytes: dict[int, list[int]] = {}  # of lines that are not ASCII: the bytes that begin no character
+        self._columns = Columns(index.lines)
 
     def __repr__(self) -> str:
         return f"<Module {self.path}>"
@@ -127,18 +127,10 @@ class Module:
         """Where a node stands, in code points."""
         return Span(
             node.lineno,
-            self._column(node.lineno, node.col_offset),
+            self._columns.of(node.lineno, node.col_offset),
             node.end_lineno,
-            self._column(node.end_lineno, node.end_col_offset),
+            self._columns.of(node.end_lineno, node.end_col_offset),
         )
-
-    def _column(self, line: int, offset: int) -> int:
-        text = self.index.lines[line - 1] if line <= len(self.index.lines) else ""
-        if text.isascii():
-            return offset + 1
-        if line not in self._inner_bytes:
-            self._inner_bytes[line] = [i for i, byte in enumerate(text.encode()) if byte & 0xC0 == 0x80]
-        return offset + 1 - bisect_left(self._inner_bytes[line], offset)
 
     def segment(self, node: ast.AST) -> str:
         """The source text of a node."""

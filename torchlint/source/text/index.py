@@ -8,7 +8,6 @@ each time would be quadratic.
 from __future__ import annotations
 
 import ast
-import io
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from itertools import count
 from operator import attrgetter
 from typing import Any
 
+from torchlint.columns import lines_with_ends
 from torchlint.source.text.parse import parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -86,7 +86,7 @@ class Index:
         self.text = text
         self.path = path
         self.tree = tree or parse(text)
-        self.lines = list(io.StringIO(text, newline=""))  # str.splitlines would also split at form feeds
+        self.lines = lines_with_ends(text)
         self.calls: list[ast.Call] = []
         self.by_kind: dict[type, list[ast.AST]] = defaultdict(list)
         self.stars: list[ast.ImportFrom] = []
