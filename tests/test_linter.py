@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 from effort import calls_of
 
@@ -317,3 +320,22 @@ def test_the_value_is_named_and_not_the_layer_that_made_it(last, code, words):
     text = f"import torch\nfrom torch import nn\nx, y = load()\nnet = nn.Sequential(nn.Linear(4, 3), {last})\n{code}\n"
     (finding,) = lint(text, "train.py", Settings(dry_run=False)).findings
     assert words in finding.message
+
+
+def test_what_a_notebook_shows_of_another_file_is_in_no_cell(tmp_path):
+    (tmp_path / "trying.py").write_text(
+        "import torch\n\ndef evaluate(net, loader):\n    with torch.no_grad():\n        return [net(x) for x in loader]\n"
+    )
+    cells = [
+        "import torch\nfrom torch import nn\nfrom trying import evaluate\nnet = nn.Sequential(nn.Linear(3, 3), nn.Dropout())",
+        "net.train()\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)",
+        "for x in loader:\n    optimizer.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\nwith torch.no_grad():\n    net.scores(x)\nevaluate(net, loader)",
+    ]
+    notebook = {
+        "cells": [{"cell_type": "code", "source": cell, "metadata": {}, "outputs": []} for cell in cells],
+        "metadata": {"language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    found = lint(json.dumps(notebook), tmp_path / "a.ipynb", TEXT_WORLD).findings
+    assert [(f.code, os.path.basename(f.path), f.cell, f.span.line) for f in found] == [("TL503", "trying.py", None, 5)]

@@ -253,7 +253,9 @@ def _lint_notebook(
     outcome = _lint_module(notebook.text, path, settings, project, rules, hints, strict)
     raised = {code for code, rule in rules.items() if any(trigger.kind == "error" for trigger in rule.triggers)}
     findings = [
-        f for f in map(notebook.to_cell, outcome.findings) if f.code not in raised or f.cell not in notebook.failing
+        f
+        for f in (notebook.to_cell(f) if f.path == path else f for f in outcome.findings)
+        if f.code not in raised or f.cell not in notebook.failing
     ]
     findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))

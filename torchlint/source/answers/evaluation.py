@@ -86,6 +86,8 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             if model is None or key in seen or not trace.evaluates(event, model):
                 continue
             switch = trace.train_mode(event, model)
+            if switch is True and event.module is not module:
+                continue  # who switches it there, only its own file says
             if switch is not None:
                 seen.add(key)
                 yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
