@@ -241,20 +241,11 @@ import ast
 
 from torchlint import SCALED, Call, on_call
 
-SOFTMAX = (
-    "torch.softmax",
-    "torch.nn.functional.softmax",
-    ".softmax",
-    "torch.nn.Softmax()",
-    "torch.nn.Softmax2d()",
-    "torch.special.softmax",
-)
-
 
 @on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="softmax|Softmax|exp(")
 def check(call: Call):
     for origin in call.argument_origins("input", 0, SCALED):
-        if not (origin.is_call(*SOFTMAX) or is_by_hand(origin)) or origin.asks_mode or call.excludes(origin):
+        if not (origin.does("softmax") or is_by_hand(origin)) or origin.asks_mode or call.excludes(origin):
             continue
         yield call.finding(
             f"cross entropy is given probabilities: `{call.called(origin, 'input', 0)}` has applied softmax, and the loss applies it"
@@ -280,8 +271,4 @@ def is_by_hand(origin: Call) -> bool:
         return False
     summed = total.args[0] if origin.name(total.func) == "torch.sum" and total.args else total.func.value
     powers = origin.origins(node.left)
-    return (
-        ast.unparse(summed) == ast.unparse(node.left)
-        and bool(powers)
-        and all(p.is_call("torch.exp", ".exp") for p in powers)
-    )
+    return ast.unparse(summed) == ast.unparse(node.left) and bool(powers) and all(p.does("exp") for p in powers)

@@ -56,8 +56,6 @@ other = F.binary_cross_entropy(torch.sigmoid(logits), y)
 
 from torchlint import SCALED, Call, on_call
 
-SIGMOID = ("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()", "torch.special.expit")
-
 
 @on_call(
     "torch.nn.functional.binary_cross_entropy_with_logits",
@@ -66,7 +64,7 @@ SIGMOID = ("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn
 )
 def check(call: Call):
     for origin in call.argument_origins("input", 0, SCALED):
-        if origin.is_call(*SIGMOID) and not origin.asks_mode and not call.excludes(origin):
+        if origin.does("sigmoid") and not origin.asks_mode and not call.excludes(origin):
             direct = origin.node is call.argument("input", 0)
             yield call.finding(
                 f"binary cross entropy with logits is given probabilities: `{call.called(origin, 'input', 0)}` has applied the sigmoid,"

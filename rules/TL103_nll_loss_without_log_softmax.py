@@ -49,36 +49,19 @@ loss = F.gaussian_nll_loss(z, y, y)
 ```
 """
 
-from torchlint import Call, on_call
+from torchlint import Call, named_of, on_call
 
-PROBABILITIES = (
-    "torch.softmax",
-    "torch.nn.functional.softmax",
-    ".softmax",
-    "torch.nn.Softmax()",
-    "torch.sigmoid",
-    "torch.nn.functional.sigmoid",
-    ".sigmoid",
-    "torch.nn.Sigmoid()",
-)
-LOGITS = (
-    "torch.nn.Linear()",
-    "torch.nn.LazyLinear()",
-    "torch.nn.Conv2d()",
-    "torch.nn.ReLU()",
-    "torch.nn.functional.relu",
-    "torch.relu",
-)
+LOGITS = named_of("relu") | {"torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv2d()"}
 
 
 @on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
 def check(call: Call):
     origins = call.argument_origins("input", 0)
-    wrong = [o for o in origins if o.is_call(*PROBABILITIES, *LOGITS)]
+    wrong = [o for o in origins if o.does("softmax", "sigmoid") or o.is_call(*LOGITS)]
     if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
         return
     origin = wrong[0]
-    probabilities = origin.is_call(*PROBABILITIES)
+    probabilities = origin.does("softmax", "sigmoid")
     fix = None
     if not probabilities and call.is_call("torch.nn.functional.nll_loss") and not call.has_stars:
         prefix = call.text.split("(")[0]

@@ -32,6 +32,10 @@ p = torch.softmax(logits, dim=1)
 loss = -torch.log(p[torch.arange(len(y)), y]).mean()  # TL105
 loss = -p.gather(1, y.unsqueeze(1)).squeeze(1).log().mean()  # TL105
 ```
+```python bad
+p = torch.softmax(logits, dim=1)
+loss = -torch.log(p.half()).mean() - p.clone().log().mean() - torch.log(p.expand(2, 4, 3)).mean()  # TL105, TL105, TL105
+```
 ```python good
 p = torch.softmax(logits, dim=1)
 positive = torch.log(p[p > 0])
@@ -67,12 +71,12 @@ def test_nll():
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import SAME_NUMBERS, Call, named, on_call
 
 in_tests = False
 
-SOFTMAX = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
-SIGMOID = ("torch.sigmoid", "torch.nn.functional.sigmoid", ".sigmoid", "torch.nn.Sigmoid()")
+# Also those that are picked by their places; a mask may pick the positive ones.
+SAME = SAME_NUMBERS | named("picks")
 STABLE = {
     "torch.softmax": ("log_softmax", "F.log_softmax"),
     "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
@@ -90,8 +94,8 @@ def check(call: Call):
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
     )
     for origin in picked_from(call, argument.right if complement else argument):
-        softmax = origin.is_call(*SOFTMAX)
-        if (softmax and not complement) or origin.is_call(*SIGMOID):
+        softmax = origin.does("softmax")
+        if (softmax and not complement) or origin.does("sigmoid"):
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
             called = call.called(origin, "input", 0)
             called = f"1 - {called}" if complement and called == origin.short else called
@@ -106,9 +110,7 @@ def check(call: Call):
 
 
 def picked_from(call: Call, argument: ast.expr):
-    """Where the probabilities come from, also those that are picked by place, as `p[range(n), y]`; a mask may pick the
-    positive ones.
-    """
+    """Where the probabilities come from, also those of `p[range(n), y]`."""
     for origin in call.origins(argument, SAME):
         if isinstance(origin.node, ast.Subscript) and isinstance(origin.node.slice, ast.Tuple):
             yield from origin.origins(origin.node.value, SAME)
@@ -139,12 +141,6 @@ def handles_infinity(call: Call) -> bool:
         and u.up.attr in words
         for u in users
     )
-
-
-SAME = frozenset(
-    ".to .cuda .cpu .float .squeeze .unsqueeze .view .reshape .contiguous .transpose .permute .flatten .gather"
-    " torch.gather".split()
-)
 
 
 def fused(call: Call, origin: Call, argument: ast.expr):

@@ -49,33 +49,9 @@ f = (torch.relu(scores) + 1e-6) / (torch.relu(scores) + 1e-6).sum()
 
 import ast
 
-from torchlint import Call, Node, on_call, on_node
+from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
 
-RELU = (
-    "torch.relu",
-    "torch.nn.functional.relu",
-    ".relu",
-    "torch.nn.ReLU()",
-    "torch.nn.functional.relu6",
-    "torch.nn.ReLU6()",
-    ".relu_",
-)
-REDUCTIONS = (
-    "torch.sum",
-    ".sum",
-    "torch.norm",
-    ".norm",
-    "torch.linalg.norm",
-    "torch.linalg.vector_norm",
-    ".mean",
-    "torch.mean",
-    ".amax",
-    ".prod",
-)
-SHAPES = frozenset(
-    ".view .reshape .flatten .squeeze .unsqueeze .contiguous .transpose .permute torch.flatten .expand [] .square .pow"
-    " .to .float".split()
-)
+SHAPES = SAME_NUMBERS | {"[]", ".square", ".pow"}
 
 
 @on_node("BinOp", needs="relu|ReLU|clamp")
@@ -95,11 +71,11 @@ def judge(place, denominator: ast.expr):
     if any(place.names_in(test) & place.names_in(denominator) for test, _ in place.tests):
         return
     for origin in place.origins(denominator, SHAPES):
-        if not origin.is_call(*REDUCTIONS):
+        if not origin.does("sum", "mean", "norm", "vector_norm", "amax", "prod"):
             continue
         summed = origin.argument("input", 0)
         made = origin.origins(summed, SHAPES) if summed is not None else []
-        if made and all(o.is_call(*RELU) for o in made):
+        if made and all(o.does("relu", "relu6") for o in made):
             text = place.quoted(denominator)
             yield place.finding(
                 f"`{text if len(text) < 50 else 'the denominator'}` is 0 where the ReLU has cut everything off: the"

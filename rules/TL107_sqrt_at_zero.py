@@ -44,9 +44,8 @@ from torchlint import Call, on_call
 
 default = False
 
-SUMS = ("torch.sum", ".sum", "torch.mean", ".mean", ".pow", "torch.pow", "torch.square", ".square")
-SUMS += ("torch.var", ".var", ".prod", "torch.prod")
-LOSSES = ("torch.nn.functional.mse_loss", "torch.nn.functional.l1_loss", "torch.nn.MSELoss()", "torch.nn.L1Loss()")
+SUMS = "sum", "mean", "pow", "square", "var", "prod"
+LOSSES = "mse_loss", "l1_loss"
 
 
 @on_call("torch.sqrt", ".sqrt", unknown=True)
@@ -55,10 +54,8 @@ def check(call: Call):
     if argument is None or call.no_grad or call.requires_grad(argument) is False:
         return
     origins = call.origins(argument)
-    is_loss = bool(origins) and all(o.is_call(*LOSSES) for o in origins)  # of a prediction, whoever made it
-    if not is_loss and not (
-        call.requires_grad(argument) and origins and all(o.is_call(*SUMS, *LOSSES) for o in origins)
-    ):
+    is_loss = bool(origins) and all(o.does(*LOSSES) for o in origins)  # of a prediction, whoever made it
+    if not is_loss and not (call.requires_grad(argument) and origins and all(o.does(*SUMS, *LOSSES) for o in origins)):
         return
     text = call.source(argument)
     simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))

@@ -31,12 +31,7 @@ loss = F.cross_entropy(logits, target)
 
 import ast
 
-from torchlint import Node, on_node
-
-LOG_PROBABILITIES = ("torch.log_softmax", "torch.nn.functional.log_softmax", ".log_softmax", "torch.nn.LogSoftmax()")
-PROBABILITIES = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
-SAME = frozenset(".unsqueeze .squeeze .view .reshape .float .to .cuda .cpu .type torch.unsqueeze".split())
-INDICES = ("torch.randint", ".long", ".argmax", "torch.argmax")
+from torchlint import SAME_NUMBERS, Node, on_node
 
 
 @on_node("BinOp", needs=("oftmax", "long|argmax|randint"))
@@ -56,18 +51,18 @@ def check(place: Node):
 
 def is_log_probability(place: Node, node: ast.expr) -> bool:
     for origin in place.origins(node):
-        if origin.is_call(*LOG_PROBABILITIES):
+        if origin.does("log_softmax"):
             return True
-        if origin.is_call("torch.log", ".log"):
+        if origin.does("log"):
             inner = origin.argument("input", 0)
-            if inner is not None and any(o.is_call(*PROBABILITIES) for o in origin.origins(inner)):
+            if inner is not None and any(o.does("softmax") for o in origin.origins(inner)):
                 return True
     return False
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
-    origins = place.origins(node, SAME)
-    return bool(origins) and all(o.is_call(*INDICES) and not is_mask(o) for o in origins)
+    origins = place.origins(node, SAME_NUMBERS)
+    return bool(origins) and all(o.does("randint", "long", "argmax") and not is_mask(o) for o in origins)
 
 
 def is_mask(origin) -> bool:

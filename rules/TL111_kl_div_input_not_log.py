@@ -26,14 +26,13 @@ loss = F.kl_div((F.softmax(student, dim=1) + 1e-8).log(), F.softmax(teacher, dim
 
 from torchlint import Call, on_call
 
-PROBABILITIES = ("torch.softmax", "torch.nn.functional.softmax", ".softmax", "torch.nn.Softmax()")
 LOGARITHM = {"torch.softmax": "torch.log_softmax", "torch.nn.functional.softmax": "F.log_softmax"}
 
 
 @on_call("torch.nn.functional.kl_div", "torch.nn.KLDivLoss()", needs="softmax|Softmax")
 def check(call: Call):
     for origin in call.argument_origins("input", 0):
-        if origin.is_call(*PROBABILITIES) and not call.excludes(origin):
+        if origin.does("softmax") and not call.excludes(origin):
             yield call.finding(
                 f"KL divergence is given probabilities by `{call.called(origin, 'input', 0)}` where it expects their logarithm",
                 help="apply `log_softmax` to the first argument",

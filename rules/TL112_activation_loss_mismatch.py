@@ -55,14 +55,12 @@ from torchlint import Call, on_call
 
 default = False
 
-RELU = ("torch.relu", "torch.nn.functional.relu", ".relu", "torch.nn.ReLU()")
-
 
 @on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="relu|ReLU")
 def relu_before_cross_entropy(call: Call):
     origins = call.argument_origins("input", 0)
     for origin in origins:
-        if all(o.is_call(*RELU) for o in origins) and not call.excludes(origin):  # of several, the program chooses
+        if all(o.does("relu") for o in origins) and not call.excludes(origin):  # of several, the program chooses
             yield call.finding(
                 f"`{call.called(origin, 'input', 0)}` cuts off negative scores before cross entropy",
                 help="give the loss the raw scores",

@@ -160,11 +160,9 @@ bands = Filters()(torch.tensor(signal)).cpu().numpy()
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import SAME_NUMBERS, Call, on_call
 
-SAME = frozenset(
-    ".to .cuda .cpu .half .float .permute .transpose .view .reshape .squeeze .unsqueeze .contiguous .type [] ".split()
-)
+SAME = SAME_NUMBERS | {"[]"}
 
 
 @on_call(".numpy", "numpy.array", "numpy.asarray", needs="numpy", without="force", unknown=True)

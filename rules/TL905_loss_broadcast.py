@@ -168,47 +168,14 @@ class Regression(nn.Module):
 ```
 """
 
-from torchlint import on_op
+from torchlint import named, named_of, on_op, words
 
 # What leaves the numbers of a layer where they are, and the tests of a loss by hand.
-_POINTWISE = {
-    "relu",
-    "sigmoid",
-    "tanh",
-    "softplus",
-    "leaky_relu",
-    "gelu",
-    "elu",
-    "dropout",
-    "exp",
-    "clamp",
-    "contiguous",
-    "to",
-    "float",
-    "double",
-    "cuda",
-    "cpu",
-    "clone",
-}
+_POINTWISE = words(named("pointwise", but="broadcasts") | named("clips") | named_of("dropout"))
 _WITHOUT_AXIS = {"squeeze", "flatten", "view", "reshape", "getitem", "select", "ravel"}
 _POSITIVE = {"pow", "square", "abs", "mul"}
 _LAYERS = {"linear", "bilinear", "addmm", "matmul", "conv1d"}
-_DATA = {
-    "randn",
-    "rand",
-    "zeros",
-    "ones",
-    "tensor",
-    "as_tensor",
-    "from_numpy",
-    "randint",
-    "arange",
-    "linspace",
-    "full",
-    "cat",
-    "stack",
-    "index_select",
-}
+_DATA = words(named("creates") | named("joins") | named_of("as_tensor", "index_select"))
 
 
 @on_op(

@@ -81,6 +81,33 @@ def probe(word: str, home: str) -> Said | None:
         return Said([first, *(shown for shown in more if shown is not None)])
 
 
+def backward_after_a_change(word: str, home: str, kept: str) -> str | None:
+    """What torch says to a backward after the first tensor (or the result) of a function was changed in place."""
+    called = function(word, home)
+    for make in [RECIPES.get(f"{home}.{word}") or RECIPES.get(word) or PATTERNS[0], *PATTERNS]:
+        args = make()
+        leaf = next(iter(_floats(args)), None)
+        if leaf is None:
+            continue
+        x = leaf.requires_grad_() * 1
+        try:
+            with warnings.catch_warnings(), torch.enable_grad():
+                warnings.simplefilter("ignore")
+                results = [r for r in _flat(called(*_replaced(args, leaf, x))) if r.requires_grad]
+                (x if kept == "input" else results[0]).mul_(1)
+        except Exception:
+            continue
+        try:
+            sum(_weighed(r) for r in results).backward()
+        except RuntimeError as error:
+            return str(error)
+    return None
+
+
+def _replaced(args: tuple, old: torch.Tensor, new: torch.Tensor) -> tuple:
+    return tuple(new if a is old else [new if e is old else e for e in a] if isinstance(a, list) else a for a in args)
+
+
 def layer(name: str) -> Said | None:
     """What a call of a layer shows; `weights` if it has any. None where nothing is known to make one with."""
     if name not in LAYERS:

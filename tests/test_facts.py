@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchlint import facts
-from torchlint.facts.fact import Fact, read
+from torchlint.facts.rows import Fact, read
 
 TESTED_WITH = "2.13"  # the torch whose names and behaviour the table gives
 of_this_torch = pytest.mark.skipif(
@@ -163,15 +163,42 @@ def _parameters(value) -> tuple[str, ...]:
 
 
 @of_this_torch
-def test_what_may_be_a_view_is_one_where_nothing_has_to_change() -> None:
+def test_what_may_be_a_view_or_the_tensor_itself_is_so_where_nothing_has_to_change() -> None:
     x = torch.ones(2, 3)
     same = {"reshape": ((2, 3),), "reshape_as": (x,), "to": (torch.float32,), "type": (torch.float32,), "type_as": (x,)}
     for fact in facts.FACTS.values():
         if fact.may_view and fact.home in ("torch", ".") and f".{fact.word}" not in NOT_CALLED:
-            given = same.get(fact.word, ())
             dtype = getattr(torch, fact.word, None)
-            one = x.to(dtype) if isinstance(dtype, torch.dtype) else x[0] if fact.word in ("flatten", "ravel") else x
-            assert probe.function(fact.word, fact.home)(one, *given).data_ptr() == one.data_ptr(), fact
+            given = x.to(dtype) if isinstance(dtype, torch.dtype) else x[0] if fact.word in ("flatten", "ravel") else x
+            made = probe.function(fact.word, fact.home)(given, *same.get(fact.word, ()))
+            assert made.data_ptr() == given.data_ptr() and (made is given) == fact.itself, fact
+
+
+@of_this_torch
+def test_sizes_and_rows() -> None:
+    for spelling in facts.named("of_sizes"):
+        assert getattr(torch, spelling.removeprefix("torch."))(2, 3).shape == (2, 3), spelling
+    for spelling in facts.named("row"):
+        name = spelling.removeprefix("torch.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert getattr(torch, name)(*probe.sizes_for(name)).dim() == 1, spelling
+
+
+@of_this_torch
+def test_locked_views_and_no_others_cannot_be_changed_in_place() -> None:
+    for spelling, fact in facts.FACTS.items():
+        if fact.view and fact.gives == "tensors":
+            x = torch.ones(4, 4, 4, requires_grad=True) * 1
+            pieces = probe.function(fact.word, fact.home)(
+                x, *(() if fact.word == "unbind" else ([2, 2],) if "sizes" in fact.word else (2,))
+            )
+            try:
+                pieces[0].mul_(2)
+                refused = False
+            except RuntimeError:
+                refused = True
+            assert refused == fact.locked, spelling
 
 
 @of_this_torch
@@ -185,6 +212,20 @@ def test_methods_of_a_module_return_it() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 assert called(*given.get(fact.word, ()), **options) is layer, fact.word
+
+
+@of_this_torch
+@pytest.mark.parametrize("kept", ["input", "output"])
+def test_what_is_kept_cannot_be_changed_before_backward(kept: str) -> None:
+    """What `_saved_…` shows is what torch checks: it refuses the backward after a change."""
+    quiet = {}
+    for spelling in facts.named(f"keeps_{kept}", but="in_place weights"):
+        fact = facts.FACTS[spelling]
+        if fact.home != "nn" and spelling not in NOT_CALLED and not (kept == "output" and fact.gives != "tensor"):
+            said = probe.backward_after_a_change(fact.word, fact.home, kept)
+            if said is None or "modified by an inplace operation" not in said and "only for real" not in said:
+                quiet[spelling] = said
+    assert quiet == {}
 
 
 def test_a_row_that_cannot_be_read_is_refused() -> None:

@@ -12,19 +12,24 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from typing import Any
 
+    from torchlint.facts import named, named_of, words
     from torchlint.finding import Edit, Finding, Fix, Note, Span
     from torchlint.linter import lint
     from torchlint.run import check
     from torchlint.source.asking.rounds import Loop, Round
     from torchlint.source.asking.structures import Change, ModuleClass
     from torchlint.source.asking.views import Call, Node, Origin
-    from torchlint.source.flow.flow import SCALED
+    from torchlint.source.flow.flow import SAME_NUMBERS, SCALED
     from torchlint.triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op, on_round
 
 _HOMES = {
     "lint": "linter",
     "check": "run",
+    "SAME_NUMBERS": "source.flow.flow",
     "SCALED": "source.flow.flow",
+    "named": "facts",
+    "named_of": "facts",
+    "words": "facts",
     "Span": "finding",
     "Edit": "finding",
     "Fix": "finding",

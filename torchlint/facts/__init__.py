@@ -5,7 +5,7 @@
     named_of("softmax")                  # torch.softmax, .softmax, torch.nn.Softmax(), …
 
 A spelling is what `Callee.name` says: `torch.relu`, `.relu` for a method, `.relu_` in place, `torch.nn.ReLU()` for the
-call of a layer. The rows are text in the files beside this one, one a line; `fact.py` says what each word means.
+call of a layer. The rows are text in the files beside this one, one a line; `rows.py` says what each word means.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torchlint.facts import (
     products,
     reducing,
 )
-from torchlint.facts.fact import Fact, described, read
+from torchlint.facts.rows import Fact, described, read
 
 FAMILIES = (pointwise, normalizing, reducing, products, arranging, comparing, creating, losses, plain, layers, modules)
 _ROWS = "\n".join(family.ROWS for family in FAMILIES)
@@ -60,6 +60,7 @@ def _said() -> dict[str, set[str]]:
     return found
 
 
+@cache
 def named_of(*functions: str) -> frozenset[str]:
     """All spellings of some functions, their layers and other names among them."""
     return frozenset(spelling for spelling, row in FACTS.items() if row.function in functions)

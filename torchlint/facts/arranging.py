@@ -7,10 +7,10 @@ argsort                 | torch .           | same_shape cuts
 as_strided              | torch . torch_ ._ | view
 as_strided_scatter      | torch .           | pointwise
 as_subclass             | .                 | same_numbers pointwise view
-atleast_1d              | torch             | same_numbers pointwise may_view
-atleast_2d              | torch             | same_numbers pointwise may_view
+atleast_1d              | torch             | same_numbers pointwise itself
+atleast_2d              | torch             | same_numbers pointwise itself
 atleast_3d              | torch             | same_numbers may_view
-bfloat16                | .                 | same_numbers pointwise may_view casts
+bfloat16                | .                 | same_numbers pointwise casts itself
 block_diag              | torch             | joins
 broadcast_tensors       | torch             | gives:tensors
 broadcast_to            | torch .           | same_numbers view
@@ -26,37 +26,37 @@ column_stack            | torch             | joins
 combinations            | torch             | keeps_input
 concat                  | torch             | as:cat
 concatenate             | torch             | as:cat
-conj                    | torch .           | pointwise may_view
-conj_physical           | torch . torch_ ._ | pointwise may_view
+conj                    | torch .           | pointwise itself
+conj_physical           | torch . torch_ ._ | pointwise itself
 constant_pad_nd         | torch             | same_rank
-contiguous              | .                 | same_numbers pointwise may_view own
+contiguous              | .                 | same_numbers pointwise own itself
 copy                    | ._                | same_shape
-cpu                     | .                 | same_numbers pointwise may_view moves
-cuda                    | .                 | same_numbers pointwise may_view moves
-dequantize              | torch .           | pointwise may_view
+cpu                     | .                 | same_numbers pointwise moves itself
+cuda                    | .                 | same_numbers pointwise moves itself
+dequantize              | torch .           | pointwise itself
 detach                  | torch . torch_ ._ | same_numbers pointwise view cuts own
 diag                    | torch .           | picks
 diag_embed              | torch .           |
 diagflat                | torch .           |
 diagonal                | torch . linalg    | picks view
 diagonal_scatter        | torch .           | pointwise
-double                  | .                 | same_numbers pointwise may_view casts
+double                  | .                 | same_numbers pointwise casts itself
 dsplit                  | torch .           | gives:tensors picks view
 dstack                  | torch             | joins
 expand                  | .                 | same_numbers view own
 expand_as               | .                 | same_numbers view own
 fill                    | torch torch_ ._   | same_shape
 fill_diagonal           | ._                | same_shape
-flatten                 | torch .           | same_numbers may_view
+flatten                 | torch .           | same_numbers itself
 flip                    | torch .           | same_numbers same_shape
 fliplr                  | torch .           | same_numbers same_shape
 flipud                  | torch .           | same_numbers same_shape
-float                   | .                 | same_numbers pointwise may_view casts
+float                   | .                 | same_numbers pointwise casts itself
 fold                    | F                 |
 gather                  | torch .           | picks keeps_input
 grid_sample             | F                 | same_rank keeps_input keeps_operands
 grid_sampler            | torch             | same_rank keeps_input keeps_operands
-half                    | .                 | same_numbers pointwise may_view casts
+half                    | .                 | same_numbers pointwise casts itself
 hsplit                  | torch .           | gives:tensors picks view
 hstack                  | torch             | joins
 imag                    | torch             | same_shape view
@@ -68,7 +68,7 @@ index_put               | torch . torch_ ._ | pointwise
 index_reduce            | torch . ._        | pointwise keeps_input keeps_operands keeps_output
 index_select            | torch .           | picks same_rank own
 interpolate             | F                 | same_rank
-ipu                     | .                 | same_numbers pointwise may_view moves
+ipu                     | .                 | same_numbers pointwise moves itself
 masked_fill             | torch . ._        | pointwise own
 masked_scatter          | torch . ._        | pointwise
 masked_select           | torch .           | keeps_input
@@ -77,27 +77,27 @@ module_load             | .                 |
 moveaxis                | torch .           | as:movedim
 movedim                 | torch .           | same_numbers same_rank view
 msort                   | torch .           | same_numbers same_shape
-mtia                    | .                 | same_numbers pointwise may_view moves
+mtia                    | .                 | same_numbers pointwise moves itself
 narrow                  | torch .           | picks same_rank view own
 narrow_copy             | torch .           | picks same_rank
 native_channel_shuffle  | torch F           | as:channel_shuffle
 pad                     | F                 | same_rank
 permute                 | torch .           | same_numbers same_rank view own
-pin_memory              | .                 | same_numbers pointwise moves
+pin_memory              | .                 | same_numbers pointwise moves itself
 pixel_shuffle           | torch F           | same_numbers same_rank
 pixel_unshuffle         | torch F           | same_numbers same_rank
-positive                | torch .           | same_numbers pointwise may_view
+positive                | torch .           | same_numbers pointwise itself
 put                     | torch . ._        | pointwise
 ravel                   | torch .           | same_numbers may_view
-real                    | torch             | pointwise may_view
+real                    | torch             | pointwise itself
 repeat                  | .                 | same_numbers
 repeat_interleave       | torch .           | same_numbers
 reshape                 | torch .           | same_numbers may_view
 reshape_as              | .                 | same_numbers may_view
 resize                  | . ._              | view
 resize_as               | . torch_ ._       | view
-resolve_conj            | torch .           | same_numbers pointwise may_view
-resolve_neg             | torch .           | same_numbers pointwise may_view
+resolve_conj            | torch .           | same_numbers pointwise itself
+resolve_neg             | torch .           | same_numbers pointwise itself
 roll                    | torch .           | same_numbers same_shape
 rot90                   | torch .           | same_numbers
 row_stack               | torch             | as:vstack
@@ -122,8 +122,8 @@ take                    | torch .           | picks keeps_input
 take_along_dim          | torch .           | picks keeps_input
 tensor_split            | torch .           | gives:tensors picks view
 tile                    | torch .           | same_numbers
-to                      | .                 | same_numbers pointwise may_view moves casts
-to_dense                | .                 | same_numbers pointwise may_view
+to                      | .                 | same_numbers pointwise moves casts itself
+to_dense                | .                 | same_numbers pointwise itself
 to_mkldnn               | .                 |
 to_padded_tensor        | .                 |
 to_sparse               | .                 |
@@ -135,8 +135,8 @@ to_sparse_csr           | .                 |
 transpose               | torch . ._        | same_numbers same_rank view
 tril                    | torch . ._        | pointwise
 triu                    | torch . ._        | pointwise
-type                    | .                 | same_numbers pointwise may_view moves casts
-type_as                 | .                 | same_numbers pointwise may_view moves casts own
+type                    | .                 | same_numbers pointwise moves casts itself
+type_as                 | .                 | same_numbers pointwise moves casts own itself
 unbind                  | torch .           | gives:tensors picks view locked
 unflatten               | torch .           | same_numbers view
 unfold                  | F                 | picks
@@ -158,6 +158,6 @@ vsplit                  | torch .           | gives:tensors picks view
 vstack                  | torch             | joins
 where                   | torch             | gives:tensor|tensors broadcasts
 where                   | .                 | broadcasts
-xpu                     | .                 | same_numbers pointwise may_view moves
+xpu                     | .                 | same_numbers pointwise moves itself
 zero                    | torch_ ._         | same_shape
 """

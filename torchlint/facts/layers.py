@@ -16,7 +16,7 @@ BatchNorm1d                   | nn | same_shape keeps_input weights
 BatchNorm2d                   | nn | same_shape keeps_input weights
 BatchNorm3d                   | nn | same_shape keeps_input weights
 BCELoss                       | nn | as:binary_cross_entropy
-BCEWithLogitsLoss             | nn | reduces keeps_input keeps_operands
+BCEWithLogitsLoss             | nn | as:binary_cross_entropy_with_logits
 Bilinear                      | nn | same_rank keeps_input keeps_operands weights
 CELU                          | nn | as:celu
 ChannelShuffle                | nn | as:channel_shuffle
@@ -33,11 +33,11 @@ Conv3d                        | nn | same_rank keeps_input weights
 ConvTranspose1d               | nn | same_rank keeps_input weights
 ConvTranspose2d               | nn | same_rank keeps_input weights
 ConvTranspose3d               | nn | same_rank keeps_input weights
-CosineEmbeddingLoss           | nn | reduces keeps_input keeps_operands
+CosineEmbeddingLoss           | nn | as:cosine_embedding_loss
 CosineSimilarity              | nn | as:cosine_similarity
 CrossEntropyLoss              | nn | as:cross_entropy
 CrossMapLRN2d                 | nn | same_shape
-CTCLoss                       | nn | reduces keeps_input
+CTCLoss                       | nn | as:ctc_loss
 DataParallel                  | nn | gives:other weights
 Dropout                       | nn | as:dropout
 Dropout1d                     | nn | as:dropout1d
@@ -61,13 +61,13 @@ Hardshrink                    | nn | as:hardshrink
 Hardsigmoid                   | nn | as:hardsigmoid
 Hardswish                     | nn | as:hardswish
 Hardtanh                      | nn | as:hardtanh
-HingeEmbeddingLoss            | nn | reduces
+HingeEmbeddingLoss            | nn | as:hinge_embedding_loss
 HuberLoss                     | nn | as:huber_loss
 Identity                      | nn | same_numbers pointwise view
 InstanceNorm1d                | nn | same_shape keeps_input
 InstanceNorm2d                | nn | same_shape keeps_input
 InstanceNorm3d                | nn | same_shape keeps_input
-KLDivLoss                     | nn | reduces keeps_operands
+KLDivLoss                     | nn | as:kl_div
 L1Loss                        | nn | as:l1_loss
 LayerNorm                     | nn | same_shape keeps_input weights
 LazyBatchNorm1d               | nn | same_shape keeps_input weights
@@ -118,7 +118,7 @@ ParameterDict                 | nn | gives:other weights
 ParameterList                 | nn | gives:other weights
 PixelShuffle                  | nn | as:pixel_shuffle
 PixelUnshuffle                | nn | as:pixel_unshuffle
-PoissonNLLLoss                | nn | reduces keeps_operands
+PoissonNLLLoss                | nn | as:poisson_nll_loss
 PReLU                         | nn | pointwise keeps_input weights
 ReflectionPad1d               | nn | same_rank keeps_input
 ReflectionPad2d               | nn | same_rank keeps_input
@@ -155,7 +155,7 @@ TransformerDecoder            | nn | same_shape keeps_input keeps_operands weigh
 TransformerDecoderLayer       | nn | random same_shape keeps_input keeps_operands weights
 TransformerEncoder            | nn | same_shape keeps_input weights
 TransformerEncoderLayer       | nn | random same_shape keeps_input weights
-TripletMarginLoss             | nn | reduces
+TripletMarginLoss             | nn | as:triplet_margin_loss
 TripletMarginWithDistanceLoss | nn | as:triplet_margin_with_distance_loss
 Unflatten                     | nn | as:unflatten
 Unfold                        | nn |

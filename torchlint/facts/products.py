@@ -26,7 +26,7 @@ corrcoef                     | torch .           |
 cosine_similarity            | torch F           | keeps_input
 cov                          | torch .           |
 cross                        | torch . linalg    | same_shape keeps_operands
-det                          | torch . linalg    | reduces keeps_input keeps_output
+det                          | torch . linalg    | keeps_input keeps_output
 dot                          | torch .           | keeps_operands
 eig                          | torch . linalg    | gives:tensors keeps_output
 eigh                         | linalg            | gives:tensors keeps_output
@@ -49,7 +49,7 @@ ldl_factor_ex                | linalg            | gives:tensors
 ldl_solve                    | linalg            |
 linear                       | F                 | keeps_operands
 lobpcg                       | torch             | gives:tensors
-logdet                       | torch .           | reduces keeps_input
+logdet                       | torch .           | keeps_input
 lstm                         | torch             | gives:tensors keeps_input keeps_operands keeps_output
 lstm_cell                    | torch             | gives:tensors
 lstsq                        | torch . linalg    | gives:tensors keeps_input keeps_operands keeps_output
@@ -60,9 +60,9 @@ lu_solve                     | torch . linalg    | keeps_output
 lu_unpack                    | torch             | gives:tensors
 matmul                       | torch . linalg    | keeps_operands own
 matrix_exp                   | torch . linalg    | same_shape keeps_input
-matrix_norm                  | linalg            | reduces keeps_input keeps_output
+matrix_norm                  | linalg            | keeps_input keeps_output
 matrix_power                 | torch . linalg    | keeps_input
-matrix_rank                  | torch linalg      | reduces cuts
+matrix_rank                  | torch linalg      | cuts
 mm                           | torch .           | same_rank keeps_operands
 multi_dot                    | linalg            | keeps_operands
 multi_head_attention_forward | F                 | gives:tensors

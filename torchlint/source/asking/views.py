@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from torchlint.edits import Edits
+from torchlint.facts import fact, named_of
+from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
 from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
 from torchlint.source.answers.aliased_weights import Aliased
@@ -349,6 +351,17 @@ class Call(Place):
         """Does it certainly call one of these?"""
         known = self.callees
         return bool(known) and all(c.name for c in known) and self.names <= set(names)
+
+    @property
+    def fact(self) -> Fact | None:
+        """What the table says of the function that it calls; None where that is not known, or not one function."""
+        rows = [fact(callee.name) for callee in self.callees]
+        first = rows[0] if rows else None
+        return first if first and all(row is not None and row.function == first.function for row in rows) else None
+
+    def does(self, *functions: str) -> bool:
+        """Does it certainly call one of these functions of torch: `softmax` as a function, a method or a layer?"""
+        return self.is_call(*named_of(*functions))
 
     @property
     def cut_paths(self) -> list[Cut]:

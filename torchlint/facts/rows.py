@@ -39,6 +39,9 @@ class Fact:
     view: bool = False  # the result shares the memory of its input
     locked: bool = False  # a view that torch does not let be changed in place, if there is a graph
     may_view: bool = False  # it does where nothing has to be changed
+    itself: bool = False  # the very tensor that was given, where nothing has to be changed; includes `may_view`
+    of_sizes: bool = False  # its arguments are the sizes of the tensor that it makes
+    row: bool = False  # the tensor that it makes has one dimension
     creates: bool = False  # a tensor from sizes or data, on the default device unless `device=` says another one
     like: bool = False  # a new tensor on the device of another one
     moves: bool = False  # to a device
@@ -76,7 +79,7 @@ _PREFIXES = {
     "F_": "torch.nn.functional.",
     "._": ".",
 }
-_INCLUDED = {"pointwise": ("same_shape", "same_rank"), "same_shape": ("same_rank",)}
+_INCLUDED = {"pointwise": ("same_shape", "same_rank"), "same_shape": ("same_rank",), "itself": ("may_view",)}
 _PLAIN = ("number", "size", "other")  # through these no gradient comes
 # What is true of some homes of a function only.
 _ONLY_AT = {"own": (".", "._"), "inplace": ("F", "nn")}
