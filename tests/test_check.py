@@ -2,12 +2,27 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
 from samples import BAD, GOOD
 
+from torchlint.frontends import cli
+from torchlint.frontends.summary import Progress
+
 pytestmark = pytest.mark.usefixtures("alone")
+
+
+@pytest.fixture
+def command(capsys):
+    """Runs `torchlint` with whatever words: exit code, output, errors."""
+
+    def run(*words):
+        code = cli.main(list(words))
+        return code, *capsys.readouterr()
+
+    return run
 
 
 def test_bare_paths_are_checked(tree, run):
@@ -193,7 +208,7 @@ def test_statistics(tree, run):
     code, out, _ = run("--statistics")
     assert code == 1
     assert out.startswith("2\tTL101\t[*] softmax_before_cross_entropy\n")
-    assert "3 files, 11 lines; 0 of the files from the cache" in out
+    assert "3 files (1 without torch), 11 lines; 0 of the files from the cache" in out
     assert "3 of the files from the cache" in run("--statistics")[1]
     table = json.loads(run("--statistics", "--output-format", "json")[1])
     assert table["rules"] == [{"code": "TL101", "name": "softmax_before_cross_entropy", "count": 2, "fixable": 2}]
@@ -335,3 +350,77 @@ def test_the_users_own_link_to_a_place_for_reports_is_followed(tree, run, outsid
     (root / "disk").symlink_to(outside.parent)
     assert run("project", "--output-file", "disk/report")[0] == 1
     assert "TL101" in (outside.parent / "report").read_text()
+
+
+def test_files_without_torch_are_counted(tree, run):
+    tree({"a.py": GOOD, "b.py": "print(1)\n", "c.py": "print(2)\n", "empty.py": ""})
+    for _ in range(2):  # the second time from the cache
+        assert run(".") == (0, "All checks passed!\n2 files without torch.\n", "")
+    assert run(".", "-q") == (0, "", "")
+    assert run("a.py")[1] == "All checks passed!\n"
+
+
+@pytest.mark.parametrize(
+    "word, meant",
+    [("chek", "check"), ("rules", "rule"), ("shape", "shapes"), ("confg", "config"), ("Server", "server")],
+)
+def test_a_misspelt_command_is_told(tree, command, word, meant):
+    tree({"a.py": GOOD})
+    code, out, err = command(word)
+    assert (code, out) == (2, "")
+    assert err == f"error: there is no command and no file `{word}`, did you mean `{meant}`?\n"
+
+
+def test_a_file_called_like_a_command_is_linted(tree, command):
+    tree({"chek": "", "rules/a.py": BAD})
+    assert command("rules", "--output-format", "concise")[0] == 1
+    assert command("chek")[0] == 0
+
+
+def test_settings_list_the_rules_that_are_on(tree, run):
+    tree({"a.py": GOOD})
+    out = run("--select", "TL101,TL105", "--show-settings")[1]
+    assert "# 2 rules of " in out and "#   TL101 softmax_before_cross_entropy\n#   TL105 log_of_softmax\n" in out
+
+
+@pytest.mark.parametrize(
+    "options", [["--output-format", "full"], ["--output-format", "concise"], ["--diff", "--unsafe-fixes"]]
+)
+def test_colours_reach_what_people_read(tree, run, monkeypatch, options):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    tree({"a.py": BAD})
+    plain = run("a.py", *options)[1]
+    assert "\x1b[" not in plain
+    always = run("a.py", "--color", "always", *options)[1]
+    assert "\x1b[" in always and re.sub(r"\x1b\[[\d;]*m", "", always) == plain
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert run("a.py", *options)[1] == always
+    assert run("a.py", "--color", "never", *options)[1] == plain
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert run("a.py", *options)[1] == plain
+
+
+def test_a_run_without_a_terminal_says_now_and_then_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(Progress, "LINES", 0.0)
+    with Progress() as progress:
+        for done in (0, 1200, 2000):
+            progress(done, 2000)
+    assert (
+        capsys.readouterr().err == "0 of 2,000 files done after 0 seconds\n1,200 of 2,000 files done after 0 seconds\n"
+    )
+    with Progress(quiet=True) as progress:
+        progress(0, 2000)
+    assert capsys.readouterr().err == ""
+
+
+def test_statistics_are_in_words(tree, command):
+    pytest.importorskip("torch")
+    net = "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    net += "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        return self.fc(self.fc(x){})\n"
+    tree({"a.py": net.format(""), "b.py": net.format(".missing()")})
+    out = command("check", "--statistics")[1]
+    assert (
+        "dry run: 1 of 2 modules and 0 of 0 functions ran to the end\nwhy the other modules did not:\n      1  its forward"
+        in out
+    )
+    assert "libcst" not in out and "steps" not in out

@@ -487,3 +487,9 @@ def test_many_patterns_are_tried_once_for_a_file(tree):
         }
     )
     assert Configurations().of_folder(str(root)).ignored_in(str(root / ("a" * 200 + ".py"))) == ("TL2",)
+
+
+def test_a_table_for_pyproject_in_a_file_of_our_own_is_told(tree):
+    root = tree({"torchlint.toml": '[tool.torchlint]\nignore = ["TL101"]\n', "a.py": ""})
+    with pytest.raises(ConfigError, match=r"torchlint.toml: its options stand at the top, without \[tool.torchlint\]"):
+        Configurations().of_file(str(root / "a.py"))

@@ -116,6 +116,7 @@ def test_a_patch_is_exact_unless_people_read_it(run, tree, monkeypatch):
     tree({"a.py": TEXT})
     assert TEXT.splitlines()[4] in run("a.py", "--diff")[1]
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
     assert is_harmless(run("a.py", "--diff")[1])
 
 

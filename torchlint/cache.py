@@ -42,6 +42,7 @@ class Entry(Struct, array_like=True):
     rewritten_lines: int = 0
     notices: tuple[str, ...] = ()
     dry: dict[str, int | dict[str, int]] = {}
+    skipped: bool = False  # nothing in it has to do with torch
 
 
 class Place(Struct, array_like=True):

@@ -194,6 +194,10 @@ def read_options(path: str, shown: str) -> Options:
     table = _toml(data, shown)
     if os.path.basename(path) == "pyproject.toml":
         table = {} if _own_table(table) is None else _own_table(table)
+    elif _own_table(table) is not None:
+        raise ConfigError(
+            f"{shown}: its options stand at the top, without [tool.torchlint]: that table is for a pyproject.toml"
+        )
     if not isinstance(table, dict):
         raise ConfigError(f"{shown}: tool.torchlint is not a table")
     return options(table, shown)

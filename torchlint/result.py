@@ -22,10 +22,11 @@ class Statistics(Struct):
     armed_lines: int = 0
     rewritten_lines: int = 0
     suppressed: int = 0
+    skipped: int = 0
     dry: dict = field(default_factory=dict)
 
     def add(self, other: Statistics) -> None:
-        for name in ("files", "cached", "lines", "armed_lines", "rewritten_lines", "suppressed"):
+        for name in ("files", "cached", "lines", "armed_lines", "rewritten_lines", "suppressed", "skipped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         merge(self.dry, other.dry)
 

@@ -174,7 +174,8 @@ class Run:
                     # Of a file whose beginning has nothing to do with torch the rest is not wanted, nor kept in the
                     # cache.
                     kept = "" if has_more else digest(data)
-                    entries[path] = Entry(kept, NOTHING, lines=data.count(b"\n") + (not data.endswith(b"\n")))
+                    count = data.count(b"\n") + (not data.endswith(b"\n"))
+                    entries[path] = Entry(kept, NOTHING, lines=count, skipped=bool(data.strip()))
                 elif has_more:
                     raise too_large(limit)
             except OSError as error:
@@ -243,6 +244,7 @@ class Run:
                     armed_lines=entry.lines if entry.armed else 0,
                     rewritten_lines=entry.rewritten_lines,
                     suppressed=entry.suppressed,
+                    skipped=int(entry.skipped),
                     dry=entry.dry,
                 )
             )

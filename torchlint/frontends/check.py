@@ -12,7 +12,7 @@ from torchlint import atomic
 from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
 from torchlint.config_file import Configurations, Layer, inline_layer
-from torchlint.frontends.output import Failure, fail, put, put_error, say
+from torchlint.frontends.output import Failure, fail, put, put_error, say, wants_color
 from torchlint.frontends.summary import Progress, add_noqa, count, show_settings, statistics, summary
 from torchlint.options import options
 from torchlint.patch import rewrite, unified
@@ -20,6 +20,7 @@ from torchlint.printable import printable
 from torchlint.project import NotText, decode
 from torchlint.reading import limit_of, too_large
 from torchlint.reports import FORMATS, load
+from torchlint.reports.paint import patch
 from torchlint.result import Result, shown
 from torchlint.run import Run
 from torchlint.walk import Walk, is_excluded
@@ -122,7 +123,7 @@ class Check:
             if self.fixes and not given["diff"]:
                 put(self.overlay[self.paths[0]])
             return 0
-        with Progress() as progress:
+        with Progress(bool(given["quiet"])) as progress:
             run = Run(
                 self.paths,
                 self.configurations,
@@ -207,7 +208,8 @@ class Check:
     def _end_diff(self, result: Result, patches: list[str]) -> int:
         # A patch on a terminal is for people; elsewhere it must be exact.
         lines = "".join(patches).split("\n")
-        put("\n".join(map(printable, lines) if sys.stdout.isatty() else lines))
+        color = self._color()
+        put("\n".join(patch(map(printable, lines), color) if color or sys.stdout.isatty() else lines))
         self._say(f"Would fix {count(len(result.fixed), 'finding')}." if patches else "Nothing to fix.")
         return self._end(result, patches)
 
@@ -217,11 +219,7 @@ class Check:
 
     def _color(self) -> bool:
         when = self.given["color"]
-        if when != "auto" or self.given["output_file"]:
-            return when == "always"
-        if os.environ.get("NO_COLOR"):
-            return False
-        return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+        return when == "always" if self.given["output_file"] else wants_color(when)
 
 
 def configurations(given: dict[str, Any]) -> Configurations:

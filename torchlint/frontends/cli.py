@@ -48,6 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
             put(_HELP.format(commands="\n".join(f"  {name:<8} {text}" for name, (_, text, _) in COMMANDS.items())))
             return 0
         name = arguments.pop(0) if arguments[0] in COMMANDS else "check"
+        if name == "check":
+            _refuse_misspelt(arguments[:1])
         return _guarded(name, arguments)
     except Failure as error:
         fail(str(error))
@@ -56,6 +58,17 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         settle()
     return 2
+
+
+def _refuse_misspelt(first: list[str]) -> None:
+    """A first word that is neither a command nor a path, but nearly a command."""
+    from torchlint.config import suggestion
+    from torchlint.frontends.output import Failure
+
+    for word in first:
+        meant = suggestion(word, COMMANDS) if word.isalpha() and not os.path.exists(word) else ""
+        if meant:
+            raise Failure(f"there is no command and no file `{word}`{meant}")
 
 
 def _guarded(name: str, arguments: list[str]) -> int:

@@ -35,15 +35,25 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def put(text: str, styled: bool = False) -> None:
+def wants_color(when: str = "auto") -> bool:
+    """Whether the standard output gets colours: `--color`, then NO_COLOR and FORCE_COLOR, then whether it is a
+    terminal.
+    """
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def put(text: str, styled: bool = False, color: str = "auto") -> None:
     """Writes to the standard output, exactly, or without its styles where nobody sees them."""
     try:
-        if styled:
+        if styled and not wants_color(color):
             import click
 
-            click.echo(text, nl=False)
-        else:
-            sys.stdout.write(text)
+            text = click.unstyle(text)
+        sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

@@ -15,7 +15,7 @@ import click
 
 from torchlint.config import suggestion
 from torchlint.config_file import Configurations
-from torchlint.frontends.output import Failure, put
+from torchlint.frontends.output import Failure, put, wants_color
 from torchlint.reading import read
 from torchlint.reports.links import rule_url
 
@@ -35,7 +35,10 @@ _UNSAFE_WORDS = re.compile(r"\.replace_by_argument\(|\bop\.with_suffix\(")
 @click.option("--examples", is_flag=True, help="Show the whole manual, with every example: they are the rule's tests.")
 @click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="How to print.")
-def rule(which: str | None, everything: bool, examples: bool, rule_path: tuple[str, ...], output_format: str) -> int:
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
+def rule(
+    which: str | None, everything: bool, examples: bool, rule_path: tuple[str, ...], output_format: str, color: str
+) -> int:
     """Explain a rule (its code or its name), or list them all."""
     from torchlint.rule import load_rules
 
@@ -48,19 +51,19 @@ def rule(which: str | None, everything: bool, examples: bool, rule_path: tuple[s
         records = [_record(r) for r in chosen]
         put(json.dumps(records[0] if which else records, indent=2) + "\n")
     elif which is None and not everything:
-        put("\n".join(_table(chosen)) + "\n", styled=True)
+        put("\n".join(_table(chosen)) + "\n", styled=True, color=color)
     else:
         pages = ["\n".join(_whole(r) if examples else _page(r, rules)) for r in chosen]
-        _show("\n\n\n".join(pages))
+        _show("\n\n\n".join(pages), color)
     return 0
 
 
-def _show(text: str) -> None:
+def _show(text: str, color: str) -> None:
     """What does not fit the terminal goes through the user's pager."""
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines:
-        click.echo_via_pager(text)
+        click.echo_via_pager(text, color=wants_color(color))
     else:
-        put(f"{text}\n", styled=True)
+        put(f"{text}\n", styled=True, color=color)
 
 
 def _heading(text: str) -> str:

@@ -10,7 +10,7 @@ import click
 
 from torchlint import atomic, safe_path
 from torchlint.boundary import tree_of
-from torchlint.frontends.output import Failure, put
+from torchlint.frontends.output import Failure, put, wants_color
 from torchlint.project import NotText, Project, decode
 from torchlint.reading import read
 
@@ -25,8 +25,14 @@ from torchlint.reading import read
 @click.option(
     "--import", "imported", metavar="MODULE:NAME", help="Import a model (this runs its code) and trace it as it is."
 )
+@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
 def shapes(
-    target: str | None, inputs: tuple[str, ...], output_format: str, output_file: str | None, imported: str | None
+    target: str | None,
+    inputs: tuple[str, ...],
+    output_format: str,
+    output_file: str | None,
+    imported: str | None,
+    color: str,
 ) -> int:
     """Show the shapes in the forward of every model in a file, or of one class.
 
@@ -48,7 +54,7 @@ def shapes(
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
     stories = _of_import(imported, given) if imported else _of_file(target, given)
-    text = _render(stories, output_format, output_file is None)
+    text = _render(stories, output_format, output_file is None, color)
     if output_file:
         folder = os.path.dirname(os.path.abspath(target)) if target else os.getcwd()
         try:
@@ -61,7 +67,7 @@ def shapes(
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
 
 
-def _render(stories: list, output_format: str, terminal: bool) -> str:
+def _render(stories: list, output_format: str, terminal: bool, color: str) -> str:
     if output_format == "json":
         from torchlint.traces import json
 
@@ -72,10 +78,8 @@ def _render(stories: list, output_format: str, terminal: bool) -> str:
         return page.render(stories)
     from torchlint.traces import text
 
-    color = terminal and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    return text.render(
-        stories, color, ascii_only=terminal and not (sys.stdout.encoding or "").lower().startswith("utf")
-    )
+    narrow = terminal and not (sys.stdout.encoding or "").lower().startswith("utf")
+    return text.render(stories, wants_color(color) if terminal else color == "always", ascii_only=narrow)
 
 
 def _of_file(target: str, given: dict) -> list:

@@ -12,10 +12,11 @@ from msgspec import UNSET, to_builtins
 
 from torchlint.config import Settings
 from torchlint.edits import apply
-from torchlint.frontends.output import put
+from torchlint.frontends.output import put, say
 from torchlint.patch import rewrite
 from torchlint.printable import printable
 from torchlint.result import Result, Statistics, shown
+from torchlint.rule import load_rules
 from torchlint.source.text.suppress import Suppressions
 
 _UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a comment itself
@@ -27,10 +28,15 @@ def count(number: int, word: str) -> str:
 
 
 class Progress:
-    """A bar on the terminal's error stream, once there has been something to wait for during a second."""
+    """A bar on the terminal's error stream, once there has been something to wait for during a second; where there is
+    no terminal, as in CI, a line every half minute.
+    """
 
-    def __init__(self):
-        self.began = time.monotonic()
+    LINES = 30.0  # seconds from one line to the next
+
+    def __init__(self, quiet: bool = False):
+        self.began = self.said = time.monotonic()
+        self.quiet = quiet
         self.bar = None
 
     def __enter__(self) -> Progress:
@@ -42,7 +48,13 @@ class Progress:
 
     def __call__(self, done: int, total: int) -> None:
         if self.bar is None:
-            if not sys.stderr.isatty() or time.monotonic() - self.began < 1:
+            now = time.monotonic()
+            if not sys.stderr.isatty():
+                if not self.quiet and now - self.said >= self.LINES and done < total:
+                    self.said = now
+                    say(f"{done:,} of {count(total, 'file')} done after {now - self.began:.0f} seconds")
+                return
+            if now - self.began < 1:
                 return
             from rich.console import Console
             from rich.progress import Progress as Bar
@@ -81,6 +93,8 @@ def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -
         lines.append(f"No safe fixes, {hidden_fixes} with `--unsafe-fixes`.")
     if hidden:
         lines.append(f"{count(hidden, 'finding')} in the baseline not shown.")
+    if result.statistics.skipped and result.statistics.files > 1:
+        lines.append(f"{count(result.statistics.skipped, 'file')} without torch.")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -99,19 +113,23 @@ def statistics(result: Result, settings: Settings) -> str:
 
 
 def _work(s: Statistics) -> list[str]:
-    share, rewritten = (f"{lines / max(s.lines, 1):.1%}" for lines in (s.armed_lines, s.rewritten_lines))
+    without = f" ({s.skipped:,} without torch)" if s.skipped else ""
     lines = [
-        f"{count(s.files, 'file')}, {count(s.lines, 'line')}; {s.cached:,} of the files from the cache",
-        f"armed: {share} of the lines; given to libcst: {rewritten}; suppressed: {count(s.suppressed, 'finding')}",
+        f"{count(s.files, 'file')}{without}, {count(s.lines, 'line')}; {s.cached:,} of the files from the cache",
+        f"{s.armed_lines / max(s.lines, 1):.0%} of the lines are in files that some rule looked at",
     ]
-    numbers = {key: value for key, value in s.dry.items() if not isinstance(value, dict)}
-    if numbers:
-        lines.append("dry run: " + ", ".join(f"{value:,} {key.replace('_', ' ')}" for key, value in numbers.items()))
-    for key, table in s.dry.items():
-        if isinstance(table, dict) and table:
-            lines.append(f"{key.replace('_', ' ')}:")
-            top = sorted(table.items(), key=lambda item: (-item[1], item[0]))
-            lines += [f"{value:>7,}  {printable(reason)}" for reason, value in top[:_REASONS]]
+    if s.suppressed:
+        lines.append(f"{count(s.suppressed, 'finding')} silenced by comments")
+    done = {key: s.dry.get(key, 0) for key in ("modules", "modules_run", "functions", "functions_run")}
+    if done["modules"] or done["functions"]:
+        lines.append(
+            f"dry run: {done['modules_run']:,} of {count(done['modules'], 'module')} and {done['functions_run']:,} of"
+            f" {count(done['functions'], 'function')} ran to the end"
+        )
+    reasons = sorted(s.dry.get("reasons", {}).items(), key=lambda item: (-item[1], item[0]))
+    if reasons:
+        lines.append("why the other modules did not:")
+        lines += [f"{number:>7,}  {printable(reason)}" for reason, number in reasons[:_REASONS]]
     return lines
 
 
@@ -121,6 +139,10 @@ def show_settings(settings: Settings) -> int:
     for key, value in to_builtins(settings).items():
         if value is not UNSET and key != "source":
             lines.append(f"{key.replace('_', '-')} = {json.dumps(value)}")
+    rules = load_rules(settings.rule_paths)
+    enabled = sorted(settings.enabled(rules))
+    lines += ["", f"# {count(len(enabled), 'rule')} of {len(rules)} are on:"]
+    lines += [f"#   {code} {rules[code].name}" for code in enabled]
     put("".join(f"{line}\n" for line in lines))
     return 0
 

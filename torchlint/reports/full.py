@@ -10,39 +10,18 @@ from torchlint.finding import Finding, Note
 from torchlint.printable import printable
 from torchlint.reports.change import change
 from torchlint.reports.frame import Mark, Piece, frame
+from torchlint.reports.paint import painter
 from torchlint.reports.places import is_fixable, place
 from torchlint.result import Result
 
-STYLES = {
-    "code": "bold red",
-    "star": "cyan",
-    "title": "bold",
-    "edge": "blue",
-    "main": "bold red",
-    "note": "bold blue",
-    "help": "bold cyan",
-    "gone": "red",
-    "new": "green",
-    "": "",
-}
 LONGEST_FIX = 12  # changed lines that are shown; what a longer fix does is better read with --diff
 
 
 def render(result: Result, settings: Settings, write: Callable[[str], object], color: bool = False) -> None:
-    paint = _colored if color else _plain
+    paint = painter(color)
     for finding in result.findings:
         for row in _rows(finding, result, settings):
             write(paint(row) + "\n")
-
-
-def _plain(row: list[Piece]) -> str:
-    return "".join(text for _, text in row)
-
-
-def _colored(row: list[Piece]) -> str:
-    from rich.style import Style  # only terminals pay for it
-
-    return "".join(Style.parse(STYLES[style]).render(text) if style else text for style, text in row)
 
 
 def _rows(finding: Finding, result: Result, settings: Settings) -> Iterator[list[Piece]]:

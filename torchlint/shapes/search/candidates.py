@@ -363,12 +363,12 @@ class Attempt:
     def reason(self) -> str:
         """Why it did not run to its end, in words that can be counted."""
         if self.built is not None and self.built.last.stopped:
-            return f"constructor: {self.built.last.stopped}: {self.built.last.error[:90]}"
+            return f"its constructor {_stopped_by(self.built.last)}"
         if self.ran is None:
             return "it has no forward"
         if self.ran.last.stopped:
-            return f"forward: {self.ran.last.stopped}: {self.ran.last.error[:90]}"
-        return f"unknown result: {self.ran.last.error[:90]}"
+            return f"its forward {_stopped_by(self.ran.last)}"
+        return f"what it returns is unknown: {self.ran.last.error[:90]}"
 
     def _construct(
         self, second: bool, hints: Mapping[str, Any] | None = None, exactly: Assumption | None = None
@@ -559,3 +559,14 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
 
 def _failure(result: RunResult) -> Failure | None:
     return result.detail if isinstance(result.detail, Failure) else None
+
+
+def _stopped_by(result: RunResult) -> str:
+    """Who stopped a run, in words."""
+    words = {
+        "torch": "is refused by torch",
+        "python": "raises an error",
+        "own": "stops itself",
+        "budget": "takes too long",
+    }
+    return f"{words.get(result.stopped or '', 'stops')}: {result.error[:90]}"
