@@ -111,6 +111,23 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         nn.Sequential(Strange(), nn.BatchNorm2d(3))(torch.zeros(2, 3, 4, 4))
         nn.Sequential(Strange(), nn.LSTM(3, 4))(torch.zeros(2, 3, 4))
         """,
+        # a signal that is long enough for eleven halves
+        """
+        class Denoise(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down = nn.ModuleList([nn.Conv1d(1, 1, 5, 2, 2) for _ in range(11)])
+                self.up = nn.ModuleList([nn.ConvTranspose1d(1 + (i > 0), 1, 6, 2, 2) for i in range(11)])
+
+            def forward(self, x):
+                found, x = [], x.permute(0, 2, 1)
+                for layer in self.down:
+                    x = layer(x)
+                    found.append(x)
+                for layer, before in zip(self.up, found[-2::-1]):
+                    x = torch.cat((layer(x), before), 1)
+                return x
+        """,
         # torch's own base of all norms
         """
         from torch.nn.modules.batchnorm import _BatchNorm

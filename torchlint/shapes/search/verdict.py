@@ -26,6 +26,7 @@ Relation = Literal["equal", "difference", "ratio", "divisor"]
 OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
 RUNS = 90  # that one verdict may take
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
+LARGE = 4096
 DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
 
 
@@ -54,7 +55,8 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             elsewhere.setdefault(_ranks(tried), (tried, other))
     multiples: list[Pair] = []
     free: set[Any] = set()
-    for change, touched in changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str):
+    varied = changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str)
+    for change, touched in itertools.chain(varied, _large(assumption) if pair[0] == 1 or pair[1] == 1 else ()):
         other = trials.known(change)
         if not _collect(other, result, multiples if _ranks(change) == rank else []):
             return None
@@ -167,6 +169,14 @@ def _divisor(pair: Pair, found: list[Pair]) -> Relation | None:
         return None
     there = {p[1] for p in (pair, *found)}
     return "divisor" if len(there) >= DISTINCT and pair[0] % math.gcd(*there) else None
+
+
+def _large(assumption: Assumption) -> Iterator[tuple[Assumption, list]]:
+    """Inputs of which a length, or all sides, can be halved many times before 1 is left."""
+    for path, guess in leaves(assumption):
+        for position in range(len(guess.shape)):
+            yield replace(assumption, path, _resized(guess, {position: LARGE})), [(path, position)]
+    yield _together(assumption, lambda guess: dict.fromkeys(range(2, len(guess.shape)), LARGE))
 
 
 def _odd(assumption: Assumption, steps: tuple[int, ...]) -> Iterator[Assumption]:
