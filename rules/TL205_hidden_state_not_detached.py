@@ -174,6 +174,39 @@ for x in batches:
     memory = out.detach()
     mean = 0.9 * mean + 0.1 * x.mean()
 ```
+
+A model may cut what it is given by itself, or a part of it may.
+
+```python good
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(4, 4)
+
+    def cut(self, state):
+        return state.detach()
+
+    def forward(self, x, state):
+        state = self.cut(state)
+        return self.cell(x, state)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.memory = Memory()
+        self.head = nn.Linear(4, 1)
+
+    def forward(self, x, state):
+        state = self.memory(x, state)
+        return self.head(state), state
+
+model = Model()
+state = torch.zeros(2, 4)
+for x, y in loader:
+    out, state = model(x, state)
+    loss = F.mse_loss(out, y)
+    loss.backward()
+```
 """
 
 import ast

@@ -156,6 +156,37 @@ class Filters(nn.Module):
 
 bands = Filters()(torch.tensor(signal)).cpu().numpy()
 ```
+
+Who calls it may have switched gradients off, on an object that nobody can name.
+
+```python good saving.py
+from models import Net
+
+class Serializer:
+    def serialize(self, file, model: Net):
+        for layer in [model.first, model.second]:
+            file.write(layer.weight.cpu().numpy().tobytes())
+        file.write(model.first.bias.cpu().numpy().tobytes())
+```
+```python good models.py
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+```
+```python good export.py
+import torch
+
+def export(path, serializers, model):
+    with open(path, "wb") as file, torch.no_grad():
+        for serializer in serializers:
+            serializer.serialize(file, model)
+```
+```python bad
+model = nn.Linear(3, 3)
+with open("weights", "wb") as file:
+    file.write(model.bias.cpu().numpy().tobytes())  # TL208
+```
 """
 
 import ast
@@ -175,6 +206,7 @@ def check(call: Call):
         or is_of_a_method(call)
         or call.requires_grad(tensor) is not True
         or call.may_be_frozen
+        or call.may_be_without_grad
     ):
         return
     yield call.finding(

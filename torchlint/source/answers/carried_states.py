@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
@@ -38,7 +39,7 @@ def carried_states(module: Module, loop: ast.AST) -> Iterator[Carried]:
         for node in [*behind.values(), *_calls_around(behind.values(), loop)]:
             if isinstance(node.node, ast.Call) and not isinstance(node.node.func, ast.Call) and _keeps_a_graph(node):
                 state = next((s for s in _states(node, loop) if s is not None), None)
-                if state is not None:
+                if state is not None and not _cuts_inside(node):
                     yield Carried(state, node, act.event.value)
                     break
 
@@ -62,6 +63,23 @@ def _calls_around(nodes: Iterable[Value], loop: ast.AST) -> list[Value]:
                 found[id(frame.call.node)] = frame.call
             frame = frame.call.frame
     return list(found.values())
+
+
+@remembered(meanwhile=False)
+def _cuts_inside(call: Value, depth: int = 4) -> bool:
+    """Does what is called cut the graph of what it is given, or does what that calls?"""
+    if depth == 0:
+        return False
+    for callee in callees(call):
+        if callee.function is None:
+            continue
+        text = callee.module.segment(callee.function)
+        if any(word in text for word in ("detach", ".data", "no_grad")):
+            return True
+        calls = callee.module.index.inside(callee.function, ast.Call)
+        if any(_cuts_inside(Value(callee.module, inner), depth - 1) for inner in calls):
+            return True
+    return False
 
 
 def _keeps_a_graph(call: Value) -> bool:

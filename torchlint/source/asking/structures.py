@@ -14,7 +14,6 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.training.regions import may_run_without_grad
 
 
 class Change(Place):
@@ -48,11 +47,6 @@ class Change(Place):
         """The creation of the learned tensor that is changed."""
         found = inplace.changed_leaf(self.module, self.tensor)
         return Origin(found) if found else None
-
-    @property
-    def may_be_without_grad(self) -> bool:
-        """May whoever runs this place, here or in another file, do it under `no_grad`?"""
-        return may_run_without_grad(self.module, self.node)
 
     @property
     def has_alias(self) -> bool:

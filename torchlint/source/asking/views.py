@@ -39,7 +39,13 @@ from torchlint.source.training import devices
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.optimizers import is_model, is_optimizer, is_scaler, is_scheduler
 from torchlint.source.training.ranks import rank
-from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around, under_no_grad
+from torchlint.source.training.regions import (
+    asks_training_mode,
+    loops_around,
+    may_run_without_grad,
+    tests_around,
+    under_no_grad,
+)
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
 
@@ -197,6 +203,11 @@ class Place(Fixing):
     def no_grad(self) -> bool:
         """Known to run where nothing is recorded for backward."""
         return under_no_grad(self.module, self.node)
+
+    @property
+    def may_be_without_grad(self) -> bool:
+        """May whoever runs this place, here or in another file, do it under `no_grad`?"""
+        return may_run_without_grad(self.module, self.node)
 
     @property
     def loops(self) -> list[ast.AST]:
