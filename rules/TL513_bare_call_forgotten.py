@@ -105,9 +105,9 @@ def _effect(place, attribute) -> str | None:
     name, owner = attribute.attr, attribute.value
     if name in OF_ALL:
         return OF_ALL[name]
-    if name in OF_OPTIMIZER and (place.is_optimizer(owner) or place.is_scheduler(owner)):
+    if name in OF_OPTIMIZER and (place.role(owner).seems_a("optimizer") or place.role(owner).seems_a("scheduler")):
         return OF_OPTIMIZER[name]
-    if name in OF_MODULE and place.is_model(owner):
+    if name in OF_MODULE and place.role(owner).seems_a("model"):
         return OF_MODULE[name]
     if name in OF_TENSOR and place.is_tensor(owner):
         return OF_TENSOR[name]

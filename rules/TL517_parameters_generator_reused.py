@@ -155,7 +155,7 @@ def _is_generator(place, value, depth) -> bool:
         return False
     word = place.word(value)
     if word in GENERATORS and isinstance(value.func, ast.Attribute):
-        return place.is_model(value.func.value) and not place.is_ours(value)
+        return place.role(value.func.value).seems_a("model") and not place.is_ours(value)
     if word in ("filter", "map"):
         return len(value.args) == 2 and _is_generator(place, value.args[1], depth - 1)
     return word == "chain" and any(_is_generator(place, a, depth - 1) for a in value.args)

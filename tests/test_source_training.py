@@ -15,7 +15,8 @@ from torchlint.source.text.index import Index
 from torchlint.source.training.acts import acts
 from torchlint.source.training.events import events, may_call
 from torchlint.source.training.modes import asks_mode
-from torchlint.source.training.optimizers import are_distinct, holds
+from torchlint.source.training.optimizers import holds
+from torchlint.source.training.sameness import are_distinct
 from torchlint.source.training.updates import updates
 
 PRELUDE = "import torch\nfrom torch import nn, optim\nimport torch.nn.functional as F\n"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from torchlint.source.asking.structures import Change, ModuleClass
     from torchlint.source.asking.views import Call, Node, Origin
     from torchlint.source.flow.flow import SAME_NUMBERS, SCALED
+    from torchlint.source.training.roles import Role
+    from torchlint.source.training.updates import Update
     from torchlint.triggers import on_call, on_error, on_graph, on_inplace, on_loop, on_module, on_node, on_op, on_round
 
 _HOMES = {
@@ -39,6 +41,8 @@ _HOMES = {
     "Change": "source.asking.structures",
     "Loop": "source.asking.rounds",
     "Round": "source.asking.rounds",
+    "Role": "source.training.roles",
+    "Update": "source.training.updates",
     "ModuleClass": "source.asking.structures",
     "Node": "source.asking.views",
     "Origin": "source.asking.views",

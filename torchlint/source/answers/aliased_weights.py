@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import paired, receiver, unparsed
-from torchlint.source.training.optimizers import is_model, is_optimizer, is_scheduler
 from torchlint.source.training.regions import loops_around, tests_around
+from torchlint.source.training.roles import seems
 
 _TO_COME_BACK_TO = re.compile(
     r"best|snapshot|backup|lowest|highest|optimal|top_?(model|weights|state)|saved_(state|weights|model)"
@@ -69,7 +70,7 @@ def kept_models(module: Module, assignment: ast.Assign) -> Iterator[Aliased]:
             and isinstance(model, ast.Name)
             and "best" in holder.id.lower()
             and holder.id != model.id
-            and is_model(Value(module, model))
+            and seems(Value(module, model), MODULE)
             and any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in tests_around(assignment))
             and _is_trained_around(module, assignment, model)
         ):
@@ -116,7 +117,7 @@ def _is_state_of_weights(origin: Value) -> bool:
     if not isinstance(func, ast.Attribute) or func.attr != "state_dict" or not all(c.name for c in callees(origin)):
         return False
     owner = origin.at(func.value, ())
-    return not is_optimizer(owner) and not is_scheduler(owner)
+    return not seems(owner, OPTIMIZER) and not seems(owner, SCHEDULER)
 
 
 def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:

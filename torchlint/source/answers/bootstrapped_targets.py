@@ -13,8 +13,8 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
-from torchlint.source.training.optimizers import identity
 from torchlint.source.training.regions import under_no_grad
+from torchlint.source.training.sameness import identity
 
 _DISCOUNT = re.compile(r"gamma|discount|^γ$")
 _FACTOR = re.compile(r"\b0?\.[89]\d* \*|\* 0?\.[89]\d*\b")  # a discount that has no name

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
@@ -27,16 +28,11 @@ from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY,
 from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.modes import asks_mode
-from torchlint.source.training.optimizers import (
-    are_distinct,
-    called_model,
-    contains,
-    identity,
-    is_same,
-    sounds_like_model,
-    word_of,
-)
+from torchlint.source.training.naming import is_named, sounds_like, word_of
+from torchlint.source.training.optimizers import contains
 from torchlint.source.training.regions import loops_around, under_no_grad
+from torchlint.source.training.roles import called_model
+from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
@@ -124,7 +120,9 @@ def _repeats(module: Module, function: ast.AST) -> bool:
 def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
     """Does some code switch gradients off and call what goes by a model's name?"""
     return may_call_here(module, code, _NO_GRAD) and any(
-        sounds_like_model(call.func) for part in code for call in module.index.inside(part, ast.Call)
+        is_named(call.func) and sounds_like(call.func, MODULE)
+        for part in code
+        for call in module.index.inside(part, ast.Call)
     )
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import OPTIMIZER
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
@@ -16,7 +17,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_leaf
-from torchlint.source.training.optimizers import is_optimizer
+from torchlint.source.training.roles import seems
 
 # What returns the very tensor it was given unless something changes.
 _MOVES = frozenset(".to .cuda .half .double .bfloat16 .type".split())
@@ -214,4 +215,4 @@ def _is_optimizer(module: Module, call: ast.Call) -> bool:
         c.name.startswith("torch.optim.") and "lr_scheduler" not in c.name
         for c in callees(Value(module, call))
         if c.name
-    ) and is_optimizer(Value(module, call))
+    ) and seems(Value(module, call), OPTIMIZER)

@@ -15,8 +15,9 @@ from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
-from torchlint.source.training.optimizers import constructor_argument, holding, holds, identity
+from torchlint.source.training.optimizers import constructor_argument, holding, holds
 from torchlint.source.training.regions import runs_without_grad
+from torchlint.source.training.sameness import identity
 
 MAX_OPTIMIZERS, MAX_BACKWARDS = 12, 20
 _ON_PURPOSE = re.compile(

@@ -37,7 +37,6 @@ from torchlint.source.text.index import enclosing_class, enclosing_function, has
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import devices
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.optimizers import is_model, is_optimizer, is_scaler, is_scheduler
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import (
     asks_training_mode,
@@ -46,6 +45,7 @@ from torchlint.source.training.regions import (
     tests_around,
     under_no_grad,
 )
+from torchlint.source.training.roles import Role
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
 
@@ -147,18 +147,9 @@ class Place(Fixing):
     def is_module(self, node: ast.AST | None = None) -> bool:
         return is_module(self.value.at(node or self.node, ()))
 
-    def is_optimizer(self, node: ast.AST | None = None) -> bool:
-        """Known to be one, or called like one where nothing is known. The same holds for the next three."""
-        return is_optimizer(self.value.at(node or self.node, ()))
-
-    def is_scheduler(self, node: ast.AST | None = None) -> bool:
-        return is_scheduler(self.value.at(node or self.node, ()))
-
-    def is_scaler(self, node: ast.AST | None = None) -> bool:
-        return is_scaler(self.value.at(node or self.node, ()))
-
-    def is_model(self, node: ast.AST | None = None) -> bool:
-        return is_model(self.value.at(node or self.node, ()))
+    def role(self, node: ast.AST | None = None) -> Role:
+        """What it is for: `role.is_a("optimizer")` is True, False, or None where nobody can tell."""
+        return Role(self.value.at(node or self.node, ()))
 
     def requires_grad(self, node: ast.AST | None = None) -> bool | None:
         """Is it part of a graph? None where it cannot be told."""

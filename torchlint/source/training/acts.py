@@ -8,22 +8,16 @@ import ast
 
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
-from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, kinds
+from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
 from torchlint.source.training.events import Event, events
-from torchlint.source.training.optimizers import (
-    are_distinct,
-    holding,
-    holds,
-    identity,
-    is_optimizer,
-    is_scaler,
-    is_scheduler,
-    sounds_like_optimizer,
-)
+from torchlint.source.training.naming import is_named, sounds_like
+from torchlint.source.training.optimizers import holding, holds
+from torchlint.source.training.roles import seems
+from torchlint.source.training.sameness import are_distinct, identity
 
 BACKWARD, STEP, CLEAR, SUPPLY, SCHEDULE, CLIP, UNSCALE, EVAL, TRAIN, OPAQUE = (
     "backward step clear supply schedule clip unscale eval train opaque".split()
@@ -125,7 +119,7 @@ class Act:
 
     @property
     def clears_optimizer(self) -> bool:
-        return self.role == CLEAR and is_optimizer(self.on)
+        return self.role == CLEAR and seems(self.on, OPTIMIZER)
 
     def may_step(self, clear: Act) -> bool:
         """Is it the step of the optimizer that was cleared, as far as one can tell?"""
@@ -164,7 +158,7 @@ class Act:
             for o in made
             if isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Attribute) and o.node.func.attr == "scale"
         ]
-        return bool(calls) and all(is_scaler(o.at(o.node.func.value, ())) for o in calls)
+        return bool(calls) and all(seems(o.at(o.node.func.value, ()), SCALER) for o in calls)
 
     @property
     def names_torch(self) -> bool:
@@ -193,7 +187,7 @@ class Act:
             return False
         if self.on is None or self.on.node is None:
             return True
-        if is_optimizer(self.on):
+        if seems(self.on, OPTIMIZER):
             mine, other = identity(self.on), identity(step.on)
             return bool(mine) and mine.keys() == other.keys()
         return kinds(self.on) == {MODULE} and holds(step.on, self.on) is True
@@ -204,7 +198,7 @@ class Act:
             return (
                 self.role in (CLEAR, SUPPLY) or self.role == OPAQUE and self.on is None
             )  # `train(flag)` clears nothing
-        if is_optimizer(self.on) and are_distinct(self.on, step.on):
+        if seems(self.on, OPTIMIZER) and are_distinct(self.on, step.on):
             # two optimizers may hold the same parameters
             return any(holds(step.on, module) for module in holding(self.on).modules)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
@@ -298,17 +292,17 @@ def _act(event: Event) -> Act | None:
 
 
 def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | None:
-    if is_optimizer(first) and (
-        receiver is None or not is_optimizer(receiver)
+    if seems(first, OPTIMIZER) and (
+        receiver is None or not seems(receiver, OPTIMIZER)
     ):  # scaler.step(optimizer), xm.optimizer_step(optimizer)
         if any(c.function is not None for c in callees(event.value)):
             return None
         return Act(event, STEP, first)
     if receiver is None:
         return None
-    if is_scheduler(receiver) and not is_optimizer(receiver):
+    if seems(receiver, SCHEDULER) and not seems(receiver, OPTIMIZER):
         return Act(event, SCHEDULE, receiver)
-    if is_optimizer(receiver):
+    if seems(receiver, OPTIMIZER):
         return Act(event, STEP, receiver)
     return None
 
@@ -355,14 +349,18 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
         and any(part in word.lower() for part in _HOOKS)
         and isinstance(receiver.node, (ast.Name, ast.Attribute))
     )
-    optimizers = [a for a in (*event.node.args, *(k.value for k in event.node.keywords)) if sounds_like_optimizer(a)]
+    optimizers = [
+        a
+        for a in (*event.node.args, *(k.value for k in event.node.keywords))
+        if is_named(a) and sounds_like(a, OPTIMIZER)
+    ]
     if not (is_hook or optimizers) or any(n.startswith(("torch.", "builtins.", "numpy.")) for n in event.names):
         return None
     if any(c.function is not None or c.kind == "class" for c in callees(event.value)):
         return None
-    if is_optimizer(receiver) or is_scheduler(receiver) or is_scaler(receiver):
+    if seems(receiver, OPTIMIZER) or seems(receiver, SCHEDULER) or seems(receiver, SCALER):
         return None
-    if any(is_optimizer(event.value.at(argument, ())) for argument in optimizers):
+    if any(seems(event.value.at(argument, ()), OPTIMIZER) for argument in optimizers):
         return Act(event, OPAQUE, None)
     if (
         is_hook

@@ -16,8 +16,9 @@ from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import FUNCTIONS, enclosing_class, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import CONVERTS, STOPS, is_set_later, is_stateless, makes_data, requires_grad
-from torchlint.source.training.optimizers import is_model, word_of
+from torchlint.source.training.naming import word_of
 from torchlint.source.training.regions import runs_without_grad
+from torchlint.source.training.roles import seems
 
 MAX_NODES = 300
 MAX_DEPTH = 24
@@ -93,7 +94,7 @@ def is_model_call(node: Value) -> bool:
         return False
     if not names and _makes_an_object(node.node) or "torch.Generator" in names:
         return False
-    return is_model(node.at(node.node.func, ()))
+    return seems(node.at(node.node.func, ()), MODULE)
 
 
 def _makes_an_object(call: ast.Call) -> bool:
@@ -232,7 +233,9 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
     if known and receiver and all(c.kind == "method" for c in known):
         if MODULE in kinds(origin.at(node.func.value, ())):
             return given if last_word(node.func) == "forward" or not strict else []
-        if strict and is_model(origin.at(node.func.value, ())):  # two results of one network need not share anything
+        if strict and seems(
+            origin.at(node.func.value, ()), MODULE
+        ):  # two results of one network need not share anything
             return given
         if last_word(node.func) in ("items", "values", "get", "pop"):
             return receiver

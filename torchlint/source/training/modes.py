@@ -16,7 +16,9 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, within
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
 from torchlint.source.training.events import events
-from torchlint.source.training.optimizers import are_distinct, called_model, holds, identity, is_same
+from torchlint.source.training.optimizers import holds
+from torchlint.source.training.roles import called_model
+from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|Transformer\w*|RReLU")
 _WITH_MODE_LAYERS = ("torchvision.models", "timm.create_model", "timm.models")

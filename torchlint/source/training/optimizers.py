@@ -1,121 +1,23 @@
-"""Which object is an optimizer, a scheduler, a scaler; what an optimizer holds; whether two expressions may be one
-object.
-"""
+"""What an optimizer was given: whose parameters it holds."""
 
 from __future__ import annotations
 
 import ast
-import re
 
-from torchlint.source.flow.flow import callees, objects, origins
-from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCALER, SCHEDULER, kinds
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, statement_of, within
-from torchlint.source.text.spelling import dumped
-from torchlint.source.training.grads import is_stateless
+from torchlint.source.training.sameness import identity
 
-# Names that say what a thing is where nothing is known about it.
 _CLASSES = frozenset(
     "Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD "
     "SparseAdam".split()
 )
-_OPTIMIZER = re.compile(r"(^|_)opt(im(i[sz]ers?)?)?s?(_|$|[a-z0-9]$)|optimi[sz]er")
-_SCHEDULER = re.compile(r"(^|_)(lr_)?sched(uler)?s?(_|$)|lr_?sched|scheduler$")
-_SCALER = re.compile(r"(grad|loss|amp)_?scaler|^scaler$")
-_MODEL = re.compile(
-    # `freeze_modules(…)` is no model
-    r"^(?!(get|make|build|create|load|save|freeze|unfreeze|init|initialize|set|update|train|eval|evaluate|test|validate|copy|check|print|show|setup|prepare|wrap|"
-    r"compile|export|clone|sync|reset|count|run|fit|define|construct|return|is|has|add|remove|move|put|log|plot|apply|convert|select)_)"
-    r"(?:.*_)?(?:(model|net|network|module|encoder|decoder|backbone|generator|discriminator|classifier|critic|actor|policy)s?(_|$)|.*(net|model)$)"
-)
-_LOSS = re.compile(r"loss|criterion|metric|objective")
-_LONGEST = 100  # characters of a name that are looked at, the last ones
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())
-
-
-def is_optimizer(value: Value | None) -> bool:
-    """Known to be an optimizer, or called like one where nothing is known."""
-    return _is(value, OPTIMIZER, _OPTIMIZER)
-
-
-def is_scheduler(value: Value | None) -> bool:
-    return _is(value, SCHEDULER, _SCHEDULER)
-
-
-def is_scaler(value: Value | None) -> bool:
-    return _is(value, SCALER, _SCALER)
-
-
-def sounds_like_optimizer(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and bool(
-        _OPTIMIZER.search(word_of(node).lower().strip("_"))
-    )
-
-
-def sounds_like_model(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and bool(
-        _MODEL.search(word_of(node).lower().strip("_"))
-    )
-
-
-def is_model(value: Value | None) -> bool:
-    return _is(value, MODULE, _MODEL)
-
-
-def _is(value: Value | None, kind: str, words: re.Pattern) -> bool:
-    if value is None or value.node is None:
-        return False
-    found = kinds(value) - {"plain"}  # `optimizer = None` and the elements of a dictionary say nothing
-    if found:
-        return kind in found
-    return bool(words.search(word_of(value.node).lower().strip("_")))
-
-
-def word_of(node: ast.AST) -> str:
-    """`optimizers` of `self.optimizers["d"]`."""
-    while isinstance(node, (ast.Subscript, ast.Call)):
-        node = node.value if isinstance(node, ast.Subscript) else node.func
-    return last_word(node)[-_LONGEST:]
-
-
-@remembered(meanwhile={})
-def identity(value: Value) -> dict[tuple, Value]:
-    """The places that make an object, whichever calls lead there; `None` is no object."""
-    found = {}
-    for origin in objects(value):
-        if not (isinstance(origin.node, ast.Constant) and origin.node.value is None):
-            # Nobody is seen to set it, or what hands it out is not known: its text says which it is.
-            named = isinstance(origin.node, (ast.Name, ast.Attribute)) or _is_getter(origin)
-            found[(dumped(origin.node) if named else id(origin.node), origin.path)] = origin
-    return found
-
-
-def _is_getter(origin: Value) -> bool:
-    """`self.optimizers()`: a call without arguments of what is not known to make anything."""
-    node = origin.node
-    if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
-        return False
-    return all(
-        c.kind != "class" and c.function is None and (not c.name or c.name.startswith(".")) for c in callees(origin)
-    )
-
-
-def are_distinct(a: Value, b: Value) -> bool:
-    """Certainly two objects: made at different places, or different parameters of one function."""
-    first, second = identity(a), identity(b)
-    if not first or not second or first.keys() & second.keys():
-        return False
-    nodes = [*first.values(), *second.values()]
-    if all(isinstance(o.node, ast.Call) for o in nodes):
-        return True
-    if all(isinstance(o.node, ast.arg) for o in nodes):
-        return len({id(o.node.up) for o in nodes}) == 1
-    if all(isinstance(o.node, ast.Attribute) for o in nodes):  # self.opt_g and self.opt_d, wherever they are set
-        return len({dumped(o.node.value) for o in nodes}) == 1 and len({o.node.attr for o in nodes}) == len(nodes)
-    return False
 
 
 class Holding:
@@ -253,43 +155,3 @@ def contains(whole: Value, part: Value) -> bool:
             if identity(whole.at(inner, ())).keys() & {(id(part.node), part.path)}:
                 return True
     return within(part.node, whole.node)
-
-
-def is_same(a: Value | None, b: Value) -> bool:
-    return a is not None and bool(identity(a).keys() & identity(b).keys())
-
-
-def called_model(event) -> Value | None:
-    """The model that is called, if one is."""
-    func = None if event.stores_grad else event.node.func
-    if isinstance(func, ast.Attribute) and func.attr == "forward":
-        func = func.value
-    if not isinstance(func, (ast.Name, ast.Attribute)) or not event.node.args:
-        return None
-    value = event.value.at(func, ())
-    return (
-        value
-        if is_model(value)
-        and not _is_function(value)
-        and not _LOSS.search(last_word(func).lower())
-        and not _has_no_weights(value)
-        else None
-    )
-
-
-def _has_no_weights(value: Value) -> bool:
-    """A loss or an activation of torch, whatever it is called."""
-    made = identity(value).values()
-    return bool(made) and all(
-        isinstance(o.node, ast.Call)
-        and (known := callees(o))
-        and all(c.name.startswith("torch.nn.") and is_stateless(c.name) for c in known)
-        for o in made
-    )
-
-
-def _is_function(value: Value) -> bool:
-    """A method or function that is only called like a model."""
-    return MODULE not in kinds(value) and any(
-        not isinstance(o.node, (ast.arg, ast.Attribute, ast.Name)) for o in identity(value).values()
-    )

@@ -8,6 +8,7 @@ import ast
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
+from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -26,15 +27,9 @@ from torchlint.source.training.acts import (
     counts_rounds,
 )
 from torchlint.source.training.events import Event, events, may_mention
-from torchlint.source.training.optimizers import (
-    are_distinct,
-    constructor_argument,
-    holding,
-    holds,
-    identity,
-    is_model,
-    optimizer_words,
-)
+from torchlint.source.training.optimizers import constructor_argument, holding, holds, optimizer_words
+from torchlint.source.training.roles import seems
+from torchlint.source.training.sameness import are_distinct, identity
 
 MAX_ACTS = 200  # before a step among which its clearing is looked for
 # What gives a model fresh weights: a new optimizer is right then.
@@ -189,7 +184,10 @@ def lost_gradients(found: list[Act]) -> list[Lost]:
                     break
                 if act.role == CLEAR and _runs_whenever(act, step):
                     if act.clears_surely(step) or (
-                        only_one and act.on is not None and is_model(act.on) and holds(step.on, act.on) is not False
+                        only_one
+                        and act.on is not None
+                        and seems(act.on, MODULE)
+                        and holds(step.on, act.on) is not False
                     ):
                         clear = act
             elif act.role in (STEP, SUPPLY, OPAQUE):

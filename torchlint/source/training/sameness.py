@@ -1,0 +1,51 @@
+"""Whether two expressions are one object: the places that make them."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.values import Value
+from torchlint.source.text.spelling import dumped
+
+
+@remembered(meanwhile={})
+def identity(value: Value) -> dict[tuple, Value]:
+    """The places that make an object, whichever calls lead there; `None` is no object."""
+    found = {}
+    for origin in objects(value):
+        if not (isinstance(origin.node, ast.Constant) and origin.node.value is None):
+            # Nobody is seen to set it, or what hands it out is not known: its text says which it is.
+            named = isinstance(origin.node, (ast.Name, ast.Attribute)) or _is_getter(origin)
+            found[(dumped(origin.node) if named else id(origin.node), origin.path)] = origin
+    return found
+
+
+def _is_getter(origin: Value) -> bool:
+    """`self.optimizers()`: a call without arguments of what is not known to make anything."""
+    node = origin.node
+    if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
+        return False
+    return all(
+        c.kind != "class" and c.function is None and (not c.name or c.name.startswith(".")) for c in callees(origin)
+    )
+
+
+def are_distinct(a: Value, b: Value) -> bool:
+    """Certainly two objects: made at different places, or different parameters of one function."""
+    first, second = identity(a), identity(b)
+    if not first or not second or first.keys() & second.keys():
+        return False
+    nodes = [*first.values(), *second.values()]
+    if all(isinstance(o.node, ast.Call) for o in nodes):
+        return True
+    if all(isinstance(o.node, ast.arg) for o in nodes):
+        return len({id(o.node.up) for o in nodes}) == 1
+    if all(isinstance(o.node, ast.Attribute) for o in nodes):  # self.opt_g and self.opt_d, wherever they are set
+        return len({dumped(o.node.value) for o in nodes}) == 1 and len({o.node.attr for o in nodes}) == len(nodes)
+    return False
+
+
+def is_same(a: Value | None, b: Value) -> bool:
+    return a is not None and bool(identity(a).keys() & identity(b).keys())
