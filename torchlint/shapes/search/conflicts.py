@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from torchlint.facts import named, named_of, words
+
 if TYPE_CHECKING:
     from torchlint.shapes.search.attempts import RunResult
 
@@ -21,11 +23,8 @@ _NORMS = {
     nn.InstanceNorm2d: (3, 4),
 }
 _TAKE_A_TENSOR = (nn.Linear, nn.LayerNorm, nn.GroupNorm, nn.Dropout, nn.Embedding, *_CONVOLUTIONS, *_NORMS)
-_POINTWISE = frozenset(
-    "add sub mul div truediv floordiv mod pow rsub iadd isub imul itruediv and or xor eq ne lt le gt ge where "
-    "maximum minimum mse_loss l1_loss smooth_l1_loss lerp addcmul addcdiv atan2 fmod remainder masked_fill "
-    "true_divide multiply subtract".split()
-)
+_POINTWISE = words(named("broadcasts") | named_of("lerp", "addcmul", "addcdiv", "masked_fill", "mse_loss", "l1_loss"))
+_POINTWISE |= {"smooth_l1_loss", *"truediv floordiv mod rsub iadd isub imul itruediv and or xor".split()}
 # How torch words it; the groups are (wanted, there), or the other way round with a leading "-".
 _WORDS = [
     (re.compile(r"to have (\d+) channels, but got (\d+) channels"), False),
@@ -173,8 +172,8 @@ def _of_text(text: str) -> Pair | None:
     ranks = _RANKS.search(text)
     if ranks:
         return (f"{ranks.group(2)} dimensions", f"{ranks.group(1)} dimensions")
-    for words, swapped in _WORDS:
-        match = words.search(text)
+    for worded, swapped in _WORDS:
+        match = worded.search(text)
         if match:
             first, second = (int(g) for g in match.groups())
             return (second, first) if swapped else (first, second)

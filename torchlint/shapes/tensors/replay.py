@@ -14,6 +14,7 @@ from torch import nn
 from torch.func import functional_call
 from torch.nn.parameter import UninitializedTensorMixin
 
+from torchlint.facts import named, named_of, words
 from torchlint.shapes.core import operators
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.tensors import device_tags
@@ -60,10 +61,7 @@ _FLOAT_REFUSED = frozenset(
     " bitwise_and_ bitwise_or_ bitwise_xor_ cross_entropy_loss".split()
 )
 # What only looks at sizes and strides, so that zeros of one byte do.
-_VIEWS = frozenset(
-    "view reshape view_as reshape_as expand expand_as permute transpose unflatten flatten split chunk tensor_split"
-    " narrow select unbind squeeze unsqueeze unfold movedim swapaxes broadcast_to getitem t".split()
-)
+_VIEWS = words(named("view", but="in_place") | named_of("reshape", "reshape_as", "flatten", "ravel")) | {"getitem"}
 _PRODUCTS = re.compile("matmul|mm|linear|conv|einsum|attention")
 _SIZES_FIRST = re.compile(
     _PRODUCTS.pattern

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.facts import named
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word
 
-_MAKERS = frozenset("torch.randn torch.rand torch.zeros torch.ones torch.empty".split())
-_KEEP = frozenset(
-    ".to .cuda .cpu .float .double .relu .tanh .sigmoid .detach .contiguous torch.relu torch.tanh torch.sigmoid "
-    "torch.nn.functional.relu torch.nn.functional.dropout torch.nn.functional.gelu "
-    "torch.nn.functional.leaky_relu".split()
-)
-_LAYERS = frozenset(
-    f"torch.nn.{n}()"
-    for n in (
-        "Linear Conv2d MaxPool2d BatchNorm2d ReLU LeakyReLU GELU Tanh Sigmoid Dropout BatchNorm1d LayerNorm Identity"
-    ).split()
-)
+_MAKERS = named("of_sizes")
+# What leaves the samples where they are: layers work on each of them.
+_KEEP = named("same_shape", but="broadcasts") | named("same_rank", home="nn")
 _SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
 MAX_DEPTH = 10
 
@@ -67,7 +59,7 @@ def is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
     if names & _MAKERS:
         sizes = node.args[0].elts if node.args and isinstance(node.args[0], (ast.Tuple, ast.List)) else node.args
         return len(sizes) in (2, 4)  # samples of features, or images
-    if names and names <= _KEEP | _LAYERS:
+    if names and names <= _KEEP:
         is_method = isinstance(node.func, ast.Attribute) and all(c.kind == "method" for c in known)
         return _are_batches(origin, [node.func.value] if is_method else node.args[:1], depth)
     return False

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.facts import fact, named, named_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -30,6 +31,8 @@ from torchlint.source.training.devices import (
 from torchlint.source.training.ranks import is_element, is_reduced
 from torchlint.source.training.regions import tests_around
 
+# Take a second tensor that is no operand: places, a mask, what is added to a product.
+_WITH_INDICES = "gather", "index_select", "masked_select", "masked_fill", "scatter", "addmm", "baddbmm", "lerp"
 # Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
 _HARMLESS_METHODS = frozenset(
     "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_"
@@ -37,10 +40,9 @@ _HARMLESS_METHODS = frozenset(
     " backward step update sample log_prob".split()
 )
 _MEETING_FUNCTIONS = frozenset(
-    "torch.cat torch.stack torch.matmul torch.bmm torch.mm torch.where torch.mul torch.add torch.sub torch.div"
-    " torch.einsum torch.dot torch.maximum torch.minimum torch.pow torch.lerp torch.gather torch.index_select"
-    " torch.masked_select torch.outer torch.cdist torch.baddbmm torch.addmm torch.concat torch.hstack torch.vstack"
-    " torch.atan2 torch.logaddexp torch.masked_fill torch.scatter torch.eq torch.ne".split()
+    name
+    for name in named("broadcasts") | named("joins") | named("keeps_operands") | named_of(*_WITH_INDICES)
+    if name.startswith("torch.")
 )
 # Take tensors that they do not use, that may stay on the CPU (the targets), or that are sizes.
 _MEETING_NOBODY = frozenset(
@@ -250,11 +252,8 @@ def _is_wrapped(value: Value) -> bool:
 
 
 def _has_weights(name: str) -> bool:
-    return name.removesuffix("()").rsplit(".", 1)[-1] in (
-        "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d Embedding LSTM GRU RNN LSTMCell GRUCell RNNCell"
-        " MultiheadAttention LayerNorm BatchNorm1d BatchNorm2d GroupNorm Bilinear TransformerEncoder TransformerDecoder"
-        " TransformerEncoderLayer Transformer Sequential".split()
-    )
+    layer = fact(name)
+    return layer is not None and layer.weights and name != "torch.nn.DataParallel()"
 
 
 def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[Meeting]:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.facts import named, named_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
@@ -18,11 +19,7 @@ from torchlint.source.training.graphs import read_of
 FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
 CONVERSIONS = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray"))
 # What leaves the dtype of a tensor as it is.
-SAME_DTYPE = frozenset(
-    ".cuda .cpu .contiguous .clone .view .reshape .squeeze .unsqueeze .flatten .transpose .permute .expand .repeat"
-    " .view_as .t .detach .requires_grad_ .pin_memory torch.squeeze torch.unsqueeze torch.flatten torch.reshape"
-    " torch.transpose torch.permute torch.clone [] .T".split()
-)
+SAME_DTYPE = named("same_numbers", but="casts") | {"[]", ".T"}
 _FLOATS = frozenset(
     "zeros ones empty linspace logspace eye identity geomspace hanning hamming loadtxt genfromtxt random.rand"
     " random.randn random.random random.uniform random.normal random.standard_normal random.random_sample random.ranf"
@@ -363,23 +360,9 @@ def _casts_its_input(method: ast.FunctionDef) -> bool:
     )
 
 
-_COMPUTING = frozenset(
-    [
-        f"torch.nn.{n}()"
-        for n in (
-            "Linear Conv1d Conv2d Conv3d LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d Sequential LSTMCell GRUCell "
-            "TransformerEncoder TransformerEncoderLayer MultiheadAttention ConvTranspose2d"
-        ).split()
-    ]
-)
-_LOSSES = frozenset(
-    [
-        f"torch.nn.functional.{n}"
-        for n in (
-            "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()
-        )
-    ]
-    + [f"torch.nn.{n}()" for n in "MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss".split()]
+_COMPUTING = named("weights", "keeps_input", home="nn") | {"torch.nn.Sequential()"}
+_LOSSES = named_of(
+    *"mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()
 )
 
 
@@ -392,9 +375,7 @@ _WEIGHTED = frozenset(
         "torch.nn.functional.nll_loss",
     )
 )
-_WITH_KERNEL = frozenset(
-    f"torch.nn.functional.{n}" for n in "conv1d conv2d conv3d conv_transpose1d conv_transpose2d linear".split()
-)
+_WITH_KERNEL = named_of(*"conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d linear".split())
 _DRAWN = frozenset("torch.rand torch.randn torch.zeros torch.ones torch.full torch.linspace".split())
 
 

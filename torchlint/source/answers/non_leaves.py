@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from torchlint.facts import named, named_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import OPTIMIZER
@@ -20,10 +21,11 @@ from torchlint.source.training.grads import is_leaf
 from torchlint.source.training.roles import seems
 
 # What returns the very tensor it was given unless something changes.
-_MOVES = frozenset(".to .cuda .half .double .bfloat16 .type".split())
-_CHANGES = _MOVES | frozenset(
-    ".clone .view .reshape .unsqueeze .squeeze .transpose .permute .t .mul .add .div .sub .contiguous .expand "
-    ".repeat".split()
+_MOVES = named("itself", "moves", home=".") | named("itself", "casts", home=".")
+_CHANGES = frozenset(
+    name
+    for name in _MOVES | named("same_numbers", but="cuts itself") | named_of("mul", "add", "div", "sub")
+    if name.startswith(".") and not name.endswith("_")
 )
 _FLOATS = frozenset(("torch.float", "torch.float32", "float"))
 
@@ -81,12 +83,12 @@ def _keeps_it(call: ast.Call) -> bool:
     elsewhere.
     """
     word = last_word(call.func)
-    if word in ("cuda", "half", "double", "bfloat16"):
+    if word in ("cuda", "xpu", "half", "double", "bfloat16"):
         return False
     given = [*call.args, *(k.value for k in call.keywords)]
     texts = [unparsed(g) for g in given]
     return (
-        word == "type"
+        word in ("type", "type_as")
         or not given
         or all(t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) for t in texts)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.facts import named, words
 from torchlint.source.flow.module import Module
 
 _PRIVATE_HOMES = (
@@ -56,23 +57,10 @@ def star_name(module: Module, name: str) -> str | None:
 
 # What the stars of torch bring in that the rules ask for; the packages themselves are not imported.
 _STARRED = {
-    "torch": frozenset(
-        "nn optim autograd cuda tensor zeros ones full rand randn randint arange linspace eye empty cat stack softmax"
-        " log_softmax log exp sqrt sigmoid relu tanh no_grad inference_mode set_grad_enabled from_numpy as_tensor load"
-        " save matmul bmm mm norm sum mean flatten squeeze unsqueeze device float32 float64 long Tensor manual_seed"
-        " where einsum triu tril randperm".split()
-    ),
-    "torch.nn": frozenset(
-        "Module Sequential ModuleList ModuleDict Parameter ParameterList Linear Conv1d Conv2d Conv3d BatchNorm1d"
-        " BatchNorm2d BatchNorm3d LayerNorm GroupNorm Dropout Dropout2d ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid"
-        " Softmax LogSoftmax Softplus CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss"
-        " KLDivLoss Embedding LSTM GRU RNN LSTMCell GRUCell Identity MultiheadAttention Transformer MaxPool2d AvgPool2d"
-        " AdaptiveAvgPool2d Flatten DataParallel functional init".split()
-    ),
+    "torch": words(named(home="torch"))
+    | frozenset("nn optim autograd cuda no_grad inference_mode set_grad_enabled device float32 float64 long".split()),
+    "torch.nn": words(named(home="nn")) | {"functional", "init"},
     "torch.optim": frozenset("Adam AdamW SGD RMSprop Adagrad LBFGS Optimizer lr_scheduler".split()),
-    "torch.nn.functional": frozenset(
-        "softmax log_softmax cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits relu dropout"
-        " sigmoid tanh mse_loss l1_loss one_hot normalize interpolate pad gelu elu leaky_relu logsigmoid kl_div".split()
-    ),
+    "torch.nn.functional": words(named(home="F")),
     "torch.utils.data": frozenset("Dataset DataLoader TensorDataset random_split Subset".split()),
 }

@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 
+from torchlint.facts import named, words
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
@@ -19,14 +20,8 @@ from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
 MAX_MOVES = 40  # of one object, those nearest to its use
-FACTORIES = frozenset(
-    f"torch.{name}"
-    for name in (
-        "zeros ones full empty rand randn randint arange linspace logspace eye tensor randperm normal Tensor "
-        "FloatTensor LongTensor from_numpy"
-    ).split()
-)
-MOVES = frozenset("to cuda type_as type mps xpu pin_memory to_device".split())
+FACTORIES = named("creates") | {"torch.normal"}  # of numbers
+MOVES = words(named("moves", home=".")) - {"cpu"} | {"mps", "to_device"}  # away from the CPU
 _COMPUTING = (
     "torch.nn.functional.",
     "torch.linalg.",

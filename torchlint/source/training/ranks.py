@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.facts import named, named_of, words
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -11,13 +12,11 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 
-_REDUCTIONS = frozenset("sum mean prod norm std var min max median all any argmax argmin logsumexp".split())
-_IN_A_ROW = frozenset(f"torch.{name}" for name in "linspace arange logspace randperm".split())
-_OF_SIZES = frozenset(f"torch.{name}" for name in "zeros ones empty rand randn".split())
-_KEEPS_SHAPE = frozenset(
-    "cumprod cumsum sqrt rsqrt exp log pow clamp clip flip abs sigmoid tanh float double long clone detach to "
-    "softmax".split()
-)
+_REDUCTIONS = words(named("reduces"))
+_IN_A_ROW = named("row")
+_OF_SIZES = named("of_sizes")
+# With one tensor: of several the others may have more dimensions.
+_KEEPS_SHAPE = words(named("same_shape", but="broadcasts") | named("clips") | named_of("pow"))
 
 
 def is_reduced(call: ast.Call) -> bool:
@@ -99,20 +98,10 @@ def _has_one_dimension(origin: Value, depth: int) -> bool:
 
 
 # What has as many dimensions as its input.
-_SAME_RANK = frozenset(
-    "to cuda cpu float double half contiguous clone detach relu tanh sigmoid gelu leaky_relu elu dropout softmax"
-    " log_softmax exp log clamp layer_norm normalize masked_fill transpose permute roll flip expand_as".split()
-)
-_SAME_RANK_LAYERS = frozenset(
-    f"torch.nn.{name}()"
-    for name in (
-        "Linear ReLU LeakyReLU ELU GELU SiLU Tanh Sigmoid Dropout LayerNorm Identity TransformerEncoder "
-        "TransformerEncoderLayer"
-    ).split()
-)
-_THREE = frozenset(("torch.bmm", ".bmm", "torch.baddbmm"))
-_MAKERS = frozenset(f"torch.{name}" for name in "zeros ones empty rand randn".split())
-_RESHAPES = frozenset("view reshape".split())
+_SAME_RANK = words(named("same_rank", but="broadcasts") | named("clips"))
+_SAME_RANK_LAYERS = named("same_rank", home="nn")
+_THREE = named_of("bmm", "baddbmm")
+_RESHAPES = frozenset(("view", "reshape"))
 
 
 def rank(value: Value, depth: int = 8) -> int | None:
@@ -137,7 +126,7 @@ def _rank(origin: Value, depth: int) -> int | None:
     word = last_word(node.func)
     if (
         names
-        and names <= _MAKERS
+        and names <= _OF_SIZES
         or word in _RESHAPES
         and isinstance(node.func, ast.Attribute)
         and not names - {f".{word}"}
