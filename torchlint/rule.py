@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -173,14 +172,28 @@ def builtin_folder() -> Path:
 
 
 def rule_names(extra: Iterable[Path | str] = ()) -> dict[str, str]:
-    """The names of all rules by code, from the names of their files: what can be selected."""
-    names = {}
-    for folder in (builtin_folder(), *map(Path, extra)):
-        found = {m[1]: m[2] for name in os.listdir(folder) if (m := _FILE.fullmatch(name))} if folder.is_dir() else {}
-        if not found:
-            raise RuleError(f"{folder}: there are no rules in this folder")
-        names.update(found)
+    """The names of all rules by code: what can be selected. Ours are known by their files; a user's own are read, so
+    that what is wrong with them is said at once.
+    """
+    names = {m[1]: m[2] for file in _files(builtin_folder()) if (m := _FILE.fullmatch(file.name))}
+    for folder in map(Path, extra):
+        for file in _files(folder):
+            _add(Rule(file), names)
     return names
+
+
+def _files(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("TL*.py")) if folder.is_dir() else []
+    if not files:
+        raise RuleError(f"{folder}: there are no rules in this folder")
+    return files
+
+
+def _add(rule: Rule, names: dict[str, str]) -> None:
+    """One code is one rule: a second one would be meant by the same selectors and comments."""
+    if rule.code in names:
+        raise RuleError(f"{rule.path}: {rule.code} is {names[rule.code]} already")
+    names[rule.code] = rule.name
 
 
 _loaded: dict[tuple[str, ...], dict[str, Rule]] = {}
@@ -188,18 +201,13 @@ _loaded: dict[tuple[str, ...], dict[str, Rule]] = {}
 
 def load_rules(extra: Iterable[Path | str] = ()) -> dict[str, Rule]:
     """All rules by code: ours, then those of the user's own folders."""
-    folders = (builtin_folder(), *map(Path, extra))
+    folders = (builtin_folder(), *(Path(folder).absolute() for folder in extra))
     key = tuple(map(str, folders))
     if key not in _loaded:
         rules: dict[str, Rule] = {}
-        for folder in folders:
-            files = sorted(folder.glob("TL*.py")) if folder.is_dir() else []
-            if not files:
-                raise RuleError(f"{folder}: there are no rules in this folder")
-            for file in files:
-                rule = Rule(file)
-                if rule.code in rules:
-                    raise RuleError(f"{file}: {rule.code} is {rules[rule.code].name} already")
-                rules[rule.code] = rule
+        names: dict[str, str] = {}
+        for rule in (Rule(file) for folder in folders for file in _files(folder)):
+            _add(rule, names)
+            rules[rule.code] = rule
         _loaded[key] = dict(sorted(rules.items()))
     return _loaded[key]

@@ -14,6 +14,7 @@ COMMANDS = {
     "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
     "clean": ("torchlint.frontends.about", "Remove what is remembered of earlier runs.", ""),
     "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
+    "dev": ("torchlint.frontends.dev", "Help to write rules: `why`, `facts`, `test`.", ""),
     "shapes": ("torchlint.frontends.shapes", "Show the shapes that the dry run sees.", "torchlint[torch]"),
 }
 

@@ -14,7 +14,7 @@ from torchlint.rule import Rule, Trigger
 from torchlint.source.answers.inplace import changes
 from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.structures import Change, ModuleClass
-from torchlint.source.asking.views import Call, Node
+from torchlint.source.asking.views import Call, Node, Place
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
@@ -26,22 +26,20 @@ Armed = list[tuple[Rule, Trigger]]
 
 
 def may_arm(rules: Iterable[Rule], text: str) -> Armed:
-    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later.
-    What trains may be given its losses by other files."""
-    armed = []
-    is_given = "backward(" in text
-    for rule in rules:
-        for trigger in rule.triggers:
-            if trigger.kind == "call":
-                fits = (is_given and trigger.of_objects) or any(word in text for word in trigger.words)
-            elif trigger.kind == "module":
-                fits = "class " in text
-            else:
-                fits = trigger.kind in ("node", "loop", "round", "inplace")
-            # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
-            if fits and all("|" in need or need in text for need in trigger.needs):
-                armed.append((rule, trigger))
-    return armed
+    """The triggers whose words stand in a text. What they need may still be missing; imports decide that later."""
+    return [(rule, trigger) for rule in rules for trigger in rule.triggers if may_stand(trigger, text)]
+
+
+def may_stand(trigger: Trigger, text: str) -> bool:
+    """Do the words of a trigger stand in a text? What trains may be given its losses by other files."""
+    if trigger.kind == "call":
+        fits = (trigger.of_objects and "backward(" in text) or any(word in text for word in trigger.words)
+    elif trigger.kind == "module":
+        fits = "class " in text
+    else:
+        fits = trigger.kind in ("node", "loop", "round", "inplace")
+    # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
+    return fits and all("|" in need or need in text for need in trigger.needs)
 
 
 def arm(armed: Armed, module: Module) -> Armed:
@@ -59,36 +57,42 @@ def arm(armed: Armed, module: Module) -> Armed:
 def judge(module: Module, armed: Armed, strict: bool = False) -> list[Finding]:
     """The findings of armed rules in a file. A check that raises becomes TL000; `strict` (tests) lets it raise."""
     runs = _Runs(module, strict or bool(os.environ.get("TORCHLINT_DEBUG")))
+    for rule, trigger, place in subjects(module, armed):
+        runs.run(rule, trigger, place)
+    return list(dict.fromkeys(runs.findings))
+
+
+def subjects(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]]:
+    """The places of a file that its armed rules are given."""
     by_kind: dict[str, Armed] = {}
     for rule, trigger in armed:
         by_kind.setdefault(trigger.kind, []).append((rule, trigger))
     if "call" in by_kind:
-        runs.calls(by_kind["call"])
+        yield from _calls(module, by_kind["call"])
     for rule, trigger in by_kind.get("node", ()):
         for name in trigger.names:
             for node in list(module.index.nodes(getattr(ast, name))):
-                runs.run(rule, trigger, Node(Value(module, node)))
+                yield rule, trigger, Node(Value(module, node))
     if "module" in by_kind:
         for node in module.index.classes:
             info = class_info(module, node)
             if info.is_module:
                 for rule, trigger in by_kind["module"]:
-                    runs.run(rule, trigger, ModuleClass(Value(module, node), info))
+                    yield rule, trigger, ModuleClass(Value(module, node), info)
     if "inplace" in by_kind:
         for node, tensor in changes(module):
             for rule, trigger in by_kind["inplace"]:
-                runs.run(rule, trigger, Change(Value(module, node), tensor))
+                yield rule, trigger, Change(Value(module, node), tensor)
     for rule, trigger in by_kind.get("loop", ()):
         for node in list(module.index.nodes(*LOOPS)):
-            runs.run(rule, trigger, Loop(Value(module, node)))
+            yield rule, trigger, Loop(Value(module, node))
     if "round" in by_kind:
         for kind, found in _rounds(module):
             if not (found.may_call("backward") or found.may_call("manual_backward")):
                 continue
             for rule, trigger in by_kind["round"]:
                 if not trigger.names or kind in trigger.names:
-                    runs.run(rule, trigger, found)
-    return list(dict.fromkeys(runs.findings))
+                    yield rule, trigger, found
 
 
 def _rounds(module: Module) -> Iterator[tuple[str, Round]]:
@@ -133,44 +137,45 @@ class _Runs:
             "TL000", "rule_crashed", self.module.path, span, message.splitlines()[0], "please report this", "error"
         )
 
-    def calls(self, armed: Armed) -> None:
-        wanted: dict[str, Armed] = {}
-        for rule, trigger in armed:
-            for name in trigger.names:
-                wanted.setdefault(name, []).append((rule, trigger))
-        words = {word for _, trigger in armed for word in trigger.words}
-        of_objects = any(name.endswith("()") for name in wanted)
-        for node in list(self.module.index.calls):
-            word = last_word(node.func)
-            if word not in words and not self._may_be_alias(node, of_objects):
-                continue
-            value = Value(self.module, node)
-            names = [c.name for c in callees(value) if c.name]
-            for rule, trigger in dict.fromkeys(pair for name in names for pair in wanted.get(name, ())):
-                if self._fits(trigger, value, names, node):
-                    self.run(rule, trigger, Call(value))
 
-    @staticmethod
-    def _may_be_alias(node: ast.Call, of_objects: bool) -> bool:
-        """`ce(x)` and `self.criterion(x)` may be anything; `x.view(1)` is what it says."""
-        func = node.func
-        if isinstance(func, ast.Name):
-            return func.at.lookup(func.id) is not None
-        if isinstance(func, ast.Attribute):
-            return of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
-        return of_objects
+def _calls(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]]:
+    wanted: dict[str, Armed] = {}
+    for rule, trigger in armed:
+        for name in trigger.names:
+            wanted.setdefault(name, []).append((rule, trigger))
+    words = {word for _, trigger in armed for word in trigger.words}
+    of_objects = any(name.endswith("()") for name in wanted)
+    for node in list(module.index.calls):
+        word = last_word(node.func)
+        if word not in words and not _may_be_alias(node, of_objects):
+            continue
+        value = Value(module, node)
+        names = [c.name for c in callees(value) if c.name]
+        for rule, trigger in dict.fromkeys(pair for name in names for pair in wanted.get(name, ())):
+            if _fits(trigger, value, names, node):
+                yield rule, trigger, Call(value)
 
-    @staticmethod
-    def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:
-        if any(k.arg in trigger.without for k in node.keywords if k.arg):
-            return False
-        hits = [name for name in names if name in trigger.names]
-        if len(set(names)) > len(set(hits)):  # it may as well call something else
-            return False
-        if trigger.unknown or not all(name.startswith(".") for name in hits):
-            return True
-        return any(
-            c.receiver is not None and kinds(c.receiver) and kinds(c.receiver) <= {TENSOR, PARAMETER, MODULE}
-            for c in callees(value)
-            if c.name in hits
-        )
+
+def _may_be_alias(node: ast.Call, of_objects: bool) -> bool:
+    """`ce(x)` and `self.criterion(x)` may be anything; `x.view(1)` is what it says."""
+    func = node.func
+    if isinstance(func, ast.Name):
+        return func.at.lookup(func.id) is not None
+    if isinstance(func, ast.Attribute):
+        return of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
+    return of_objects
+
+
+def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:
+    if any(k.arg in trigger.without for k in node.keywords if k.arg):
+        return False
+    hits = [name for name in names if name in trigger.names]
+    if len(set(names)) > len(set(hits)):  # it may as well call something else
+        return False
+    if trigger.unknown or not all(name.startswith(".") for name in hits):
+        return True
+    return any(
+        c.receiver is not None and kinds(c.receiver) and kinds(c.receiver) <= {TENSOR, PARAMETER, MODULE}
+        for c in callees(value)
+        if c.name in hits
+    )
