@@ -104,7 +104,7 @@ def test_facts(tree, run):
     assert "  backward on loss, line 11: loss.backward()\n  step on optimizer, line 12: optimizer.step()\n" in out
     assert "  output: float32[8, 1] on cpu\n" in out
     out = run("dev", "facts", "a.py:9")[1]
-    assert "`model`\n" in out and "serves as model" in out
+    assert "`model`\n" in out and "role: model\n" in out
     assert "`optimizer`\n" in run("dev", "facts", "a.py:12")[1]
     assert "unknown: " in run("dev", "facts", "a.py:8")[1]
 

@@ -14,6 +14,7 @@ from torchlint.source.asking.views import Call, Origin, Place
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import LOOPS, ancestors, enclosing_function
 from torchlint.source.training.devices import device_of
+from torchlint.source.training.roles import ROLES
 
 MOST = 12  # expressions of a line that are shown
 EXPRESSIONS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
@@ -71,13 +72,15 @@ def _expression(place: Place) -> Iterator[str]:
     if isinstance(place.node, ast.Call):
         names = sorted(Call(place.value).names)
         yield f"  calls {', '.join(names) if names else 'what is not known'}"
-    roles = [word for word in ("model", "optimizer", "scheduler", "scaler") if getattr(place, f"is_{word}")()]
-    yield from (f"  {label} {value}" for label, value in _properties(place, roles) if value)
+    yield from (f"  {label} {value}" for label, value in _properties(place) if value)
 
 
-def _properties(place: Place, roles: list[str]) -> Iterator[tuple[str, str]]:
+def _properties(place: Place) -> Iterator[tuple[str, str]]:
     yield "kind:", ", ".join(sorted(place.kinds()))
-    yield "serves as", ", ".join(roles)
+    role = place.role()
+    known = [word for word in ROLES if role.is_a(word)]
+    yield "role:", ", ".join(known)
+    yield "role, by its name:", ", ".join(word for word in ROLES if word not in known and role.seems_a(word))
     if place.may_be_tensor():
         needs = place.requires_grad()
         yield "requires grad:", "not known" if needs is None else "yes" if needs else "no"
