@@ -274,7 +274,7 @@ gives way before anything is moved.
 class Reflection(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.parts = [nn.Parameter(torch.randn(width)) for _ in range(3)]
+        self.parts = nn.ParameterList([nn.Parameter(torch.randn(width)) for _ in range(3)])
         eye = torch.eye(width)
         self.whole = eye - 2 * torch.outer(self.parts[0], self.parts[0])
 

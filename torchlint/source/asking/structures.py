@@ -9,6 +9,7 @@ from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
+from torchlint.source.answers.unregistered import Unregistered, unregistered
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
@@ -80,6 +81,11 @@ class ModuleClass(Place):
     def kept_graphs(self) -> list[Kept]:
         """What the `training_step` of a Lightning module collects although it has a graph."""
         return list(kept_by_step(self.info)) if self.info.is_lightning else []
+
+    @property
+    def unregistered(self) -> list[Unregistered]:
+        """The layers and parameters that it keeps in plain lists, dicts and tuples."""
+        return list(unregistered(self.info))
 
     def attributes(self) -> Iterator[tuple[str, Origin, ast.FunctionDef | None]]:
         """What `self.x = value` sets: name, value and the method in which it stands."""

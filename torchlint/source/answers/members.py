@@ -1,0 +1,139 @@
+"""What a module class holds: whether a layer has weights, which attributes methods set, and where they are read."""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from torchlint.facts import fact
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Stored, Value
+from torchlint.source.text.index import enclosing_class, enclosing_function, standing_in
+
+LISTING = ("children", "named_children", "modules", "named_modules", "_modules", "__dict__", "vars", "get_submodule")
+_MODELS = ("torchvision.models.", "timm.create_model", "transformers.Auto")
+
+
+class Store(NamedTuple):
+    """One `self.x = value` of a class: the statement, the value as it is written and the method around it."""
+
+    module: Module
+    statement: ast.stmt
+    target: ast.Attribute
+    value: ast.expr
+    method: ast.FunctionDef
+
+
+@remembered(meanwhile=None)
+def has_weights(value: Value) -> bool | None:
+    """Has the layer (or the list of layers) that an expression makes weights of its own? None where nobody can tell."""
+    answers = [_made_with_weights(origin) for origin in objects(value)]
+    if not answers or None in answers or len(set(answers)) > 1:
+        return None
+    return answers[0]
+
+
+def _made_with_weights(origin: Value) -> bool | None:
+    if not isinstance(origin.node, ast.Call) or origin.path:
+        return None
+    found = {_callee_with_weights(callee, origin) for callee in callees(origin)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _callee_with_weights(callee, origin: Value) -> bool | None:
+    if callee.kind == "class":
+        return class_has_weights(callee.owner)
+    if callee.kind != "external":
+        return None
+    if callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
+        return _any(has_weights(origin.at(part, ())) for part in _parts(origin.node))
+    if callee.name == "torch.nn.Parameter" or callee.name.startswith(_MODELS):
+        return True
+    row = fact(callee.name + "()") if callee.name.startswith("torch.nn.") else None
+    return None if row is None else row.weights
+
+
+def _parts(call: ast.Call) -> list[ast.expr]:
+    parts: list[ast.expr] = []
+    for given in call.args:
+        given = given.value if isinstance(given, ast.Starred) else given
+        if isinstance(given, (ast.List, ast.Tuple)):
+            parts += given.elts
+        else:
+            parts.append(given.elt if isinstance(given, (ast.ListComp, ast.GeneratorExp)) else given)
+    return parts
+
+
+def _any(answers) -> bool | None:
+    answers = list(answers)
+    return True if True in answers else None if None in answers or not answers else False
+
+
+@remembered(meanwhile=None)
+def class_has_weights(owner: ClassInfo) -> bool | None:
+    """Has a module class of the project weights: a layer or parameter that its methods, or those of a base, set?"""
+    if not owner.is_module:
+        return None
+    own = [
+        has_weights(Value(store.module, store.value))
+        for cls in owner.mro
+        for stores in stores_of(cls).values()
+        for store in stores
+    ]
+    bases = [
+        row.weights
+        for name in owner.foreign
+        if name and name.startswith("torch.nn.") and (row := fact(name + "()")) is not None and name[9:] != "Module"
+    ]
+    return True if True in own or True in bases else None
+
+
+@remembered
+def stores_of(cls: ClassInfo) -> dict[str, list[Store]]:
+    """What the methods of a class set on `self`, each alone: `self.x = value`, in source order."""
+    found: dict[str, list[Store]] = {}
+    for name, entries in cls.attributes.items():
+        for entry in entries:
+            if (store := _store(entry)) is not None:
+                found.setdefault(name, []).append(store)
+    return found
+
+
+def _store(entry: Stored) -> Store | None:
+    target, method = entry.target, entry.method
+    statement = target.up if target is not None else None
+    if (
+        method is None
+        or not isinstance(target, ast.Attribute)
+        or not isinstance(statement, (ast.Assign, ast.AnnAssign))
+    ):
+        return None
+    return None if statement.value is None else Store(entry.module, statement, target, statement.value, method)
+
+
+def reads_of(cls: ClassInfo, name: str) -> list[ast.Attribute]:
+    """The places in a class and in its bases in its own file where `self.x` is read."""
+    owners = [owner.node for owner in cls.mro if owner.module is cls.module]
+    return [n for owner in owners for n in reads_in(cls.module, owner, name)]
+
+
+def reads_in(module: Module, node: ast.AST, name: str) -> list[ast.Attribute]:
+    """The places in a node of a file where the attribute is read of the first parameter of the method around them."""
+    found = standing_in(node, module.index.attributes(name))
+    return [n for n in found if isinstance(n.ctx, ast.Load) and is_of_self(n)]
+
+
+def is_of_self(node: ast.expr) -> bool:
+    """Is it an attribute of what the method around it, or around the function around it, calls `self`?"""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    function = enclosing_function(node)
+    while function is not None:
+        if enclosing_class(function) is not None and not isinstance(function, ast.Lambda):
+            arguments = [*function.args.posonlyargs, *function.args.args]
+            return bool(arguments) and arguments[0].arg == node.value.id
+        function = enclosing_function(function)
+    return False

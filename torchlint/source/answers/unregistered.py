@@ -1,0 +1,293 @@
+"""Layers and parameters that a module keeps in a plain list, dict or tuple, where nn.Module does not see them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.answers.members import Store, has_weights, stores_of
+from torchlint.source.flow.changed import changes_of
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.kinds import MODULE, PARAMETER, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word
+
+LIST, DICT = "list", "dict"
+_DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
+_LISTS = frozenset(("builtins.list", "builtins.tuple", "collections.deque"))
+# Who does one of these with what is in the list takes care of it by hand.
+_BY_HAND = frozenset("add_module register_module register_parameter setattr parameters named_parameters".split())
+_OVERRIDDEN = frozenset("parameters named_parameters named_modules modules children _apply to cuda state_dict".split())
+_PASSING = frozenset("enumerate zip reversed list tuple iter sorted".split())  # the elements of what they are given
+_LOOKING = frozenset("len range print isinstance".split())
+_FEW = 40  # elements of a display that are looked at
+
+
+class Unregistered(NamedTuple):
+    """An attribute with such a collection: what makes it, and the layers that it was seen to get."""
+
+    store: Store
+    name: str
+    made: ast.expr  # the display, comprehension or call that makes it
+    shape: str  # LIST or DICT
+    layers: list[ast.expr]
+    holds: str  # MODULE or PARAMETER
+    is_pure: bool  # is all that is put into it known, and of that kind?
+
+
+def unregistered(cls: ClassInfo) -> Iterator[Unregistered]:
+    if any(name in _OVERRIDDEN for owner in cls.mro for name in owner.methods):
+        return
+    for name, stores in stores_of(cls).items():
+        for store in stores:
+            found = _collection(cls, name, store)
+            if found is not None and not _is_cared_for(cls, name, stores):
+                yield found
+
+
+class _Made(NamedTuple):
+    node: ast.expr
+    shape: str
+    given: tuple[ast.expr, ...]
+    repeats: bool
+
+
+def _collection(cls: ClassInfo, name: str, store: Store) -> Unregistered | None:
+    made = _container(Value(store.module, store.value))
+    if made is None:
+        return None
+    shape, given, module = made.shape, list(made.given), store.module
+    names = [f"{store.target.value.id}.{name}", *([store.value.id] if made.node is not store.value else [])]
+    changes = [c for n in names for c in changes_of(module.index, n) if _is_near(c, store.method, cls)]
+    put = [part for change in changes for part in _put(change)]
+    alone = len(given) == 1 and not put and not made.repeats
+    if alone or len(given) > _FEW:  # `self._teacher = [teacher]` hides a module on purpose
+        return None
+    layers, holds = [], set()
+    pure = _takes_words(made, changes) and all(_is_direct(part) for part in (*given, *put))
+    pure = pure and not any(
+        "." not in n and c.pos > store.statement.pos for n in names for c in changes_of(module.index, n)
+    )
+    for part in (*given, *put):
+        answer = _is_new_layer(module, part)
+        if answer is None:
+            pure = pure and (kinds(Value(module, part)) or {""}) <= {MODULE}
+        else:
+            layers.append(part)
+            holds.add(answer)
+    if not layers or len(holds) > 1:
+        return None
+    return Unregistered(store, name, made.node, shape, layers, holds.pop(), pure)
+
+
+def _is_direct(part: ast.expr) -> bool:
+    """Is it an element itself, and not one of a list in the list?"""
+    around = part.up
+    if isinstance(around, (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.keyword)):
+        outer = around.up
+        added = isinstance(outer, ast.Call) and last_word(outer.func) in ("append", "insert")
+        return isinstance(outer, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call, ast.BinOp)) and not added
+    return True
+
+
+def _takes_words(made: _Made, changes: list[ast.AST]) -> bool:
+    """Are all keys of a dict words, as nn.ModuleDict wants them?"""
+    if made.shape != DICT:
+        return True
+    keys = [c.slice for c in changes if isinstance(c, ast.Subscript)]
+    if isinstance(made.node, ast.Dict):
+        keys += made.node.keys
+    elif isinstance(made.node, ast.DictComp):
+        keys.append(made.node.key)
+    elif made.node.args:
+        return False
+    return all(isinstance(k, ast.JoinedStr) or isinstance(k, ast.Constant) and isinstance(k.value, str) for k in keys)
+
+
+def _container(value: Value) -> _Made | None:
+    """The plain collection that an expression is: written there, or made under the local name that stands there."""
+    node = value.node
+    if isinstance(node, ast.Name):
+        found = origins(value)
+        if len(found) != 1 or found[0].node is None or found[0].path or found[0].module is not value.module:
+            return None
+        if enclosing_function(found[0].node) is not enclosing_function(node):
+            return None
+        node = found[0].node
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return _Made(node, LIST, tuple(_flat(node)), False)
+    if isinstance(node, ast.Dict):
+        return _Made(node, DICT, tuple(part for v in node.values for part in _flat(v)), False)
+    if isinstance(node, ast.ListComp):
+        return _Made(node, LIST, tuple(_flat(node.elt)), True)
+    if isinstance(node, ast.DictComp):
+        return _Made(node, DICT, tuple(_flat(node.value)), True)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
+        return _Made(node, LIST, tuple(_flat(node.left)), True)
+    if isinstance(node, ast.Call) and len(node.args) <= 1:
+        return _called(value.at(node, ()))
+    return None
+
+
+def _called(value: Value) -> _Made | None:
+    """`dict(a=…)`, `list(…)`, `OrderedDict()`"""
+    names = {callee.name for callee in callees(value)}
+    node = value.node
+    shape = DICT if names and names <= _DICTS else LIST if names and names <= _LISTS else None
+    if shape is None or any(keyword.arg is None for keyword in node.keywords):
+        return None
+    given = [part for keyword in node.keywords for part in _flat(keyword.value)]
+    first = node.args[0] if node.args else None
+    if isinstance(first, (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)):
+        return _Made(node, shape, (*given, *_flat(first)), isinstance(first, (ast.ListComp, ast.GeneratorExp)))
+    return _Made(node, shape, tuple(given), False) if first is None or shape == DICT else None
+
+
+def _flat(node: ast.expr) -> Iterator[ast.expr]:
+    """The elements of an element: `[(conv, norm), …]`, also in lists of lists."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        for element in node.elts:
+            yield from _flat(element)
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        yield from _flat(node.elt)
+    elif isinstance(node, ast.Dict):
+        for value in node.values:
+            yield from _flat(value)
+    else:
+        yield node
+
+
+def _is_near(change: ast.AST, method: ast.FunctionDef, cls: ClassInfo) -> bool:
+    """Does a change stand where the name means the same: in the method, or, for `self.x`, in another one?"""
+    inside = enclosing_function(change)
+    return inside is method or isinstance(_changed(change), ast.Attribute) and inside in cls.methods.values()
+
+
+def _changed(change: ast.AST) -> ast.expr:
+    if isinstance(change, ast.Call):
+        return change.func.value
+    return change.target if isinstance(change, ast.AugAssign) else change.value
+
+
+def _put(change: ast.AST) -> Iterator[ast.expr]:
+    """What a change puts into a collection."""
+    if isinstance(change, ast.Call) and change.args:
+        if last_word(change.func) in ("append", "insert", "extend", "setdefault"):
+            yield from _flat(change.args[-1])
+    elif isinstance(change, ast.AugAssign):
+        yield from _flat(change.value)
+    elif isinstance(change, ast.Subscript) and isinstance(change.up, ast.Assign):
+        yield from _flat(change.up.value)
+
+
+def _is_new_layer(module: Module, part: ast.expr) -> str | None:
+    """Is it a layer with weights or a parameter that is made for this collection, and registered nowhere else?"""
+    made = part
+    if isinstance(part, ast.Name):
+        bound = origins(Value(module, part))
+        if len(bound) != 1 or not isinstance(bound[0].node, ast.Call) or bound[0].path or bound[0].frame:
+            return None
+        made = bound[0].node
+        if enclosing_function(made) is not enclosing_function(part) or not _is_only_kept_here(module, part):
+            return None
+    if not isinstance(made, ast.Call):
+        return None
+    value = Value(module, made)
+    for origin in objects(value):
+        if not isinstance(origin.node, ast.Call):
+            return None
+    if not has_weights(value):
+        return None
+    return PARAMETER if kinds(value) == {PARAMETER} else MODULE
+
+
+def _is_only_kept_here(module: Module, name: ast.Name) -> bool:
+    """Is what goes by a local name handed to nothing but the collection? `self.head = head` registers it."""
+    function = enclosing_function(name)
+    for use in module.index.names(name.id):
+        if use is name or enclosing_function(use) is not function or not isinstance(use.ctx, ast.Load):
+            continue
+        if not isinstance(use.up, ast.Attribute):  # `layer.weight` and `layer.eval()` keep nothing
+            return False
+        if use.up.attr == "requires_grad_":
+            return False
+    return True
+
+
+def _is_cared_for(cls: ClassInfo, name: str, stores: list[Store]) -> bool:
+    """Is what is in the collection registered, or handed to the optimizer, in another way, as far as one can see?"""
+    module = cls.module
+    if len(stores) < len(cls.attributes[name]) or any(
+        _container(Value(module, store.value)) is None for store in stores
+    ):
+        return True
+    reads = module.index.attributes(name)
+    locals_ = [
+        use
+        for store in stores
+        if isinstance(store.value, ast.Name)
+        for use in module.index.names(store.value.id)
+        if use is not store.value and enclosing_function(use) is store.method
+    ]
+    return any(isinstance(use.ctx, ast.Load) and _leads_on(module, use) for use in (*reads, *locals_))
+
+
+def _leads_on(module: Module, use: ast.expr) -> bool:
+    """Is a collection, or what stands in it, given to what may register or train it? No for what only calls it."""
+    child, node, is_element = use, use.up, False
+    while True:
+        if isinstance(node, ast.Call):
+            if child is node.func:  # self.layers[0](x), self.layers.append(…)
+                word = last_word(node.func)
+                if word in _BY_HAND:
+                    return True
+                if word not in ("values", "items"):
+                    return False
+            elif is_element:
+                word = last_word(node.func)
+                return word in _BY_HAND or word == "append" or word[:1].isupper()
+            elif last_word(node.func) not in _PASSING:
+                return last_word(node.func) not in _LOOKING
+        elif isinstance(node, ast.comprehension):
+            if child is not node.iter:
+                return False
+            if _is_by_hand(module, node.up):
+                return True
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            return child is node.iter and _is_by_hand(module, node)
+        elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+            element = node.value if isinstance(node, ast.DictComp) else node.elt
+            if not isinstance(element, (ast.Name, ast.Tuple)):
+                return False
+        elif isinstance(node, ast.Attribute):
+            pass
+        elif isinstance(node, ast.Subscript):
+            if child is node.slice or not isinstance(node.ctx, ast.Load):
+                return False
+            is_element = is_element or not isinstance(node.slice, ast.Slice)
+        elif is_element and isinstance(node, ast.BinOp):
+            return False
+        elif not isinstance(node, (ast.BinOp, ast.IfExp, ast.keyword)):
+            return not isinstance(
+                node,
+                (
+                    ast.Expr,
+                    ast.Compare,
+                    ast.If,
+                    ast.While,
+                    ast.BoolOp,
+                    ast.UnaryOp,
+                    ast.AugAssign,
+                    ast.Assert,
+                    ast.Delete,
+                    ast.FormattedValue,
+                ),
+            )
+        child, node = node, node.up
+
+
+def _is_by_hand(module: Module, loop: ast.AST) -> bool:
+    return any(last_word(call.func) in _BY_HAND for call in module.index.inside(loop, ast.Call))
