@@ -67,6 +67,16 @@ def test_nll():
     p = torch.tensor([[0.1, 0.9]]).softmax(-1)
     assert torch.allclose(F.nll_loss(p.log(), torch.tensor([1])), torch.tensor(0.37), atol=0.01)
 ```
+
+What is written over before anybody reads it does no harm.
+
+```python good
+def log_of(scores):
+    p = F.softmax(scores, dim=-1)
+    log_p = torch.log(p)
+    log_p = torch.log(p + (p == 0).float() * 1e-8)
+    return log_p
+```
 """
 
 import ast
@@ -119,9 +129,12 @@ def picked_from(call: Call, argument: ast.expr):
 
 
 def handles_infinity(call: Call) -> bool:
-    """Is the result asked for `isfinite` or cleaned by `nan_to_num`, or the argument clamped in place before?"""
+    """Is the result asked for `isfinite`, cleaned by `nan_to_num` or never read, or the argument clamped in place
+    before?"""
     statement, words = call.statement, ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if isinstance(target, ast.Name) and statement.value is call.node and not call.uses(target):
+        return True  # nobody reads it: another value takes its place
     users = [call.node, *(call.uses(target) if target is not None else ())]
     argument = call.argument("input", 0)
     if isinstance(argument, ast.Name):

@@ -197,6 +197,22 @@ class Embeddings(L.Callback):
             for batch in self.loader:
                 print(model(batch))
 ```
+
+A smoke test looks at shapes.
+
+```python good
+if __name__ == "__main__":
+
+    def _test_block():
+        for width in (4, 8):
+            x = torch.randn(2, width)
+            block = nn.Sequential(nn.Linear(width, width), nn.Dropout())
+            y = block(x)
+            assert y.shape == x.shape
+
+    with torch.no_grad():
+        _test_block()
+```
 """
 
 from torchlint import Node, on_node

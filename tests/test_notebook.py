@@ -359,3 +359,20 @@ def test_a_cell_that_is_expected_to_fail(cells, found):
 def test_a_notebook_that_python_would_not_take(text, words):
     with pytest.raises(NotebookError, match=words):
         Notebook.parse(text)
+
+
+@pytest.mark.parametrize(
+    "cell, gap",
+    [
+        ("x = <YOUR CODE>", True),
+        ("optimizer = SGD(model.parameters(), lr=???)", True),
+        ("val_acc = # YOUR CODE", True),
+        ("def standardize(df, ...):\n    return df", True),
+        ("loss = ", False),
+        ("if a < B and c > D\n    pass", False),
+        ("x = y > > z", False),
+    ],
+)
+def test_the_gaps_of_an_exercise_are_left_to_who_does_it(cell, gap):
+    found = lint(document("import torch", cell), "n.ipynb", Settings(dry_run=False)).findings
+    assert [f.code for f in found] == ([] if gap else ["TL001"])

@@ -98,7 +98,7 @@ def _evaluating(module: Module) -> list[ast.AST]:
         owner = method_class(module, function)
         if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
             name = function.name.lower()
-            if not name.startswith("test_") and (
+            if not name.lstrip("_").startswith("test_") and (
                 EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])
             ):
                 found.append(function)
@@ -128,7 +128,7 @@ def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
 
 def _starts_here(module: Module, function: ast.AST) -> bool:
     """Is a function where something begins: nobody in the file calls it, it is no unit test and no part of a model?"""
-    if function.name.startswith("test_") or module.index.callers(function.name):
+    if function.name.lstrip("_").startswith("test_") or module.index.callers(function.name):
         return False
     owner = method_class(module, function)
     return owner is None or not owner.is_module
@@ -164,7 +164,7 @@ class _Trace:
             return False
         owner = method_class(event.module, function) if function is not None else None
         name = getattr(function, "name", "").lower()
-        if name.startswith("test_") or owner and (owner.is_module or owner.is_lightning):
+        if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
         if (
             EVALUATES.search(name)
