@@ -103,6 +103,8 @@ class Policy(nn.Module):
 
 p = Policy()(torch.randn(4))
 ```
+
+How it is found: `torchlint/source/answers/batches.py`.
 """
 
 import ast

@@ -392,6 +392,8 @@ class Head(nn.Module):
             return boxes
         return x * weights
 ```
+
+How it is found: `torchlint/source/answers/inplace.py` and `torchlint/source/answers/keepers.py`.
 """
 
 import ast

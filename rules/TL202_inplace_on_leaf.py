@@ -216,6 +216,8 @@ def pruned(layer, kept):
     new.weight.requires_grad = True
     return new
 ```
+
+How it is found: `torchlint/source/answers/inplace.py`.
 """
 
 import ast

@@ -319,6 +319,8 @@ def train(model, loader, optimizer):
         areas.append(area)
     return areas
 ```
+
+How it is found: `torchlint/source/answers/kept_graphs.py`.
 """
 
 import ast

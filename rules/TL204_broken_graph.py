@@ -227,6 +227,8 @@ for x in states:
     loss = -(torch.cat(memory.all()) * advantage).sum()
     loss.backward()
 ```
+
+How it is found: `torchlint/source/answers/backwards.py`.
 """
 
 import ast

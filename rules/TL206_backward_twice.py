@@ -214,6 +214,8 @@ class Pair(nn.Module):
         on_fake = self.critic.on_fake(fake)
         on_fake.backward()
 ```
+
+How it is found: `torchlint/source/answers/backwards.py`.
 """
 
 import ast

@@ -62,6 +62,8 @@ model = torch.nn.Linear(3, 2)
 out = model(x)
 gradients([out.norm(), out.pow(2).mean()])
 ```
+
+How it is found: `torchlint/source/answers/backwards.py`.
 """
 
 import ast

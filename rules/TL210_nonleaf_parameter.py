@@ -123,6 +123,8 @@ class Net(nn.Module):
         self.embedding = nn.Embedding(4, 3)
         self.embedding.weight.data = nn.Parameter(values).to(device)
 ```
+
+How it is found: `torchlint/source/answers/non_leaves.py`.
 """
 
 import ast

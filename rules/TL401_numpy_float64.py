@@ -174,6 +174,8 @@ class Cast(nn.Module):
 net = nn.Sequential(Cast(), nn.Linear(3, 1))
 print(net(torch.from_numpy(np.random.rand(2, 3))))
 ```
+
+How it is found: `torchlint/source/answers/float64_arrays.py`.
 """
 
 from torchlint import Call, on_call

@@ -197,6 +197,8 @@ for epoch in range(9):
     with torch.no_grad():
         print(sum(classifier(x).sum().item() for x, y in test_loader))
 ```
+
+How it is found: `torchlint/source/answers/lasting_modes.py`.
 """
 
 from torchlint import Loop, on_loop

@@ -143,6 +143,8 @@ for warmup in (100, 200):
     optimizer = torch.optim.Adam(dummy.parameters(), lr=1)
     optimizer.step()
 ```
+
+How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 """
 
 import ast

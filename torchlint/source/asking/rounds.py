@@ -10,14 +10,15 @@ from torchlint.source.answers.carried_states import Carried, carried_states
 from torchlint.source.answers.hand_updates import HandUpdate, hand_updates
 from torchlint.source.answers.horizons import Horizon, horizon
 from torchlint.source.answers.kept_graphs import Kept, kept_by_loop
+from torchlint.source.answers.lasting_modes import eval_modes_kept
+from torchlint.source.answers.renewed_optimizers import renewed_optimizers
 from torchlint.source.asking.views import Origin, Place
-from torchlint.source.flow.flow import objects, origins
+from torchlint.source.flow.flow import origins
 from torchlint.source.text.index import LOOPS
 from torchlint.source.training import loops
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, events, iterations, may_call
-from torchlint.source.training.modes import eval_modes_kept
-from torchlint.source.training.updates import Lost, Update, lost_gradients, renewed_optimizers, schedules, updates
+from torchlint.source.training.updates import Lost, Update, lost_gradients, schedules, updates
 
 
 class Round(Place):
@@ -145,10 +146,6 @@ class Loop(Round):
     def horizon(self, schedule: Act) -> Horizon | None:
         """What the scheduler counts that steps there, if its constructor says so."""
         return horizon(schedule.on, self.value) if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
-
-    def objects_of(self, act: Act) -> list[Origin]:
-        """What makes the optimizer, scheduler or module that an act is about."""
-        return [Origin(v) for v in objects(act.on)]
 
     def loss_origins(self, backward: Act) -> list[Origin]:
         """Where the loss of a backward comes from, before a GradScaler scaled it."""

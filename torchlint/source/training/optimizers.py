@@ -7,15 +7,10 @@ import ast
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
-from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word, statement_of, within
+from torchlint.source.text.index import last_word, within
 from torchlint.source.training.sameness import identity
 
-_CLASSES = frozenset(
-    "Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD LBFGS Muon NAdam Optimizer RAdam RMSprop Rprop SGD "
-    "SparseAdam".split()
-)
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())
 
@@ -44,24 +39,6 @@ def holding(optimizer: Value) -> Holding:
             _held(given, found, 6, seen)
     found.complete = found.complete and bool(found.constructors)
     return found
-
-
-@remembered
-def optimizer_words(module: Module) -> frozenset[str]:
-    """The words by which a file may make optimizers: torch's classes, what they are imported or kept as, classes
-    derived from them.
-    """
-    words = set(_CLASSES)
-    for statement in module.index.nodes(ast.ImportFrom):
-        words.update(alias.asname for alias in statement.names if alias.asname and alias.name in _CLASSES)
-    for name in _CLASSES:
-        for node in (*module.index.names(name), *module.index.attributes(name)):
-            statement = statement_of(node)
-            if isinstance(statement, ast.Assign):
-                words.update(last_word(target) for target in statement.targets)
-            elif isinstance(statement, ast.ClassDef):
-                words.add(statement.name)
-    return frozenset(words - {""})
 
 
 def constructor_argument(made: Value) -> Value | None:

@@ -1,18 +1,14 @@
-"""What the acts of a loop or function add up to: training steps, gradients that are lost, optimizers that are made
-anew.
-"""
+"""What the acts of a round add up to: updates of optimizers, gradients that are lost."""
 
 from __future__ import annotations
 
 import ast
 from typing import NamedTuple
 
-from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, within
 from torchlint.source.training.acts import (
     BACKWARD,
     CLEAR,
@@ -26,14 +22,11 @@ from torchlint.source.training.acts import (
     acts,
     counts_rounds,
 )
-from torchlint.source.training.events import Event, events, may_mention
-from torchlint.source.training.optimizers import constructor_argument, holding, holds, optimizer_words
+from torchlint.source.training.optimizers import holds
 from torchlint.source.training.roles import seems
-from torchlint.source.training.sameness import are_distinct, identity
+from torchlint.source.training.sameness import are_distinct
 
 MAX_ACTS = 200  # before a step among which its clearing is looked for
-# What gives a model fresh weights: a new optimizer is right then.
-_RENEWS = frozenset("load_state_dict reset_parameters init_weights reset_weights reinit weight_reset apply".split())
 
 
 class Update:
@@ -205,53 +198,3 @@ def _runs_whenever(act: Act, other: Act) -> bool:
     inside = all((id(test.node), truth) in tests for test, truth in act.event.tests)
     extra = [loop for loop in act.event.loops if loop not in other.event.loops]
     return inside and len(extra) <= (act.on is None) and all(loop in act.event.loops for loop in other.event.loops)
-
-
-def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]:
-    """The constructors of optimizers that run in every round for parameters that are older, each with a step of what it
-    makes.
-    """
-    if not may_mention(module, loop.body, optimizer_words(module)):
-        return []
-    done = events(module, loop.body)
-    if any(event.method in _RENEWS for event in done) or not any(
-        act.role == BACKWARD for act in acts(module, loop.body)
-    ):
-        return []  # without a backward nothing is trained: schedules are drawn like that
-    made = {id(event.node): event for event in done}
-    classes = {
-        id(c.owner.node)
-        for event in done
-        if not event.stores_grad
-        for c in callees(event.value)
-        if c.kind == "class" and c.owner
-    }
-    found = []
-    for event in done:
-        if event.stores_grad or event.loops or event.tests or constructor_argument(event.value) is None:
-            continue
-        held = holding(event.value)
-        sources = [origin for inner in held.modules for origin in identity(inner).values()]
-        if not sources or held.tensors or not all(_is_older(origin, loop, made, classes) for origin in sources):
-            continue
-        steps = [
-            act
-            for act in acts(module, loop.body)
-            if act.role == STEP and any(o.node is event.node for o in identity(act.on).values())
-        ]
-        if steps and not any(len(step.event.loops) > 1 for step in steps):  # epochs in it: one training after the other
-            found.append((event, steps[0]))
-    return found
-
-
-def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
-    """Was a module there before a round of the loop?"""
-    if id(origin.node) in made or within(origin.node, loop):
-        return False
-    function = enclosing_function(origin.node)
-    if isinstance(origin.node, ast.arg):
-        function = origin.node.up.up
-        return within(loop, function) or getattr(function, "name", "") == "__init__" and id(function.up) not in classes
-    return isinstance(origin.node, ast.Call) and not (
-        getattr(function, "name", "") == "__init__" and id(function.up) in classes
-    )

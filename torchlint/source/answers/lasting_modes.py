@@ -1,0 +1,117 @@
+"""The `eval()` of a model that outlasts its evaluation: the next round of the training runs in eval mode."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word, within
+from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
+from torchlint.source.training.events import events
+from torchlint.source.training.modes import asks_mode
+from torchlint.source.training.optimizers import holds
+from torchlint.source.training.roles import called_model
+from torchlint.source.training.sameness import are_distinct, identity, is_same
+
+
+def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
+    """The `eval()` of a model in a loop that trains it and never calls `train()`, each with the step of the
+    training.
+    """
+    found = acts(module, loop.body)
+    backwards = [act for act in found if act.role == BACKWARD]
+    pairs = [(backwards[0], step) for step in found if step.role == STEP] if backwards else []
+    switches = [act for act in found if act.role == EVAL and not act.leaves_loop]
+    if not pairs or not switches:
+        return []
+    kept = []
+    order = {id(act): i for i, act in enumerate(found)}
+    for switch in switches:
+        if _is_made_in(loop, switch.on) or _is_a_copy(switch.on):
+            continue
+        if any(
+            act.role in (TRAIN, OPAQUE) and (act.on is None or not are_distinct(act.on, switch.on)) for act in found
+        ):
+            continue
+        for backward, step in pairs:
+            shared = switch.event.loops and step.event.loops and switch.event.loops[0] is step.event.loops[0]
+            # In eval mode right before the training is a decision: frozen statistics.
+            decided = order[id(switch)] < order[id(backward)] and not _evaluated_between(module, loop, switch, backward)
+            if (
+                not shared
+                and not decided
+                and _is_trained(module, loop, switch, step)
+                and asks_mode(switch.on) is not False
+            ):
+                kept.append((switch, step))
+                break
+    return kept
+
+
+def _is_made_in(loop: ast.AST, model: Value) -> bool:
+    """Does each round make a model of its own, which is in train mode?"""
+    made = identity(model).values()
+    return bool(made) and all(
+        isinstance(o.node, ast.Call) and any(within(node, loop) for node in _calls_to(o)) for o in made
+    )
+
+
+def _is_a_copy(model: Value, depth: int = 5) -> bool:
+    """`copy.deepcopy(model).eval()`, under the names that it is given in this function and in those it is handed to:
+    the copy is not trained.
+    """
+    node = model.node
+    while isinstance(node, ast.Call):
+        if last_word(node.func) == "deepcopy":
+            return True
+        node = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if not isinstance(node, ast.Name) or not depth or (scope := node.at.lookup(node.id)) is None:
+        return False
+    for binding in reaching(node, scope):
+        call = model.frame.call if isinstance(binding, ast.arg) and model.frame else None
+        if call is not None:
+            names = [a.arg for a in model.frame.function.args.args]
+            given = [k.value for k in call.node.keywords if k.arg == node.id] + (
+                call.node.args[names.index(node.id) :][:1] if node.id in names else []
+            )
+            if given and _is_a_copy(call.at(given[0], ()), depth - 1):
+                return True
+        elif (
+            isinstance(binding.up, ast.Assign)
+            and binding.up.value is not node
+            and _is_a_copy(model.at(binding.up.value, ()), depth - 1)
+        ):
+            return True
+    return False
+
+
+def _calls_to(origin: Value) -> Iterator[ast.AST]:
+    """An expression, and the calls through which it is seen."""
+    yield origin.node
+    frame = origin.frame
+    while frame and frame.call:
+        yield frame.call.node
+        frame = frame.call.frame
+
+
+def _evaluated_between(module: Module, loop: ast.AST, switch: Act, backward: Act) -> bool:
+    trace = events(module, loop.body)
+    begin, end = trace.index(switch.event), trace.index(backward.event)
+    return any(
+        event.no_grad and (model := called_model(event)) and is_same(switch.on, model) for event in trace[begin:end]
+    )
+
+
+def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
+    """Does the step train the model, or has the same function put it in train mode before?"""
+    known = holds(step.on, switch.on)
+    if known is not None:
+        return known
+    function = enclosing_function(loop)
+    before = acts(module, getattr(function, "body", module.tree.body))
+    return any(
+        act.role == TRAIN and act.event.here.lineno < loop.lineno and is_same(act.on, switch.on) for act in before
+    )
