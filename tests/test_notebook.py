@@ -54,12 +54,14 @@ def test_cells_are_joined_and_lines_found_again():
     assert places == [(1, 1), (1, 2), (3, 1), (4, 1)]
 
 
-def test_markdown_and_raw_cells_are_not_code_and_not_counted():
+def test_markdown_and_raw_cells_are_not_code_and_count_as_they_do_in_ruff():
     markdown = {"cell_type": "markdown", "metadata": {}, "source": ["# import this\n"]}
     raw = {"cell_type": "raw", "metadata": {}, "source": "x ="}
     notebook = Notebook.parse(document(markdown, "a = 1", raw, "b = 2"))
     assert notebook.text == "a = 1\nb = 2\n"
-    assert notebook.to_cell(finding(2, 1, 2, 2)).cell == 2
+    assert notebook.to_cell(finding(2, 1, 2, 2)).cell == 4
+    edit = Edit(Span(1, 5, 1, 6), "3", 4)
+    assert json.loads(notebook.apply([edit]))["cells"][3]["source"] in (["b = 3"], "b = 3")
 
 
 def test_source_may_be_one_string():

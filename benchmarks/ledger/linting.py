@@ -43,15 +43,23 @@ def lint(sources: list[Source], corpus: Path, python: Path, options: list[str]) 
         for finding in map(json.loads, done.stdout.splitlines()):
             path = Path(os.path.abspath(os.path.join(nowhere, finding["filename"])))
             folder = next(folder for folder in path.parents if folder in folders)
-            found[folders[folder]].append(_record(finding, folders[folder], path.relative_to(folder).as_posix()))
+            found[folders[folder]].append(
+                _record(finding, folders[folder], folder, path.relative_to(folder).as_posix())
+            )
         return found
 
 
-def _record(finding: dict, source: Source, path: str) -> dict:
+def _record(finding: dict, source: Source, source_folder: Path, path: str) -> dict:
     record = {"source": source.name, "version": source.version, "path": path}
     if finding["cell"]:
-        record["cell"] = finding["cell"]
+        record["cell"] = _code_cell(source_folder / path, finding["cell"])
     return {**record, "line": finding["location"]["row"], "code": finding["code"], "message": finding["message"]}
+
+
+def _code_cell(path: Path, number: int) -> int:
+    """The number of a cell among the code cells: that is how verdicts count."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return sum(cell["cell_type"] == "code" for cell in cells[:number])
 
 
 def save(findings: list[dict], source: Source, folder: Path) -> None:

@@ -17,7 +17,7 @@ def render(result: Result, settings: Settings, write: Callable[[str], object], c
 
 
 def record(finding: Finding) -> dict[str, Any]:
-    """One finding. In a notebook, lines count in the code cell with the 1-based number `cell`."""
+    """One finding. In a notebook, lines count in the cell with the 1-based number `cell`, which counts all cells."""
     return {
         "code": finding.code,
         "name": finding.name,

@@ -48,7 +48,8 @@ class Broken(Struct, frozen=True):
 
 
 class CodeCell(Struct, frozen=True):
-    """A code cell in the module. `number` counts all code cells from 1, `first` is the module line its text begins at.
+    """A code cell in the module. `number` counts all cells from 1, as ruff does, those with text too; `first` is the
+    module line its text begins at.
 
     `hidden` are its lines (from 1) that the module does not show, `margin` the indentation that all its lines lost.
     """
@@ -65,7 +66,7 @@ class Notebook:
     """`text` is the module. Cells that are empty or of another language are no part of it, broken ones hardly."""
 
     def __init__(self, sources: Iterable[str | None]):
-        """From the texts of all code cells; None for a cell that is not this notebook's Python."""
+        """From the texts of all cells; None for one that is text, or not this notebook's Python."""
         self.sources = tuple(sources)
         self.cells: list[CodeCell] = []
         self.broken: list[Broken] = []
@@ -94,14 +95,25 @@ class Notebook:
         kernel = kernel if isinstance(kernel, dict) else {}
         name = language.get("name") or kernel.get("language") or "python"
         known = str(name).lower() in ("python", "ipython", "python3")
-        code = [cell for cell in document.cells if cell.kind == "code"]
-        if sum(len(token.value) for cell in code for token in cell.source.tokens) > SOURCE:
+        code = [cell.kind == "code" for cell in document.cells]
+        if (
+            sum(
+                len(token.value)
+                for cell, is_code in zip(document.cells, code)
+                if is_code
+                for token in cell.source.tokens
+            )
+            > SOURCE
+        ):
             raise NotebookError(f"the notebook has more than {SOURCE >> 20} MB of code")
-        notebook = cls(cell.source.text if known and _is_python(cell.metadata) else None for cell in code)
+        notebook = cls(
+            cell.source.text if is_code and known and _is_python(cell.metadata) else None
+            for cell, is_code in zip(document.cells, code)
+        )
         if notebook.broken and str(language.get("version", "")).startswith("2."):
             raise NotebookError("the notebook is written in Python 2")
         notebook._json = text
-        notebook._document = Document(document.metadata, code)
+        notebook._document = document
         notebook.failing = _failing(document.cells)
         return notebook
 
@@ -235,12 +247,11 @@ def _forgotten(number: int, source: str, first: int) -> tuple[str, CodeCell | No
 
 
 def _failing(cells: list[Cell]) -> set[int]:
-    """The code cells, counted from 1, that failed when they ran last or are said to fail."""
-    found, number, announced = set(), 0, False
-    for cell in cells:
+    """The numbers of the code cells that failed when they ran last or are said to fail."""
+    found, announced = set(), False
+    for number, cell in enumerate(cells, 1):
         text = cell.source.text
         if cell.kind == "code":
-            number += 1
             said = text.lstrip().startswith("%%expect_exception") or any(map(_ANNOUNCED.search, _COMMENT.findall(text)))
             if cell.failed or announced or said:
                 found.add(number)
