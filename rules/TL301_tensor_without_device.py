@@ -48,6 +48,13 @@ class Tagger(nn.Module):
         return out
 ```
 ```python bad
+model = nn.Linear(32, 2).to("cuda")
+for x in loader:
+    x = x.to("cuda")
+    x += 0.1 * torch.rand(32)  # TL301
+    model(x).sum().backward()
+```
+```python bad
 device = torch.device("cuda")
 generator = nn.Linear(8, 8).to(device)
 critic = nn.Linear(8, 1)

@@ -424,3 +424,11 @@ def test_statistics_are_in_words(tree, command):
         in out
     )
     assert "libcst" not in out and "steps" not in out
+
+
+def test_a_patch_fixes_what_was_announced(tree, run):
+    train = "import torch\nfrom torch import nn\nnet = nn.Linear(4, 4).to('cuda')\nfor x in loader:\n    x = torch.sigmoid(net(x.to('cuda')))\n"
+    tree({"a.py": train + "    x += 0.1 * torch.rand(4)\n    x.sum().backward()\n"})
+    out = run("a.py", "--no-dry-run")[1]
+    announced = re.search(r"\[\*\] (\d+) fixable", out)[1]
+    assert f"Would fix {announced} finding" in run("a.py", "--no-dry-run", "--diff")[2]

@@ -201,6 +201,7 @@ scores, mask = torch.ones(4, 6), torch.ones(4, 5)
         ("scores * mask", "`scores` (4, 6) * `mask` (4, 5) does not work: the last sizes are 6 and 5", "torch says: The"),
         ("scores[:3] * mask[:, :1]", "`scores[:3]` (3, 6) * `mask[:, :1]` (4, 1) does not work: the second-last sizes are 3 and 4", "torch"),
         ("q, k = scores, mask.mT\nq @ k", "`q` (4, 6) @ `k` (5, 4) does not work: the last size of `q` is 6, the second-last of `k` is 5", "torch says: mat1"),
+        ("scores += mask", "`scores` (4, 6) += `mask` (4, 5) does not work: the last sizes are 6 and 5", "torch says: The"),
         ("scores.view(2, 2)", "view(2, 2) wants 4 elements but `scores` (4, 6) has 24", "torch says: shape '[2, 2]' is invalid"),
         ("torch.cat([scores, mask])", "cat([scores, mask]) fails on [(4, 6), (4, 5)]: sizes 6 and 5 disagree, only those of dimension 0 may", "torch says: Sizes"),
         ("torch.stack([scores, mask])", "stack([scores, mask]) fails on [(4, 6), (4, 5)]: all must have one shape, but the first is (4, 6) and number 1 is (4, 5)", "torch says: stack"),

@@ -40,10 +40,10 @@ class Program:
 
     @cached_property
     def expressions(self) -> dict[int, list[ast.expr]]:
-        """The expressions that begin in a line, the outermost first."""
+        """The expressions that begin in a line, and `x += y`, which computes too; the outermost first."""
         found: dict[int, list[ast.expr]] = defaultdict(list)
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.expr):
+            if isinstance(node, (ast.expr, ast.AugAssign)):
                 found[node.lineno].append(node)
         return dict(found)
 

@@ -86,6 +86,8 @@ def written(failure: Failure, count: int) -> Written:
     node = program.node_at(failure.place)
     if isinstance(node, ast.BinOp):
         return Written((node.left, node.right))
+    if isinstance(node, ast.AugAssign):
+        return Written((node.target, node.value))
     if isinstance(node, ast.Subscript):
         return Written((node.value, node.slice))
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):

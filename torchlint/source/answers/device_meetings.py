@@ -93,6 +93,8 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
         yield from met
         if not met:
             yield from _follow(module, parent, seen, depth - 1)
+    elif isinstance(parent, ast.AugAssign) and parent.value is node:
+        yield from _meets(module, parent, [parent.target])
     elif isinstance(parent, (ast.UnaryOp, ast.NamedExpr)):
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
