@@ -46,6 +46,8 @@ class Net(nn.Module):
         z.unsqueeze(0).mul_(2)  # TL201
         w = torch.tanh(self.conv(x))
         w = F.relu(w, inplace=True)  # TL201
+        u = torch.exp2(self.conv(x))
+        u.narrow(1, 0, 1).add_(1)  # TL201
         x += self.conv(self.norm(x))  # TL201
         return self.drop(torch.exp(self.conv(x)))  # TL201
 ```

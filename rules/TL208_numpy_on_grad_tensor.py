@@ -37,6 +37,12 @@ class Report:
         return np.concatenate(found), np.asarray(out), self.net.scale.cpu().numpy()  # TL208, TL208
 ```
 
+Rounding has a gradient too, if it is zero.
+
+```python bad
+shown = nn.Linear(3, 1)(x).round().numpy()  # TL208
+```
+
 Without a graph, or with indices instead of values, it is right.
 
 ```python good

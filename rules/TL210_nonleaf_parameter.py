@@ -92,7 +92,7 @@ other = torch.optim.SGD([torch.zeros(3, requires_grad=True).cuda()], lr=0.1)  # 
 ```python good
 raw = torch.randn(5, requires_grad=True)
 scale = raw.exp() * 2
-same = torch.randn(5, requires_grad=True).to("cpu").to(torch.float32)
+same = torch.randn(5, requires_grad=True).to("cpu").to(torch.float32).contiguous()
 loss = (scale * same).sum()
 loss.backward()
 print(raw.grad, same.grad)

@@ -59,6 +59,23 @@ def test_a_rule_of_the_users_own_folder_speaks(tmp_path):
     assert [(f.code, f.name, f.span.line) for f in found] == [("TL999", "bad_thing", 2)]
 
 
+def test_a_rule_asks_what_the_function_that_is_called_does(tmp_path):
+    rules = user_rule(
+        tmp_path / "r",
+        '@on_call("torch.sigmoid", "torch.special.expit", ".sin", "torch.nn.Sigmoid()", unknown=True)\n'
+        "def check(call):\n"
+        "    yield call.finding(f\"{call.does('sigmoid')} {call.fact.keeps_output} {call.fact.function}\")\n",
+    )
+    text = "import torch\nx = torch.ones(3)\ntorch.sigmoid(x)\ntorch.special.expit(x)\nx.sin()\ntorch.nn.Sigmoid()(x)\n"
+    found = lint(text, tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings
+    assert [(f.span.line, f.message) for f in found if f.code == "TL999"] == [
+        (3, "True True sigmoid"),
+        (4, "True True sigmoid"),
+        (5, "False False sin"),
+        (6, "True True sigmoid"),
+    ]
+
+
 def test_a_rule_that_crashes_is_one_finding_and_the_others_go_on(tmp_path):
     rules = user_rule(tmp_path / "r", '@on_call("torch.zeros")\ndef check(call):\n    yield 1 / 0\n')
     text = "import torch\nx = torch.zeros(3)\ntorch.nn.functional.cross_entropy(torch.softmax(x, 0), y)\n"
