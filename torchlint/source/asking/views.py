@@ -24,7 +24,7 @@ from torchlint.source.answers.stale_parameters import Stale, changed_after, rebu
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.flow.calling import Callee
-from torchlint.source.flow.classes import class_info
+from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
@@ -228,10 +228,16 @@ class Place(Fixing):
         return enclosing_class(function) if function is not None else None
 
     @property
+    def module_class(self) -> ClassInfo | None:
+        """The nn.Module in a method of which it stands."""
+        owner = self.method_of
+        info = class_info(self.module, owner) if owner is not None else None
+        return info if info is not None and info.is_module else None
+
+    @property
     def in_forward(self) -> bool:
         """Does it stand in the `forward` of a module?"""
-        owner = self.method_of if getattr(self.function, "name", "") == "forward" else None
-        return owner is not None and class_info(self.module, owner).is_module
+        return getattr(self.function, "name", "") == "forward" and self.module_class is not None
 
     @property
     def statement(self) -> ast.stmt:

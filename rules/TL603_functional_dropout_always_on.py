@@ -1,0 +1,171 @@
+"""Tell `F.dropout` whether the model trains: `training=self.training`.
+
+`nn.Dropout` knows from `model.eval()` that it must stop. The function `F.dropout` does not: its `training` is True unless
+it is told, so that the network goes on dropping numbers when it is evaluated. Its scores are too low, and differ each
+time. `F.scaled_dot_product_attention` does the same with its `dropout_p`.
+
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.fc(F.dropout(x, p=0.5))  # TL603
+```
+```python fixed
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.fc(F.dropout(x, p=0.5, training=self.training))
+```
+```python bad
+class Attention(nn.Module):
+    def __init__(self, width, drop=0.1):
+        super().__init__()
+        self.qkv = nn.Linear(width, 3 * width)
+        self.drop = drop
+
+    def attend(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=self.drop)  # TL603
+
+    def forward(self, x):
+        x = nn.functional.dropout2d(x, 0.2, training=True)  # TL603
+        return F.alpha_dropout(self.attend(x), self.drop)  # TL603
+```
+```python fixed
+class Attention(nn.Module):
+    def __init__(self, width, drop=0.1):
+        super().__init__()
+        self.qkv = nn.Linear(width, 3 * width)
+        self.drop = drop
+
+    def attend(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=self.drop if self.training else 0.0)
+
+    def forward(self, x):
+        x = nn.functional.dropout2d(x, 0.2, training=self.training)
+        return F.alpha_dropout(self.attend(x), self.drop, training=self.training)
+```
+
+It may be told in other words, run in training only, or be always on with intent.
+
+```python good
+class Net(nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    @property
+    def rate(self):
+        return self.p if self.training else 0.0
+
+    def forward(self, x):
+        x = F.dropout(x, self.p, self.training)
+        if self.training:
+            x = F.dropout(x, self.p)
+        p = self.p if self.training else 0
+        x = F.scaled_dot_product_attention(x, x, x, dropout_p=p)
+        x = F.scaled_dot_product_attention(x, x, x, dropout_p=self.rate)
+        return F.dropout(x, 0.0)
+
+class Prenet(nn.Module):
+    def forward(self, x):
+        return F.dropout(F.relu(x), 0.5, training=True)
+
+class Sampler(nn.Module):
+    def monte_carlo(self, x):
+        return F.dropout(x, 0.5)  # always on: each sample is another one
+
+def block(x, p):
+    return F.dropout(x, p)
+```
+"""
+
+import ast
+import re
+
+from torchlint import Call, on_call
+
+in_tests = False
+
+MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
+MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
+
+
+@on_call(
+    "torch.nn.functional.dropout",
+    "torch.nn.functional.dropout1d",
+    "torch.nn.functional.dropout2d",
+    "torch.nn.functional.dropout3d",
+    "torch.nn.functional.alpha_dropout",
+    "torch.nn.functional.feature_alpha_dropout",
+)
+def dropout(call: Call):
+    told = call.argument("training", 2)
+    if told is not None and not (isinstance(told, ast.Constant) and told.value is True):
+        return
+    if call.has_stars or not is_plain(call, call.argument("p", 1)) or told is not None and says_mode(call):
+        return
+    fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if me(call) == "self" else None
+    yield call.finding(
+        f"`{call.word()}` is on in eval mode too: "
+        + ("nothing tells it whether the model trains" if told is None else "`training=True` says so"),
+        help="pass `training=self.training`",
+        fix=fix,
+    )
+
+
+@on_call("torch.nn.functional.scaled_dot_product_attention", needs="dropout_p")
+def attention(call: Call):
+    p = call.argument("dropout_p", 4)
+    if p is not None and not call.has_stars and is_plain(call, p):
+        text = call.source(p)
+        fix = call.fix(
+            "none in eval mode", call.replace(p, f"{text} if self.training else 0.0"), applicability="unsafe"
+        )
+        yield call.finding(
+            f"the dropout of `{call.word()}` is on in eval mode too",
+            help=f"pass `dropout_p={text} if self.training else 0.0`",
+            fix=fix if me(call) == "self" and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
+        )
+
+
+def set_training(call: Call, told):
+    if told is None:
+        return call.with_keyword("training", "self.training")
+    return call.replace(told, "self.training")
+
+
+def me(call: Call) -> str:
+    """What the method of a module around the call names its module; empty outside of one."""
+    return call.function.args.args[0].arg if call.module_class is not None and call.function.args.args else ""
+
+
+def is_plain(call: Call, p) -> bool:
+    """Does it stand in a module's method, drops something, and nothing around it speaks of the mode or of intent?"""
+    if not me(call) or call.asks_mode or MEANT.search(call.source(call.function)) or MEANT.search(call.method_of.name):
+        return False
+    if p is None:
+        return True
+    if call.number("p", 1) == 0 or MODE.search(call.source(p)):
+        return False
+    if isinstance(p, ast.Constant):
+        return True
+    if isinstance(p, ast.Attribute):
+        changes = [s for s in call.module.index.stored(p.attr) if not call.starts_object(s)]
+        return not changes and call.module_class.method(p.attr) is None  # a property may ask for the mode
+    return isinstance(p, ast.Name) and all(is_unconditional(o) for o in call.origins(p))
+
+
+def is_unconditional(origin) -> bool:
+    return isinstance(origin.node, (ast.Constant, ast.Attribute)) and not origin.asks_mode
+
+
+def says_mode(call: Call) -> bool:
+    return bool(MODE.search(call.source(call.function).replace("training=True", "")))
