@@ -9,6 +9,7 @@ from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
+from torchlint.source.answers.plain_tensors import PlainTensor, plain_tensors
 from torchlint.source.answers.unregistered import Unregistered, unregistered
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.classes import ClassInfo
@@ -86,6 +87,11 @@ class ModuleClass(Place):
     def unregistered(self) -> list[Unregistered]:
         """The layers and parameters that it keeps in plain lists, dicts and tuples."""
         return list(unregistered(self.info))
+
+    @property
+    def plain_tensors(self) -> list[PlainTensor]:
+        """The tensors that it keeps as plain attributes although they meet what moves with it."""
+        return list(plain_tensors(self.info))
 
     def attributes(self) -> Iterator[tuple[str, Origin, ast.FunctionDef | None]]:
         """What `self.x = value` sets: name, value and the method in which it stands."""

@@ -1,0 +1,109 @@
+"""Register constant tensors with `register_buffer`: a plain attribute does not move with the module.
+
+`model.to("cuda")` moves parameters, buffers and those of the layers inside. A tensor that is an attribute like any other
+stays where it was made, and the first forward on the GPU fails: "Expected all tensors to be on the same device". A buffer
+moves along; with `persistent=False` it is not saved either, so that checkpoints stay as they are.
+
+```python bad
+class Positions(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.table = torch.arange(100.0).unsqueeze(1) * torch.ones(width)  # TL605
+
+    def forward(self, x):
+        return x + self.table[: x.size(1)]
+```
+```python fixed
+class Positions(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("table", torch.arange(100.0).unsqueeze(1) * torch.ones(width), persistent=False)
+
+    def forward(self, x):
+        return x + self.table[: x.size(1)]
+```
+```python bad
+class Blur(nn.Module):
+    def __init__(self):
+        super().__init__()
+        kernel = torch.ones(1, 1, 3, 3)
+        kernel[0, 0, 1, 1] = 2
+        self.kernel = kernel  # TL605
+        self.weights = torch.tensor([0.2, 0.8])  # TL605
+        self.index = torch.arange(8)  # TL605
+        self.embedding = nn.Embedding(8, 4)
+
+    def forward(self, x, y):
+        kernel = self.kernel
+        x = F.conv2d(x, kernel).mean(dim=(2, 3))
+        return F.cross_entropy(x, y, weight=self.weights), self.embedding(self.index)
+```
+
+Parameters and buffers move by themselves, numbers live nowhere, an index may stay on the CPU, and what is moved by hand or
+set anew in each forward is fine.
+
+```python good
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("mask", torch.ones(width))
+        self.scale = nn.Parameter(torch.ones(width))
+        self.eps = torch.tensor([1e-6]).item()
+        self.half = torch.tensor(0.5)
+        self.order = torch.arange(width)
+        self.grid = torch.zeros(width)
+        self.state = torch.zeros(width)
+        self.shape = torch.zeros(width, 2)
+
+    def forward(self, x):
+        x = x * self.mask * self.half + self.scale + self.eps
+        x = x[:, self.order] + self.grid.to(x.device)
+        self.state = self.state + x
+        return x.view(self.shape.shape)
+
+class Points:
+    def __init__(self):
+        self.table = torch.ones(4)
+
+    def forward(self, x):
+        return x + self.table
+
+class Moved(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.table = torch.ones(4, device=device)
+        self.other = torch.ones(4)
+
+    def _apply(self, fn):
+        self.other = fn(self.other)
+        return super()._apply(fn)
+
+    def forward(self, x):
+        return x + self.table * self.other
+```
+
+What a tensor meets is answered in `torchlint/source/answers/plain_tensors.py`.
+"""
+
+import ast
+
+from torchlint import ModuleClass, on_module
+
+also_said_by = ("TL903",)
+
+
+@on_module(needs="self.")
+def check(cls: ModuleClass):
+    for kept in cls.plain_tensors:
+        statement, value = kept.store.statement, kept.store.value
+        fix = None
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            text = f'{kept.store.target.value.id}.register_buffer("{kept.name}", {cls.source(value)}, persistent=False)'
+            fix = cls.fix("register it", cls.replace(statement, text), applicability="unsafe")
+        yield cls.finding(
+            f"`self.{kept.name}` is a tensor, but no buffer: it stays on the CPU when the module is moved",
+            help=f'write `self.register_buffer("{kept.name}", …, persistent=False)`',
+            fix=fix,
+            notes=[cls.note(kept.meeting.node, f"`{cls.quoted(kept.meeting.partner)}` is where the module is")],
+            at=statement,
+        )

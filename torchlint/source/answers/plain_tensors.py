@@ -1,0 +1,98 @@
+"""Tensors that a module makes once and keeps as plain attributes: they stay behind when the module is moved."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.answers.device_meetings import Meeting, meetings
+from torchlint.source.answers.members import Store, is_of_self, stores_of
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word, standing_in
+from torchlint.source.training.devices import HERE, MOVES, device_of, is_default_moved, is_default_moved_elsewhere
+from torchlint.source.training.ranks import rank
+
+# Who says one of these of a tensor knows that it does not follow the module.
+_KNOWN = MOVES | {"device", "data", "type_as", "new_tensor", "requires_grad_", "requires_grad"}
+_MOVING = ("_apply", "to", "cuda", "__setattr__", "__getattr__", "setup")
+_FROM_DATA = frozenset(("torch.tensor", "torch.as_tensor", "torch.from_numpy"))
+_MAX_READS = 20
+
+
+class PlainTensor(NamedTuple):
+    """The attribute, where it is set, and where its tensor meets one that is where the module is."""
+
+    name: str
+    store: Store
+    meeting: Meeting
+
+
+def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
+    module = cls.module
+    if not cls.is_named_module or any(name in owner.methods for owner in cls.mro for name in _MOVING):
+        return
+    for name, stores in stores_of(cls).items():
+        if len(stores) == len(cls.attributes[name]) == 1 and _is_made_on_the_cpu(stores[0]):
+            if any(name in owner.attributes for owner in cls.mro[1:]):
+                continue
+            reads = [n for n in standing_in(cls.node, module.index.attributes(name)) if isinstance(n.ctx, ast.Load)]
+            if len(reads) > _MAX_READS or _is_taken_care_of(module, name) or not all(map(is_of_self, reads)):
+                continue
+            if is_default_moved(module) or is_default_moved_elsewhere(module):
+                return
+            met = (m for read in reads if not _in_init(read) for m in meetings(module, read))
+            first = next(met, None)
+            if first is not None:
+                yield PlainTensor(name, stores[0], first)
+
+
+def _in_init(node: ast.AST) -> bool:
+    return getattr(enclosing_function(node), "name", "") == "__init__"
+
+
+def _is_made_on_the_cpu(store: Store) -> bool:
+    value = Value(store.module, store.value)
+    if store.method.name != "__init__" or kinds(value) != {TENSOR} or device_of(value) != HERE or rank(value) == 0:
+        return False
+    return all(_has_dimensions(origin) for origin in origins(value))
+
+
+def _has_dimensions(origin: Value) -> bool:
+    """A tensor of one number goes with every device."""
+    node = origin.node
+    if isinstance(node, ast.BinOp):
+        return any(
+            _has_dimensions(o)
+            for side in (node.left, node.right)
+            if kinds(origin.at(side, ())) == {TENSOR}
+            for o in origins(origin.at(side, ()))
+        )
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Subscript) is False
+    names = {callee.name for callee in callees(origin)}
+    if names & _FROM_DATA or last_word(node.func) == "tensor":
+        given = node.args[0] if node.args else None
+        return "torch.from_numpy" in names or isinstance(given, (ast.List, ast.Tuple, ast.ListComp))
+    return True
+
+
+def _is_taken_care_of(module: Module, name: str) -> bool:
+    """Is it moved, or set anew, anywhere in the file?"""
+    for node in module.index.attributes(name):
+        if isinstance(node.ctx, ast.Store):
+            if not _in_init(node):
+                return True
+            continue
+        outer = node
+        while isinstance(outer.up, (ast.Attribute, ast.Subscript, ast.Call)) and outer is not getattr(
+            outer.up, "slice", None
+        ):
+            outer = outer.up
+            if isinstance(outer, ast.Attribute) and outer.attr in _KNOWN:
+                return True
+    return False
