@@ -129,7 +129,7 @@ def test_what_is_expected_or_unknown_is_silent(tmp_path, program):
 
 
 def test_an_error_that_is_only_printed_is_reported(tmp_path):
-    program = "try:\n    nn.Linear(2, 2)(torch.zeros(1, 3))\nexcept RuntimeError as error:\n    print(error)\n"
+    program = "try:\n    out = nn.Linear(2, 2)(torch.zeros(1, 3))\nexcept RuntimeError as error:\n    print(error)\n"
     assert [(line, kind) for line, kind, _ in run(tmp_path, program)] == [(2, "shape")]
 
 

@@ -128,6 +128,23 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                     x = torch.cat((layer(x), before), 1)
                 return x
         """,
+        # what fails is shown
+        """
+        try:
+            torch.zeros(3, 4).T.view(-1)
+        except RuntimeError as error:
+            print(f"that fails: {error}")
+        try:
+            _ = nn.Linear(3, 4)(torch.zeros(2, 5))
+        except RuntimeError as error:
+            print("that fails, too", str(error)[:60])
+        """,
+        # a set of unknown names has some
+        """
+        found = set()
+        found.add(os.uname().nodename)
+        print(found.pop())
+        """,
         # torch's own base of all norms
         """
         from torch.nn.modules.batchnorm import _BatchNorm
@@ -308,5 +325,19 @@ def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
     Block(4, 8)(torch.zeros(2, 5))
     """
     path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
+    path.write_text(text)
+    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["shape"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    out = nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept RuntimeError as error:\n    print(error)",
+        "try:\n    nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept Exception as error:\n    print(error)",
+        "try:\n    nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept RuntimeError:\n    pass",
+    ],
+)
+def test_what_fails_and_is_hidden_is_said(tmp_path, text):
+    path, text = tmp_path / "program.py", USE + text
     path.write_text(text)
     assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["shape"]

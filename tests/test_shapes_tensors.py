@@ -214,6 +214,25 @@ def test_autocast_promotes():
     assert layer.weight.grad.dtype == torch.float32
 
 
+@pytest.mark.parametrize(
+    "layer, size",
+    [
+        (lambda x: nn.Conv1d(8, 4, 1)(x), (2, 8, 3)),
+        (lambda x: nn.PReLU()(x), (2, 8)),
+        (lambda x: nn.LSTM(8, 4)(x), (2, 3, 8)),
+        (lambda x: nn.GRU(8, 4)(x), (2, 3, 8)),
+        (lambda x: nn.Bilinear(8, 8, 3)(x, x.float()), (2, 8)),
+        (lambda x: F.scaled_dot_product_attention(x, x.float(), x), (2, 3, 8)),
+        (lambda x: torch.tensordot(x, x.float(), dims=([1], [1])), (2, 8)),
+    ],
+)
+def test_autocast_comes_before_the_dtypes_are_compared(layer, size):
+    with autocast.region(torch.float16):
+        layer(torch.zeros(size, dtype=torch.half))
+    with pytest.raises((RuntimeError, ValueError)):
+        layer(torch.zeros(size, dtype=torch.half))
+
+
 # Devices
 
 

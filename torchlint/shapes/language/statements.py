@@ -313,7 +313,7 @@ def _try(node: ast.Try, scope: Scope) -> Run:
             expression(h.type, scope) if h.type else None,
             store_name(h.name, scope) if h.name else None,
             block(h.body, scope),
-            _is_plain_handler(h.body),
+            _is_plain_handler(h.body) and not (_throws_away(node.body) and _shows(h)),
         )
         for h in node.handlers
     ]
@@ -360,6 +360,26 @@ def _try(node: ast.Try, scope: Scope) -> Run:
         return jump if returned is None else returned
 
     return attempt_finally
+
+
+def _throws_away(nodes: list[ast.stmt]) -> bool:
+    """Whether statements compute what nobody uses: `_ = a + b` and `x.view(-1)` under `try` show that they fail."""
+    return all(
+        isinstance(node, ast.Expr)
+        or isinstance(node, ast.Assign)
+        and all(isinstance(t, ast.Name) and t.id.startswith("_") for t in node.targets)
+        for node in nodes
+    )
+
+
+def _shows(handler: ast.ExceptHandler) -> bool:
+    """A handler of one kind of error that prints it."""
+    return (
+        handler.name is not None
+        and isinstance(handler.type, ast.Name)
+        and handler.type.id not in ("Exception", "BaseException")
+        and any(isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in ast.walk(s))
+    )
 
 
 def _is_plain_handler(nodes: list[ast.stmt]) -> bool:

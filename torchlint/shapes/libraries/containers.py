@@ -106,13 +106,18 @@ def _set_update(machine, method, *sources):
 
 
 def _add(machine, method, item):
-    if type(item) is not Unknown:
-        method(item)
+    if type(item) is Unknown:
+        return machine.changes.loosen(method.__self__)
+    method(item)
+
+
+def _pop_any(machine, method):
+    return Unknown("any item of a set") if machine.may_miss(method.__self__) else method()
 
 
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert}),
     (collections.deque, {"append": _append, "extend": _extend}),
     (dict, {"get": _get, "pop": _take, "setdefault": _setdefault, "update": _update}),
-    (set, {"update": _set_update, "add": _add}),
+    (set, {"update": _set_update, "add": _add, "pop": _pop_any}),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any
 
@@ -26,6 +27,44 @@ _WIDEST = frozenset(
 )
 
 
+# These compare dtypes before any operation is dispatched: what autocast takes down to half, and to the widest.
+LOWERED = (
+    torch.conv1d,
+    torch.conv2d,
+    torch.conv3d,
+    torch.conv_transpose1d,
+    torch.conv_transpose2d,
+    torch.conv_transpose3d,
+    torch.prelu,
+    torch.nn.functional.scaled_dot_product_attention,
+)
+WIDENED = (torch.tensordot, torch.nn.functional.bilinear)
+
+
+def lowered(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call of one of the first."""
+    return _called(function, args, kwargs, regions[-1] if regions else None)
+
+
+def widened(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A call of one of the others."""
+    tensors = [v for v in (*args, *kwargs.values()) if isinstance(v, torch.Tensor)]
+    return _called(function, args, kwargs, _widest(tensors) if regions and regions[-1] is not None else None)
+
+
+def _called(function: Callable, args: tuple, kwargs: dict[str, Any], dtype: torch.dtype | None) -> Any:
+    if dtype is None:
+        return function(*args, **kwargs)
+    cast = {name: _converted(value, dtype) for name, value in kwargs.items()}
+    return function(*[_converted(value, dtype) for value in args], **cast)
+
+
+def _converted(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype != torch.float64:
+        return value.to(dtype)
+    return value
+
+
 class region(ContextDecorator):
     """`with autocast(…)`, as often as one likes with the same object; the default dtype is that of CUDA."""
 
@@ -34,9 +73,18 @@ class region(ContextDecorator):
 
     def __enter__(self) -> None:
         regions.append(self._dtype)
+        _tell_torch()
 
     def __exit__(self, *error: Any) -> None:
         regions.pop()
+        _tell_torch()
+
+
+def _tell_torch() -> None:
+    """Layers of torch ask whether autocast is on before they compare dtypes; no tensor here is one of CUDA, which it
+    would change.
+    """
+    torch.set_autocast_enabled("cuda", bool(regions) and regions[-1] is not None)
 
 
 def cast(operation: Any, args: tuple, tensors: list[torch.Tensor], key: list) -> tuple[tuple, list]:
