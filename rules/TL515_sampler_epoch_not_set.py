@@ -144,6 +144,17 @@ for epoch in range(9):
     for x in test_loader:
         show(x)
 ```
+
+No sampler needs no epoch.
+
+```python good
+from torch.utils.data import DataLoader, DistributedSampler
+
+loader = DataLoader(dataset, batch_size=4, sampler=None)
+for epoch in range(9):
+    for x, y in loader:
+        step(x, y)
+```
 """
 
 import ast

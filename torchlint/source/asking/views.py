@@ -543,5 +543,8 @@ class Origin(Call):
     def callees(self) -> list[Callee]:
         return callees(self.value) if isinstance(self.node, ast.Call) else []
 
+    def argument(self, name: str, position: int | None = None) -> ast.expr | None:
+        return super().argument(name, position) if isinstance(self.node, ast.Call) else None
+
     def is_call(self, *names: str) -> bool:
         return isinstance(self.node, ast.Call) and not self.path and super().is_call(*names)
