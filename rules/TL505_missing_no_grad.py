@@ -273,6 +273,21 @@ for batch in loader:
 ```
 
 How it is found: `torchlint/source/answers/evaluation.py` and `torchlint/source/answers/bootstrapped_targets.py`.
+
+What is adapted to each task while it is tested needs gradients, whoever takes them.
+
+```python good
+from torchmeta.utils.gradient_based import gradient_update_parameters
+
+def meta_test(model, tasks):
+    model.eval()
+    total = torch.tensor(0.0)
+    for support, labels, query, answers in tasks:
+        inner = F.cross_entropy(model(support), labels)
+        adapted = gradient_update_parameters(model, inner, step_size=0.4)
+        total += F.cross_entropy(model(query, params=adapted), answers)
+    return total
+```
 """
 
 import ast

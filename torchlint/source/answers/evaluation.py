@@ -322,7 +322,10 @@ _GRADIENT_WORDS = frozenset(
 
 def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.AST) -> bool:
     """Is a gradient taken in the loop, after it, or from what the function returns?"""
-    if may_mention(module, [loop], _GRADIENT_WORDS):
+    if may_mention(module, [loop], _GRADIENT_WORDS) or any(
+        "grad" in (word := last_word(call.func).lower()) and word not in ("no_grad", "set_grad_enabled")
+        for call in module.index.inside(loop, ast.Call)
+    ):
         return True
     outermost = loops_around(event.node)[-1:] or [loop]
     function = enclosing_function(event.node)
