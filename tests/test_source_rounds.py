@@ -7,6 +7,9 @@ import ast
 import pytest
 from asking import module_of
 
+from torchlint.config import Settings
+from torchlint.linter import lint
+from torchlint.rule import load_rules
 from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.views import Call
 from torchlint.source.flow.values import Value
@@ -170,3 +173,29 @@ def test_words_for_what_stands_around_and_in_a_place():
     assert [c.node for c in call.calls("use", inside=inner.method_of)] == [inner.node]
     assert call.says("nowhere", "Plain") and not call.says("nowhere")
     assert call.at(call.node.args[0]).short == "x + 1"
+
+
+TRAINING = """import torch
+def step(batch):
+    model(batch).sum().backward()
+    optimizer.step()
+def show(batch):
+    print(batch)
+for batch in loader:
+    step(batch)
+for batch in loader:
+    show(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    "kinds, lines",
+    [('"loop"', [7]), ('"function"', [2]), ('"file"', [1]), ('"loop", "function"', [2, 7]), ("", [1, 2, 7])],
+)
+def test_a_rule_is_given_the_rounds_it_asks_for_if_they_may_run_backward(kinds, lines, tmp_path):
+    (tmp_path / "TL999_round.py").write_text(
+        f'"""Do not.\n"""\nfrom torchlint import Round, on_round\n\n@on_round({kinds})\n'
+        'def check(round):\n    yield round.finding("here", at=round.node.body[0] if round.node.up is None else None)\n'
+    )
+    found = lint(TRAINING, tmp_path / "a.py", Settings(dry_run=False), rules=load_rules([tmp_path])).findings
+    assert sorted(f.span.line for f in found if f.code == "TL999") == lines
