@@ -144,9 +144,13 @@ def test_what_a_loop_counts_and_how_often_it_runs(head, counts, length):
 
 
 def test_the_number_that_an_argument_is():
-    module = module_of("import torch\nlr = 0.5\nopt = torch.optim.SGD(ps, lr, -1, weight_decay=decay)\n")
+    module = module_of(
+        "import torch\nlr = 0.5\neither = 1 if big else 2\n"
+        "opt = torch.optim.SGD(ps, lr, -1, either, weight_decay=decay)\n"
+    )
     call = Call(Value(module, module.index.calls[0]))
-    assert [call.number("lr", 1), call.number("momentum", 2), call.number("weight_decay")] == [0.5, -1, None]
+    given = [call.number("lr", 1), call.number("momentum", 2), call.number("dampening", 3), call.number("weight_decay")]
+    assert given == [0.5, -1, None, None]
 
 
 def test_a_finding_drops_notes_on_its_own_line():
