@@ -95,6 +95,57 @@ def test_inputs_that_are_given(shapes):
     assert code == 1 and "✗" in out and "3 channels" in out
 
 
+LETTERS = (
+    HEAD
+    + """
+class Digits(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.fc = nn.Linear(8 * 26 * 26, 10)
+
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1))
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(100, 24)
+        self.fc = nn.Linear(24 + 7, 10)
+
+    def forward(self, ids, extra):
+        return self.fc(torch.cat([self.embed(ids), extra], dim=-1))
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "target, given, shown",
+    [
+        ("Digits", ["x=B,C,H,W"], ["x: 2 × 3 × 28 × 28"]),
+        ("Digits", ["x=5,C,H,H"], ["x: 5 × 3 × 28 × 28"]),
+        ("Digits", ["x=B,3,H,W"], ["x: 2 × 3 × 28 × 28"]),
+        ("Words", ["ids=B,T:long", "extra=B,T,F"], ["ids: 2 × 12 int64", "extra: 2 × 12 × 7"]),
+        ("Words", ["ids=6,T:long", "extra=6,T,F"], ["ids: 6 × 12 int64", "extra: 6 × 12 × 7"]),
+        ("Words", ["ids=B:long", "extra=B,F"], ["ids: 2 int64", "extra: 2 × 7"]),
+    ],
+)
+def test_letters_are_solved(shapes, target, given, shown):
+    code, out, _ = shapes(
+        {"net.py": LETTERS}, f"net.py:{target}", *(word for one in given for word in ("--input", one))
+    )
+    assert code == 0 and "✗" not in out
+    assert all(f"  {line} float32\n" in out or f"  {line}\n" in out for line in shown)
+
+
+@pytest.mark.parametrize("given", ["x=B,4,H,W", "x=B,3,32,32", "x=B,C"])
+def test_what_no_letter_can_solve_fails_as_it_is_written(shapes, given):
+    code, out, _ = shapes({"net.py": LETTERS}, "net.py:Digits", "--input", given)
+    assert code == 1 and "✗" in out
+    assert ("3 channels but gets 4" in out) == ("4" in given)
+
+
 def test_a_failing_forward_says_why(shapes):
     code, out, _ = shapes({"net.py": BAD}, "net.py:Net")
     assert code == 1

@@ -18,6 +18,21 @@ class TensorGuess(NamedTuple):
     dtype: Literal["float", "double", "long", "bool"] = "float"
 
 
+class Pattern(NamedTuple):
+    """A shape that a user wrote with letters for sizes that are to be found: `B, 3, H, W`."""
+
+    sizes: tuple[int | str, ...]
+    dtype: Literal["float", "double", "long", "bool"] = "float"
+
+    def filled(self, letters: Mapping[str, int]) -> TensorGuess:
+        """The shape with sizes for its letters; usual ones for those that are not known."""
+        sizes = (s if isinstance(s, int) else letters.get(s, _USUAL.get(s[0].lower(), 8)) for s in self.sizes)
+        return TensorGuess(tuple(sizes), self.dtype)
+
+
+_USUAL = {"b": 2, "n": 2, "t": 12, "s": 12, "l": 12, "c": 3, "h": 64, "w": 64, "d": 32}
+
+
 # What is assumed for each input: a TensorGuess, a plain Python value, or a list/tuple/dict of those.
 Assumption = dict[str, Any]
 

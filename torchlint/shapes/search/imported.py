@@ -25,7 +25,7 @@ from torchlint.shapes.core.values import Unknown, report_use
 from torchlint.shapes.record.entries import Place
 from torchlint.shapes.record.graph import Recorder
 from torchlint.shapes.record.traces import named_inputs, tabulate
-from torchlint.shapes.search.attempts import Assumption, Parameter, RunResult, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, Parameter, Pattern, RunResult, TensorGuess
 from torchlint.shapes.search.signatures import value_of
 from torchlint.shapes.search.sizes import solve_forward
 from torchlint.shapes.tensors.dispatch import dry_tensors
@@ -107,7 +107,10 @@ def _trace(request: Request) -> Table:
 
 def _guess(value: Any) -> Any:
     """A shape came through JSON as [sizes, dtype]."""
-    return TensorGuess(tuple(value[0]), value[1]) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value
+    kind = Pattern if any(isinstance(size, str) for size in value[0]) else TensorGuess
+    return kind(tuple(value[0]), value[1])
 
 
 def _parameters(model: nn.Module) -> list[Parameter]:

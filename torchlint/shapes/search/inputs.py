@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torchlint.shapes.search.attempts import TensorGuess
+from torchlint.shapes.search.attempts import Pattern, TensorGuess
 
-_LETTERS = {"b": 2, "n": 2, "t": 12, "s": 12, "l": 12, "c": 3, "h": 64, "w": 64, "d": 32}
 _DTYPES = {
     "float": "float", "float32": "float", "double": "double", "float64": "double",
     "long": "long", "int": "long", "int64": "long", "bool": "bool",
@@ -17,8 +16,8 @@ _PLAIN = {"None": None, "True": True, "False": False}
 
 
 def parse(text: str) -> Any:
-    """`8,3,224,224`, `B,T:long`, `()` for a scalar; `None`, `True` and quoted texts stand for themselves. Raises
-    ValueError."""
+    """`8,3,224,224`, `B,T:long` with letters for what is to be found, `()` for a scalar; `None`, `True` and
+    quoted texts stand for themselves. Raises ValueError."""
     text = text.strip()
     if text in _PLAIN:
         return _PLAIN[text]
@@ -32,12 +31,14 @@ def parse(text: str) -> Any:
         if part.isdigit() and int(part) < 2**31:
             shape.append(int(part))
         elif part.isalpha() and len(part) <= 8:
-            shape.append(_LETTERS.get(part[0].lower(), 8))
+            shape.append(part)
         else:
             raise ValueError(f"`{part}` is not a size; a shape is written like 8,3,224,224 or B,3,H,W:float")
     if not shape and "()" not in sizes.replace(" ", ""):
         raise ValueError("a shape is written like 8,3,224,224")
-    return TensorGuess(tuple(shape), _DTYPES[dtype.strip() or "float"])
+    kind = _DTYPES[dtype.strip() or "float"]
+    has_letters = any(isinstance(size, str) for size in shape)
+    return Pattern(tuple(shape), kind) if has_letters else TensorGuess(tuple(shape), kind)
 
 
 def configured(inputs: Mapping[str, Sequence[str]], path: str, name: str, parameters: Sequence[str]) -> dict[str, list]:

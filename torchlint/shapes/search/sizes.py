@@ -19,13 +19,14 @@ whether an error is one for every input, `constructors` guesses the arguments of
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torchlint.shapes.search import harvest, verdict
 from torchlint.shapes.search.attempts import (
     Assumption,
     Parameter,
+    Pattern,
     Place,
     Run,
     RunResult,
@@ -53,6 +54,9 @@ def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str,
     first, uses = listen(run, {})
     if not needed:
         return Solution({}, first, _if_refused(first), {}, 1)
+    written = {name: given[0] for name, given in hints.items() if given and isinstance(given[0], Pattern)}
+    if written:
+        return _lettered(run, needed, uses, hints, written)
     trials = Trials(run, RUNS)
     starts, why = harvest.starts(needed, uses, hints)
     if all(p.name in hints for p in needed):
@@ -62,6 +66,34 @@ def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str,
     if best is None:
         return Solution({}, first, False, {}, len(trials.results) + 1)
     return Solution(*best, certain, why, len(trials.results) + 1)
+
+
+def _lettered(
+    run: Run, needed: Sequence[Parameter], uses: Any, hints: Mapping[str, Sequence[Any]], written: Mapping[str, Pattern]
+) -> Solution:
+    """Shapes with letters: the search moves what letters stand for, in all shapes at once; numbers stay as they are."""
+    usual = {name: [pattern.filled({})] for name, pattern in written.items()}
+    starts, why = harvest.starts(needed, uses, {**hints, **usual})
+    trials = Trials(run, RUNS)
+    fixed = any(isinstance(size, int) for pattern in written.values() for size in pattern.sizes)
+    search = _Search(trials, starts, conformed=lambda old, new: _conformed(written, old, new), judged=not fixed)
+    best, certain = search.run()
+    if best is None:
+        return Solution({}, run({}), None, {}, len(trials.results) + 1)
+    return Solution(*best, certain or (_if_refused(best[1]) if fixed else None), why, len(trials.results) + 1)
+
+
+def _conformed(written: Mapping[str, Pattern], old: Assumption, new: Assumption) -> Assumption | None:
+    """What the search proposes, as far as it is about letters; None if it is of another rank than what is written."""
+    letters: dict[str, int] = {}
+    for name, pattern in written.items():
+        before, after = old[name], new.get(name)
+        if not isinstance(after, TensorGuess) or len(after.shape) != len(pattern.sizes):
+            return None
+        for size, was, now in zip(pattern.sizes, before.shape, after.shape):
+            if isinstance(size, str) and (size not in letters or was != now):
+                letters[size] = now
+    return {**new, **{name: pattern.filled(letters) for name, pattern in written.items()}}
 
 
 def _as_given(trials: Trials, starts: list[Assumption], why: dict[str, str]) -> Solution:
@@ -98,7 +130,16 @@ class _Search:
     """Best first: what follows from the run that got furthest is tried next. Where nothing gets further, a verdict is
     sought."""
 
-    def __init__(self, trials: Trials, starts: list[Assumption], until: Place | None = None):
+    def __init__(
+        self,
+        trials: Trials,
+        starts: list[Assumption],
+        until: Place | None = None,
+        conformed: Callable[[Assumption, Assumption], Assumption | None] = lambda old, new: new,
+        judged: bool = True,
+    ):
+        self.conformed = conformed  # what may be tried of a proposal
+        self.judged = judged  # whether other sizes than those of the search may be tried to see if one fits
         self.trials = trials
         self.until = until
         self.starts = starts[::-1]
@@ -133,7 +174,9 @@ class _Search:
                     in_vain = 0
                 self.best = assumption, result
             for position, proposal in enumerate(proposals.after(assumption, result)):
-                self._add(proposal, result.steps - position)
+                allowed = self.conformed(assumption, proposal)
+                if allowed is not None:
+                    self._add(allowed, result.steps - position)
             if in_vain >= ENOUGH:
                 break
             if self.until is None and in_vain >= PATIENCE and asked != self._spot() and self.best[1].stopped == "torch":
@@ -151,6 +194,8 @@ class _Search:
         """What shows that the error of the best run is one for every input, also for those of other ranks for which
         sizes are looked for.
         """
+        if not self.judged:
+            return None
         assumption, result = self.best
         relation = verdict.is_certain(self.trials, assumption, result)
         fits = relation is None or any(
@@ -170,6 +215,7 @@ class _Search:
             usual = min(SIDES, key=lambda s: abs(s - side))
             if side and usual != side and abs(usual - side) <= side / 6:
                 changed = replace(changed, path, TensorGuess((*guess.shape[:-2], usual, usual), guess.dtype))
+        changed = self.conformed(assumption, changed) or assumption
         other = self.trials(changed) if changed != assumption else None
         return (changed, other) if other is not None and other.stopped is None else (assumption, result)
 
