@@ -109,6 +109,24 @@ class Engine:
             for hook in self.hooks:
                 hook(self)
 ```
+
+Gradients may be collected for a step of one's own.
+
+```python good
+from surgery import Surgeon
+
+class Together(Surgeon):
+    def __init__(self, parameters):
+        self.optimizer = torch.optim.SGD(parameters, lr=0.1)
+
+    def pack(self, losses):
+        found = []
+        for loss in losses:
+            self.optimizer.zero_grad()
+            loss.backward(retain_graph=True)
+            found.append(self.retrieve_grad())
+        return found
+```
 """
 
 import ast
@@ -116,6 +134,8 @@ import ast
 from torchlint import Loop, on_round
 
 in_tests = False
+
+CLEARING = frozenset("zero_grad no_grad set_grad_enabled requires_grad_ clip_grad_norm_ clip_grad_value_".split())
 
 
 @on_round("loop", needs=("zero_grad", "optim"))
@@ -150,6 +170,8 @@ def _uses_gradients(loop) -> bool:
             if not isinstance(node, ast.Attribute):
                 continue
             is_called = isinstance(node.up, ast.Call)
+            if "grad" in node.attr and is_called and node.attr not in CLEARING:  # `self.retrieve_grad()`
+                return True
             if node.attr in ("grad", "param_groups") or "step" in node.attr and is_called != (node.attr == "step"):
                 return True
     return False
