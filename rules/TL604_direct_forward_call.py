@@ -1,4 +1,4 @@
-'''Call the module, not its `forward`: `model.forward(x)` skips the hooks.
+"""Call the module, not its `forward`: `model.forward(x)` skips the hooks.
 
 `model(x)` runs `forward` and the hooks around it. Many things are hooks: weight and spectral norm, pruning, FSDP, the
 summaries of layers, Lightning's and Captum's tools. `model.forward(x)` leaves them out without a word; with
@@ -79,7 +79,7 @@ Engine().forward("hi")
 Wrapped().forward(torch.rand(1, 4))
 Square.forward(None, torch.rand(1))
 ```
-'''
+"""
 
 import ast
 

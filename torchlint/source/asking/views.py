@@ -19,6 +19,7 @@ from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
 from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
 from torchlint.source.answers.kept_graphs import Kept, kept_by_function
+from torchlint.source.answers.members import has_weights
 from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
 from torchlint.source.answers.stale_parameters import Stale, changed_after, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
@@ -146,6 +147,10 @@ class Place(Fixing):
 
     def is_module(self, node: ast.AST | None = None) -> bool:
         return is_module(self.value.at(node or self.node, ()))
+
+    def has_weights(self, node: ast.AST | None = None) -> bool | None:
+        """Has a layer, as it is made, weights of its own? None where it cannot be told."""
+        return has_weights(self.value.at(node or self.node, ()))
 
     def role(self, node: ast.AST | None = None) -> Role:
         """What it is for: `role.is_a("optimizer")` is True, False, or None where nobody can tell."""
