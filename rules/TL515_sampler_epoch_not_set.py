@@ -155,6 +155,20 @@ for epoch in range(9):
     for x, y in loader:
         step(x, y)
 ```
+
+One that is there only in some runs is told in those.
+
+```python good
+from torch.utils.data import DataLoader, DistributedSampler
+
+sampler = DistributedSampler(data) if args.distributed else None
+loader = DataLoader(data, batch_size=4, shuffle=sampler is None, sampler=sampler)
+for epoch in range(9):
+    if args.distributed:
+        sampler.set_epoch(epoch)
+    for batch in loader:
+        train(batch)
+```
 """
 
 import ast
@@ -223,9 +237,10 @@ def _made_for(call, name, position):
 
 
 def _shuffles(sampler) -> bool:
+    if not sampler.is_call(SAMPLER) or sampler.has_stars:
+        return False
     shuffle = sampler.argument("shuffle", 3)
-    always = shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True
-    return sampler.is_call(SAMPLER) and not sampler.has_stars and always
+    return shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True
 
 
 def _counter(loop) -> str | None:

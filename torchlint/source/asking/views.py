@@ -489,6 +489,8 @@ class Call(Place):
         """An argument by keyword or position; for a method the receiver is number 0. None if it is not given or hidden
         by stars.
         """
+        if not isinstance(self.node, ast.Call):
+            return None
         if position is not None and self.is_method:
             if position == 0:
                 return argument(self.node, name) or self.receiver
