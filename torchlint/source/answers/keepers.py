@@ -236,7 +236,7 @@ def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | 
     operands = list(value.node.args)
     if isinstance(value.node.func, ast.Attribute) and all(name.startswith(".") for name in names):
         operands.insert(0, value.node.func.value)
-    if names <= _KEEPING_FUNCTIONS and operands[0] is node and requires_grad(Value(module, use)):
+    if names <= _KEEPING_FUNCTIONS and operands[:1] == [node] and requires_grad(Value(module, use)):
         return value.node, f"`{last_word(value.node.func) or unparsed(value.node.func)}`"
     if names <= _KEEPING_PRODUCTS:
         if any(o is not node and requires_grad(Value(module, o)) for o in operands):
