@@ -214,6 +214,8 @@ def test_the_user_can_name_rules_for_every_project(tree):
         ("select = [", "not valid TOML"),
         ("per-file-ignores = {a = 3}", "per-file-ignores"),
         ('required-version = "new"', "is not a version"),
+        ('target-torch = "new"', "target-torch: 'new' is not a version of torch"),
+        ("target-torch = 2.6", "target-torch: expected str"),
         ('required-version = ">=99"', "is required, this is"),
     ],
 )

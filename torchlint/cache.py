@@ -21,6 +21,7 @@ import torchlint
 from torchlint import cache_files
 from torchlint.config import Settings
 from torchlint.finding import Finding
+from torchlint.installed import installed_version
 from torchlint.project import Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
@@ -237,19 +238,6 @@ def judges_of(rule_paths: tuple[str, ...]) -> str:
             below[:] = sorted(name for name in below if name != "__pycache__")
             parts += [(path, _stamp(path)) for path in (os.path.join(at, name) for name in sorted(names))]
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
-
-
-def installed_version(name: str) -> str:
-    """A distribution's version from the names on the import path: importlib.metadata costs more than a cached run."""
-    for folder in sys.path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for entry in names:
-            if entry.startswith(f"{name}-") and entry.endswith((".dist-info", ".egg-info")):
-                return entry[len(name) + 1 :].rsplit(".", 1)[0]
-    return ""
 
 
 def _stamp(path: str) -> Stamp | None:

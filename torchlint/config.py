@@ -52,6 +52,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     src: tuple[str, ...] = ()
     dry_run: bool = True
     inputs: dict[str, tuple[str, ...]] = {}
+    target_torch: str = ""
     rule_paths: tuple[str, ...] = ()
 
     cache_dir: str = ""

@@ -20,6 +20,7 @@ from torchlint.user import configuration_folder
 
 NAMES = (".torchlint.toml", "torchlint.toml", "pyproject.toml")
 _LONGEST_CHAIN = 30
+_PLAIN = ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "target_torch", "output_format")
 _MOST_PARTS = 10_000_000
 
 
@@ -227,7 +228,7 @@ def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]
             selections.append(
                 Selection(chosen, tuple(dict.fromkeys(ignore)), tuple(dict.fromkeys(o.extend_select or ())))
             )
-        for name in ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "output_format"):
+        for name in _PLAIN:
             if getattr(o, name) is not UNSET:
                 values[name] = getattr(o, name)
         for name in ("fixable", "unfixable"):

@@ -10,11 +10,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from torchlint.config import Selection, Settings
+from torchlint.installed import NEWEST
 from torchlint.linter import fix_until_stable, lint
 from torchlint.project import Project
 from torchlint.rule import Example, Rule
 
 PRELUDE = "import torch; from torch import nn; import torch.nn.functional as F\n"
+_TARGET = "{}.{}".format(*NEWEST)  # what a rule says of versions does not depend on the installed torch
 _MARK = re.compile(r"\s*#\s*(TL\d{3}(?:,\s*TL\d{3})*)\s*$")
 
 
@@ -55,7 +57,7 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
     """What is not as the example says, under the rules that are on by default and its own. `strict` lets a rule that
     fails raise.
     """
-    settings = Settings(selections=(Selection(extend_select=(case.rule.code,)),), dry_run=case.rule.dry)
+    settings = Settings(selections=(Selection(extend_select=(case.rule.code,)),), dry_run=case.rule.dry, target_torch=_TARGET)
     texts, marks = _written(case.blocks, folder)
     said: dict[tuple[int, str], str] = {}
     begins = {str(folder / _file(block)): block.line for block in case.blocks}

@@ -15,6 +15,7 @@ from msgspec import Struct
 from torchlint.config import Settings, matches
 from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
+from torchlint.installed import target
 from torchlint.project import TORCH, WORDS, NotText, Project, decode
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.suppress import Suppressions
@@ -86,10 +87,11 @@ def _lint_module(
             return Outcome(lines=lines)
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = project.view(path)
-    findings, armed, rewritten = _text_world(text, path, tree, view, [rules[c] for c in sorted(active)], strict)
+    chosen = [rules[c] for c in sorted(active)]
+    findings, armed, rewritten = _text_world(text, path, tree, view, chosen, target(settings.target_torch), strict)
     dry = None
     if settings.dry_run and says_torch:
-        dry = _dry_run(text, path, tree, view, [rules[c] for c in sorted(active)], settings, hints, strict)
+        dry = _dry_run(text, path, tree, view, chosen, settings, hints, strict)
         findings = _once(findings + dry.findings, rules)
     remarks = settings.asked_for(rules)
     findings = [f for f in findings if f.severity != "info" or f.code in remarks]
@@ -111,7 +113,9 @@ def _lint_module(
     )
 
 
-def _text_world(text: str, path: str, tree, view, rules: list[Rule], strict: bool) -> tuple[list[Finding], bool, int]:
+def _text_world(
+    text: str, path: str, tree, view, rules: list[Rule], target: tuple[int, int], strict: bool
+) -> tuple[list[Finding], bool, int]:
     from torchlint.source.asking.runner import arm, judge, may_arm
 
     armed = may_arm(rules, text)
@@ -119,7 +123,7 @@ def _text_world(text: str, path: str, tree, view, rules: list[Rule], strict: boo
         return [], False, 0
     from torchlint.source.flow.module import Module, World, shared_index
 
-    world = World(view)
+    world = World(view, target)
     module = Module(shared_index(view.project, path, text, tree), world)
     world.modules[path] = module
     if not module.mentions("|".join(TORCH)):  # another library's backward

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 import torchlint
 from torchlint.config import ConfigError, suggestion
+from torchlint.installed import is_version
 from torchlint.reports import FORMATS
 
 _LONGEST_TEXT = 1000  # characters of a pattern, a path, a selector
@@ -110,6 +111,13 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
             examples=["false"],
         ),
     ] = UNSET
+    target_torch: Annotated[
+        str | UnsetType,
+        Meta(
+            description="The torch that the program is to run on; without it the one that is installed here.",
+            examples=['"2.6"'],
+        ),
+    ] = UNSET
     inputs: Annotated[
         dict[str, list[str]] | UnsetType,
         Meta(
@@ -150,6 +158,9 @@ def options(table: Mapping[str, Any], source: str) -> Options:
     style = table.get("output-format")
     if isinstance(style, str) and style not in FORMATS:
         raise ConfigError(f"{source}: no output format is called `{style}`{suggestion(style, FORMATS)}")
+    target = table.get("target-torch")
+    if isinstance(target, str) and not is_version(target):
+        raise ConfigError(f"{source}: target-torch: {target!r} is not a version of torch, such as \"2.6\"")
     table = dict(table)
     for key in ("per-file-ignores", "extend-per-file-ignores", "inputs"):
         if isinstance(table.get(key), dict):

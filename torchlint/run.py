@@ -11,11 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from torchlint.boundary import tree_of
-from torchlint.cache import NOTHING, Cache, Entry, installed_version, judges_of, key_of
+from torchlint.cache import NOTHING, Cache, Entry, judges_of, key_of
 from torchlint.cache_files import file_in
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.finding import HERE, NO_DRY_RUN, Finding
+from torchlint.installed import installed_version
 from torchlint.project import WORDS, digest
 from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown

@@ -10,6 +10,7 @@ from typing import Any
 
 from torchlint.columns import Columns
 from torchlint.finding import Note, Span
+from torchlint.installed import NEWEST
 from torchlint.project import Project, View
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, within
 from torchlint.source.text.parse import CannotParse, parse
@@ -27,8 +28,9 @@ _TEST_FUNCTIONS = re.compile(r"^[ \t]*(?:def test_|class Test|@pytest\b)", re.MU
 class World:
     """All files that were read to judge one file, and what was found out about them on the way."""
 
-    def __init__(self, view: View):
+    def __init__(self, view: View, target: tuple[int, int] = NEWEST):
         self.view = view
+        self.target = target  # the torch that the program is to run on
         self.modules: dict[str, Module | None] = {}
         self.memo: dict[Any, Any] = {}
         self.pending: set[Any] = set()  # what is being found out
