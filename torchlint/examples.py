@@ -57,7 +57,9 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
     """What is not as the example says, under the rules that are on by default and its own. `strict` lets a rule that
     fails raise.
     """
-    settings = Settings(selections=(Selection(extend_select=(case.rule.code,)),), dry_run=case.rule.dry, target_torch=_TARGET)
+    settings = Settings(
+        selections=(Selection(extend_select=(case.rule.code,)),), dry_run=case.rule.dry, target_torch=_TARGET
+    )
     texts, marks = _written(case.blocks, folder)
     said: dict[tuple[int, str], str] = {}
     begins = {str(folder / _file(block)): block.line for block in case.blocks}

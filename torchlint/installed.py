@@ -29,6 +29,6 @@ def is_version(text: str) -> bool:
 
 
 def target(wanted: str) -> tuple[int, int]:
-    """The torch that a program is to run on: the one that is wanted, else the installed one, else the newest we know."""
+    """The torch a program is to run on: the one that is wanted, else the installed one, else the newest we know."""
     found = _VERSION.fullmatch(wanted or installed_version("torch"))
     return (int(found[1]), int(found[2])) if found else NEWEST

@@ -160,7 +160,7 @@ def options(table: Mapping[str, Any], source: str) -> Options:
         raise ConfigError(f"{source}: no output format is called `{style}`{suggestion(style, FORMATS)}")
     target = table.get("target-torch")
     if isinstance(target, str) and not is_version(target):
-        raise ConfigError(f"{source}: target-torch: {target!r} is not a version of torch, such as \"2.6\"")
+        raise ConfigError(f'{source}: target-torch: {target!r} is not a version of torch, such as "2.6"')
     table = dict(table)
     for key in ("per-file-ignores", "extend-per-file-ignores", "inputs"):
         if isinstance(table.get(key), dict):

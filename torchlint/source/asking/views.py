@@ -10,6 +10,8 @@ from typing import Protocol
 
 from torchlint.edits import Edits
 from torchlint.facts import fact, named_of
+from torchlint.facts.deprecated import DEPRECATED
+from torchlint.facts.removed import REMOVED
 from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
 from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
@@ -21,9 +23,11 @@ from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train
 from torchlint.source.answers.kept_graphs import Kept, kept_by_function
 from torchlint.source.answers.members import has_weights
 from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
+from torchlint.source.answers.outdated_names import Use, uses
 from torchlint.source.answers.stale_parameters import Stale, changed_after, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
 from torchlint.source.asking.fixing import Fixing, rewriting
+from torchlint.source.asking.migrating import migrated
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
@@ -141,6 +145,10 @@ class Place(Fixing):
 
     def is_tensor(self, node: ast.AST | None = None) -> bool:
         return is_tensor(self.value.at(node or self.node, ()))
+
+    def rank(self, node: ast.expr) -> int | None:
+        """How many dimensions a tensor has; None where it is not plain."""
+        return rank(self.value.at(node, ()))
 
     def may_be_tensor(self, node: ast.AST | None = None) -> bool:
         return may_be_tensor(self.value.at(node or self.node, ()))
@@ -303,6 +311,20 @@ class Node(Place):
         return list(aliased_weights.kept_models(self.module, self.node))
 
     @property
+    def removed_names(self) -> list[Use]:
+        """Where the file uses what the torch it is written for has no more."""
+        return list(uses(self.module, REMOVED, raises=True))
+
+    @property
+    def deprecated_names(self) -> list[Use]:
+        """Where it uses what that torch has deprecated, or never made public."""
+        return list(uses(self.module, DEPRECATED, raises=False))
+
+    def migration(self, use: Use) -> Fix | None:
+        """What the table says to write instead, as a fix."""
+        return migrated(self.at(use.node), use)
+
+    @property
     def used_up(self) -> list[Again]:
         """The backwards of the file that go through a graph for the second time."""
         return list(used_up(self.module))
@@ -399,10 +421,6 @@ class Call(Place):
     @property
     def is_method(self) -> bool:
         return bool(self.names) and all(name.startswith(".") for name in self.names)
-
-    def rank(self, node: ast.expr) -> int | None:
-        """How many dimensions a tensor has; None where it is not plain."""
-        return rank(self.value.at(node, ()))
 
     @property
     def calls_of_it(self) -> list[Call]:

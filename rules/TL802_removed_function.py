@@ -1,0 +1,91 @@
+"""Replace what torch no longer has before you move to the version that lacks it.
+
+Functions, methods, arguments and whole modules have left torch: the old linear algebra (`torch.symeig`, `torch.solve`,
+now in `torch.linalg`), the old Fourier transforms, `torch._six`, `verbose=` of the schedulers. They raise, some of them
+only when the line is reached. The version meant is `target-torch` of the configuration, else the installed torch.
+
+```python bad
+values, vectors = torch.symeig(a, eigenvectors=True)  # TL802
+x, _ = torch.solve(b, a)  # TL802
+rank = torch.matrix_rank(a, tol=1e-5)  # TL802
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 30, gamma=0.1, verbose=True)  # TL802
+```
+```python fixed
+values, vectors = torch.linalg.eigh(a, UPLO="U")
+x = torch.linalg.solve(a, b)
+rank = torch.linalg.matrix_rank(a, tol=1e-5)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 30, gamma=0.1)
+```
+```python bad
+from torch._six import string_classes, inf  # TL802
+from torchvision.models.utils import load_state_dict_from_url  # TL802
+
+def collate(batch):
+    return batch if isinstance(batch, string_classes) else torch.tensor(inf)
+```
+```python fixed
+from torch import inf
+from torch.hub import load_state_dict_from_url
+
+def collate(batch):
+    return batch if isinstance(batch, str) else torch.tensor(inf)
+```
+
+Where arguments do not map one to one there is no fix:
+
+```python bad
+from torch.autograd import Variable
+
+def spectrum(audio, window):
+    return torch.stft(audio, 512, 128, window=window)  # TL802
+
+half = torch.rfft(torch.rand(4, 4), 2)  # TL802
+e = torch.rand(3, 3).eig()  # TL802
+with_graph = Variable(torch.rand(3), volatile=True)  # TL802
+```
+
+Code for several versions of torch asks first; other objects have methods of the same names.
+
+```python good
+import numpy as np
+
+if hasattr(torch, "rfft"):
+    y = torch.rfft(x, 2)
+
+def decompose(a):
+    if torch.__version__ < "1.9":
+        return torch.symeig(a, eigenvectors=True)
+    return torch.linalg.eigh(a, UPLO="U")
+
+try:
+    from torch._six import container_abcs
+except ImportError:
+    import collections.abc as container_abcs
+
+try:
+    q = torch.solve(b, a)
+except RuntimeError:
+    q = torch.linalg.solve(a, b)
+
+class Matrix:
+    def solve(self, b):
+        return b
+
+Matrix().solve(1)
+z = np.linalg.solve(a, b)
+w = torch.fft.rfft(x)
+```
+"""
+
+from torchlint import Node, on_node
+
+
+@on_node("Module")
+def check(file: Node):
+    for use in file.removed_names:
+        yield file.finding(
+            f"{use.label} is gone since {use.since}" + (f": {use.why}" if use.why else ""),
+            help=f"use `{use.help}`",
+            fix=file.migration(use),
+            at=use.node,
+        )

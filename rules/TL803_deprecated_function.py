@@ -1,0 +1,149 @@
+"""Replace what torch has deprecated: it warns today and goes in a later version.
+
+`Variable` (tensors are variables since 0.4), `torch.cuda.amp`, `size_average=`, initialisers without an underscore,
+`torch.cholesky` and `torch.norm`, functorch, torchvision's `pretrained=`: each has a successor. The fixes keep what the
+code does; where the successor takes other arguments they are put in order. The version meant is `target-torch` of the
+configuration, else the installed torch.
+
+```python bad
+from torch.autograd import Variable
+from torch.cuda.amp import GradScaler, autocast
+
+scaler = GradScaler(init_scale=1024)  # TL803
+for x, y in loader:
+    x = Variable(x)  # TL803
+    noise = Variable(torch.randn(4), requires_grad=True)  # TL803
+    with autocast(use_amp, torch.bfloat16):  # TL803
+        assert isinstance(x, Variable)  # TL803
+```
+```python fixed
+
+scaler = torch.amp.GradScaler("cuda", init_scale=1024)
+for x, y in loader:
+    x = x.detach()
+    noise = torch.randn(4).detach().requires_grad_()
+    with torch.amp.autocast("cuda", enabled=use_amp, dtype=torch.bfloat16):
+        assert isinstance(x, torch.Tensor)
+```
+```python bad
+from torch.nn import init
+from torch.nn.utils import clip_grad_norm  # TL803
+from torch.utils.data.dataloader import DataLoader, default_collate  # TL803
+from torchvision import models
+
+criterion = nn.MSELoss(size_average=False)  # TL803
+init.xavier_uniform(net.weight, gain=2)  # TL803
+up = F.upsample(x, scale_factor=2)  # TL803
+clip_grad_norm(net.parameters(), 1.0)
+backbone = models.resnet18(pretrained=args.pretrained)  # TL803
+p.data.add_(-lr, p.grad.data)  # TL803
+rows, columns = torch.meshgrid(h, w)  # TL803
+```
+```python fixed
+from torch.nn import init
+from torch.nn.utils import clip_grad_norm_
+from torch.utils.data.dataloader import DataLoader
+from torch.utils.data import default_collate
+from torchvision import models
+
+criterion = nn.MSELoss(reduction="sum")
+init.xavier_uniform_(net.weight, gain=2)
+up = F.interpolate(x, scale_factor=2)
+clip_grad_norm_(net.parameters(), 1.0)
+backbone = models.resnet18(weights="IMAGENET1K_V1" if args.pretrained else None)
+p.data.add_(p.grad.data, alpha=-lr)
+rows, columns = torch.meshgrid(h, w, indexing="ij")
+```
+```python bad
+lower = torch.cholesky(a + b, upper=flag > 1, out=buffer)  # TL803
+q, r = torch.qr(a, some=complete)  # TL803
+length = torch.norm(x, 2, dim=1)  # TL803
+steps = torch.range(0, 9)  # TL803
+product = torch.chain_matmul(a, b, c)  # TL803
+```
+```python fixed
+lower = torch.linalg.cholesky(a + b, upper=flag > 1, out=buffer)
+q, r = torch.linalg.qr(a, mode="reduced" if complete else "complete")
+length = torch.linalg.vector_norm(x, 2, dim=1)
+steps = torch.arange(0, 9 + 1, dtype=torch.get_default_dtype())
+product = torch.linalg.multi_dot([a, b, c])
+```
+
+Tensors of three dimensions have no `.T`, and a copy of a tensor is `detach().clone()`:
+
+```python bad
+flipped = torch.rand(2, 3, 4).T  # TL803
+copy = torch.tensor(torch.rand(3))  # TL803
+```
+
+The same names elsewhere, and code for several versions of torch:
+
+```python good
+import numpy as np
+import timm
+import geometry as torch_geometry
+
+try:
+    from torch.amp import GradScaler
+except ImportError:
+    from torch.cuda.amp import GradScaler
+
+def cross(a, b):
+    return a[0] * b[1] - a[1] * b[0]
+
+scaler = GradScaler()
+z = cross(a, b), torch.cross(a, b, dim=-1), torch.cross(a, b, -1)
+rows, columns = np.meshgrid(h, w)
+model = timm.create_model("resnet18", pretrained=True)
+q, r = np.linalg.qr(a)
+torch_geometry.norm(x)
+x.norm(2)
+torch.rand(2, 3).T
+torch.tensor([1.0, 2.0])
+w = torch.meshgrid(*axes, **options)
+if hasattr(torch, "outer"):
+    outer = torch.outer(a, b)
+else:
+    outer = torch.ger(a, b)
+```
+"""
+
+import ast
+
+from torchlint import Call, Node, on_call, on_node
+
+ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+
+
+@on_node("Module")
+def check(file: Node):
+    for use in file.deprecated_names:
+        what = "is deprecated" if use.why != "not public" else "may go without a warning"
+        yield file.finding(
+            f"{use.label} {what} since {use.since}" + (f": {use.why}" if use.why else ""),
+            help=f"use `{use.help}`",
+            fix=file.migration(use),
+            at=use.node,
+        )
+
+
+@on_node("Attribute", needs=".T")
+def reversed_dimensions(place: Node):
+    node = place.node
+    if node.attr == "T" and (place.rank(node.value) or 0) > 2:
+        yield place.finding(
+            f"`{place.quoted(node)}` reverses all {place.rank(node.value)} dimensions, which is deprecated",
+            help="use `.mT` to transpose matrices, or `permute`",
+        )
+
+
+@on_call("torch.tensor", without=("dtype", "device", "requires_grad"))
+def copied_tensor(call: Call):
+    data = call.argument("data", 0)
+    if data is not None and len(call.node.args) == 1 and call.is_tensor(data):
+        text = call.source(data) if isinstance(data, ATOMS) else f"({call.source(data)})"
+        yield call.finding(
+            f"`{call.short}` copies a tensor, and torch warns",
+            help="use `.detach().clone()`",
+            fix=call.fix("copy it", call.replace(call.node, f"{text}.detach().clone()")),
+        )

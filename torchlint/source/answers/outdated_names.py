@@ -1,0 +1,249 @@
+"""Where a file uses names that the torch it is written for has removed or deprecated: calls, references and imports.
+
+Silent is what asks for a version, an attribute or an import first: it is written for several of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.facts.outdated import Row
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import is_tensor
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.names import canonical
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import ancestors, enclosing_function, last_word
+from torchlint.source.text.spelling import argument
+
+_CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
+_CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
+_ASKS = ("version", "hasattr", "getattr", "find_spec", "inspect.")
+
+
+class Use(NamedTuple):
+    """A place and the rows that are about it. `node` is a call, the name in another place, an import's alias, or an
+    import of which some names are not used.
+    """
+
+    node: ast.AST
+    name: str
+    rows: tuple[Row, ...]
+    unused: tuple[ast.alias, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What a message calls it."""
+        condition = self.rows[0].condition or ""
+        if condition.endswith("="):
+            return f"`{condition[:-1]}` of `{self.name}`"
+        if condition.startswith("!"):
+            return f"`{self.name}` without `{condition[1:].partition('@')[0]}`"
+        if "," in condition:
+            return f"`{self.name}` with a number first"
+        return f"`{self.name}`, imported and not used," if self.unused else f"`{self.name}`"
+
+    @property
+    def since(self) -> str:
+        return self.rows[0].said_since
+
+    @property
+    def why(self) -> str:
+        return self.rows[0].why
+
+    @property
+    def help(self) -> str:
+        return self.rows[0].help
+
+
+def uses(module: Module, table: tuple[Row, ...], raises: bool) -> Iterator[Use]:
+    """Each use of a name of the table. `raises` says that its names do: who catches that knows."""
+    known: dict[str, list[Row]] = {}
+    families = []
+    for row in table:
+        if row.since <= module.world.target:
+            known.setdefault(row.word, []).append(row)
+            if row.word == "*":
+                families.append(row)
+    search = _Search(module, known, raises)
+    seen: set[ast.AST] = set()
+    for use in (*search.imported(), *search.attributes(), *search.keywords(families)):
+        if use.node not in seen and not search.is_guarded(use.node):
+            seen.add(use.node)
+            yield use
+
+
+class _Search:
+    def __init__(self, module: Module, known: dict[str, list[Row]], raises: bool):
+        self.module, self.known, self.raises = module, known, raises
+
+    def imported(self) -> Iterator[Use]:
+        """What imports bring, and its uses."""
+        index = self.module.index
+        for statement in index.nodes(ast.Import, ast.ImportFrom):
+            unused: list[tuple[ast.alias, str, tuple[Row, ...]]] = []
+            for alias in statement.names:
+                if isinstance(statement, ast.Import):
+                    full = alias.name
+                elif statement.level or statement.module is None:
+                    continue
+                else:
+                    full = canonical(f"{statement.module}.{alias.name}")
+                rows = self._of(full) or self._inside(full)
+                if not rows or self._is_projects(full):
+                    continue
+                if isinstance(statement, ast.Import):
+                    yield Use(alias, full, rows)
+                    continue
+                found = list(self._of_import(alias, full, rows))
+                yield from found
+                if not found and not index.names(alias.asname or alias.name) and self._is_own(alias, rows):
+                    unused.append((alias, full, rows))
+            if unused:
+                names = "`, `".join(full for _, full, _ in unused)
+                yield Use(statement, names, unused[0][2], tuple(alias for alias, _, _ in unused))
+
+    def _of_import(self, alias: ast.alias, full: str, rows: tuple[Row, ...]) -> Iterator[Use]:
+        bound = alias.asname or alias.name
+        names = self.module.index.names(bound)
+        if any(row.arguments == "same" or not self._stays(row) for row in rows if row.condition is None):
+            yield Use(alias, full, rows)
+            return
+        for name in names:
+            scope = name.at.lookup(bound)
+            if scope is None or scope.bindings[bound] != [alias] or not isinstance(name.ctx, ast.Load):
+                continue
+            if self.is_guarded(alias):
+                return
+            yield from self._used(name, full, rows)
+
+    def _stays(self, row: Row) -> bool:
+        """Can the name still be imported, and only what is done with it fails or warns?"""
+        return not self.raises or row.name.startswith(("torch.linalg", *_STILL_THERE)) or row.name in _STILL_THERE
+
+    def _is_own(self, alias: ast.alias, rows: tuple[Row, ...]) -> bool:
+        """Is the whole of a name outdated, and does nobody else ask this file for it?"""
+        bound = alias.asname or alias.name
+        if not any(row.condition is None or row.condition in ("", "-volatile") for row in rows):
+            return False
+        path = self.module.path.replace("\\", "/")
+        if path.endswith("__init__.py") or self.module.index.says("__all__"):
+            return False
+        return not self.module.index.says(f'"{bound}"') and not self.module.world.view.users(self.module.path, bound)
+
+    def attributes(self) -> Iterator[Use]:
+        """Names after a dot: `torch.qr`, and methods of tensors."""
+        for node in self.module.index.nodes(ast.Attribute):
+            rows = self.known.get(node.attr)
+            if rows is None or not isinstance(node.ctx, ast.Load):
+                continue
+            name = external_name(Value(self.module, node))
+            if name is not None:
+                found = self._of(name)
+                if found and not self._is_projects(name) and not self._is_set(node.attr):
+                    yield from self._used(node, name, found)
+            elif isinstance(node.up, ast.Call) and node.up.func is node:
+                found = tuple(row for row in rows if row.is_method and self._holds(row, node.up))
+                if found and (last_word(node.value) in _DATA or is_tensor(Value(self.module, node.value))):
+                    yield Use(node.up, f".{node.attr}", found)
+
+    def keywords(self, families: list[Row]) -> Iterator[Use]:
+        """Arguments that a whole family of functions has lost."""
+        for row in families:
+            for keyword in self.module.index.keywords(row.condition.rstrip("=")):
+                call = keyword.up
+                name = external_name(Value(self.module, call.func)) if isinstance(call, ast.Call) else None
+                if name is not None and row.means(name) and not self._is_projects(name):
+                    yield Use(call, name, (row,))
+
+    def _used(self, node: ast.expr, name: str, rows: tuple[Row, ...]) -> Iterator[Use]:
+        if isinstance(node.up, ast.Call) and node.up.func is node:
+            of_calls = tuple(row for row in rows if row.condition is not None) or rows
+            fits = tuple(row for row in of_calls if self._holds(row, node.up))
+            if fits:
+                yield Use(node.up, name, fits)
+            return
+        plain = tuple(row for row in rows if row.condition is None)
+        if plain:
+            yield Use(node, name, plain)
+
+    def _holds(self, row: Row, call: ast.Call) -> bool:
+        """Is a call one of those that the condition of a row means?"""
+        condition = row.condition
+        if not condition:
+            return True
+        given = {keyword.arg for keyword in call.keywords}
+        hidden = None in given or any(isinstance(a, ast.Starred) for a in call.args)
+        if condition.endswith("="):
+            return condition[:-1] in given
+        if condition.startswith("-"):
+            return condition[1:] not in given
+        if condition.startswith("!"):
+            name, _, position = condition[1:].partition("@")
+            stars = None in given or bool(position) and hidden
+            return not stars and argument(call, name, int(position) if position else None) is None
+        parameters = [part.strip() for part in condition.split(",")]
+        return not hidden and not call.keywords and len(call.args) == len(parameters)
+
+    def _of(self, name: str) -> tuple[Row, ...]:
+        rows = self.known.get(name.rsplit(".", 1)[-1], ())
+        return tuple(row for row in rows if row.name == name)
+
+    def _inside(self, name: str) -> tuple[Row, ...]:
+        """The rows of the removed module in which a name stands."""
+        parts = name.split(".")
+        for end in range(len(parts) - 1, 1, -1):
+            rows = self._of(".".join(parts[:end]))
+            if rows:
+                return rows if self.raises else ()
+        return ()
+
+    def _is_projects(self, name: str) -> bool:
+        """Does the project have a module of its own that is called like the library?"""
+        return self.module.world.view.resolve(name.split(".")[0], 0, self.module.path) is not None
+
+    def _is_set(self, word: str) -> bool:
+        """Does the file give the name a meaning itself, as in `torch.solve = …`?"""
+        return any(external_name(Value(self.module, node.value)) for node in self.module.index.stored(word))
+
+    def is_guarded(self, node: ast.AST) -> bool:
+        """Is it written for versions that have the name and for others?"""
+        around = node
+        function = enclosing_function(node)
+        if function is not None and self._asks(function):
+            return True
+        for above in ancestors(node):
+            if isinstance(above, ast.Try) and self._catches(above):
+                return True
+            if isinstance(above, (ast.If, ast.IfExp)) and self._asks(above.test):
+                return True
+            around = above
+        return around is None
+
+    def _asks(self, node: ast.AST) -> bool:
+        text = self.module.segment(node).lower()
+        return any(word in text for word in _ASKS)
+
+    def _catches(self, statement: ast.Try) -> bool:
+        wanted = (*_CAUGHT, *_CAUGHT_CALLS) if self.raises else _CAUGHT
+        for handler in statement.handlers:
+            kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            if any((last_word(kind) if kind is not None else "") in wanted for kind in kinds):
+                return True
+        return False
+
+
+_DATA = ("data", "grad")  # of a parameter, whatever that comes from
+# What can still be imported although it does nothing but raise.
+_STILL_THERE = (
+    "torch.symeig",
+    "torch.solve",
+    "torch.eig",
+    "torch.lstsq",
+    "torch.matrix_rank",
+    "torch.stft",
+    "torch.fft",
+    "torch.autograd.Variable",
+)

@@ -1,0 +1,312 @@
+"""The fix of an outdated name: what a row of the table says instead, in the words of the file it stands in."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from torchlint.edits import Edits
+from torchlint.facts.outdated import Row
+from torchlint.finding import Fix
+from torchlint.source.answers.outdated_names import Use
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import has_stars
+from torchlint.source.text.spelling import argument, unparsed
+from torchlint.source.training.grads import requires_grad
+
+if TYPE_CHECKING:
+    from torchlint.source.asking.views import Place
+
+_DOTTED = re.compile(r"\b(?:torch|torchvision|collections|itertools|builtins)(?:\.\w+)+")
+_PARAMETER = re.compile(r"(\w+)(\?|:int|:number|==?.+)?")
+_COCO = {"detection": "COCO_V1", "segmentation": "COCO_WITH_VOC_LABELS_V1", "video": "KINETICS400_V1"}
+_WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
+
+
+def migrated(place: Place, use: Use) -> Fix | None:
+    """The fix by the first row that fits; `place` is that of the use."""
+    if use.unused:
+        return place.fix("leave the import out", without_aliases(place, use.node, use.unused))
+    for row in use.rows:
+        if row.fix:
+            fix = _by(place, use, row)
+            if fix is not None:
+                return fix
+    return None
+
+
+def _by(place: Place, use: Use, row: Row) -> Fix | None:
+    node = use.node
+    message = "write what torch has instead" if len(row.help) > 60 else f"write `{row.help}`"
+    if isinstance(node, ast.alias):
+        return _other_import(place, row, message) if row.arguments == "same" else None
+    called = isinstance(node, ast.Call)
+    name = node.func if called else node
+    if row.arguments in ("same", "value"):
+        if row.arguments == "value" and called:
+            return None
+        text, imports = _spelled(place, row.instead, name)
+        return place.fix(message, place.replace(name, text), applicability=row.fix, imports=imports)
+    if not called:
+        return _as_decorator(place, row, name, message)
+    if has_stars(node) and row.arguments != "add" or "#" in place.source(node):
+        return None
+    if row.arguments == "drop":
+        [keyword] = [k for k in node.keywords if k.arg == row.condition.rstrip("=")]
+        return place.fix(message, place.without_argument(keyword), applicability=row.fix)
+    if row.arguments == "add":
+        given, _, value = row.instead.partition("=")
+        return place.fix(message, place.with_keyword(given, value), applicability=row.fix)
+    if row.arguments == "reduction":
+        return _reduction(place, node)
+    if row.arguments == "weights":
+        return _weights(place, node, use.name)
+    return _filled(place, node, row, message)
+
+
+# Names
+
+
+def _spelled(place: Place, name: str, old: ast.expr) -> tuple[str, tuple[str, ...]]:
+    """A dotted name as this file would write it, and what has to be imported for that."""
+    node = old.value if isinstance(old, ast.Attribute) else None
+    while node is not None:
+        prefix = external_name(Value(place.module, node))
+        if prefix and name.startswith(f"{prefix}."):
+            return place.source(node) + name[len(prefix) :], ()
+        node = node.value if isinstance(node, ast.Attribute) else None
+    if name.startswith("builtins."):
+        return name.removeprefix("builtins."), ()
+    root = name.split(".")[0]
+    return name, (f"import {root if root.startswith('torch') else name.rsplit('.', 1)[0]}",)
+
+
+def _other_import(place: Place, row: Row, message: str) -> Fix | None:
+    """`from torch.nn.init import normal` becomes `from torch.nn.init import normal_`, and so do its uses."""
+    alias = place.node
+    statement = alias.up
+    if not isinstance(statement, ast.ImportFrom):
+        return None
+    home, _, word = row.instead.rpartition(".")
+    bound = alias.asname or alias.name
+    scope = statement_scope(place, bound)
+    if scope is None or scope.bindings[bound] != [alias]:
+        return None
+    names = [n for n in place.module.index.names(bound) if n.at.lookup(bound) is scope]
+    is_free = home == "builtins" or not place.module.index.names(word) and word not in scope.bindings
+    renamed = alias.asname is None and word != bound and is_free
+    kept = f"{word} as {bound}" if not renamed and word != bound else word
+    edits: list[Edits | None] = [place.replace(name, word) for name in names] if renamed else []
+    if home == "builtins":
+        if not renamed:
+            return None
+        edits.append(without_aliases(place, statement, (alias,)))
+    elif len(statement.names) == 1:
+        edits.append(place.replace(statement, f"from {home} import {kept}"))
+    elif home == statement.module:
+        edits.append(place.replace(alias, kept))
+    else:
+        edits.append(_divided(place, alias, f"from {home} import {kept}"))
+    return place.fix(message, *edits, applicability=row.fix)
+
+
+def statement_scope(place: Place, bound: str):
+    """The scope in which an import binds a name."""
+    node = place.node.up
+    while not hasattr(node, "scope"):
+        node = node.up
+    return node.scope if bound in node.scope.bindings else None
+
+
+def _divided(place: Place, alias: ast.alias, other: str) -> Edits | None:
+    """An import without one of its names, and another one for that."""
+    from libcst import FlattenSentinel, parse_statement
+
+    kept = _others(place, alias.up, (alias,))
+    parts = [parse_statement(text).body[0] for text in (kept, other)] if kept else ()
+    return place.rewrite(FlattenSentinel(parts), alias.up) if parts else None
+
+
+def without_aliases(
+    place: Place, statement: ast.Import | ast.ImportFrom, aliases: tuple[ast.alias, ...]
+) -> Edits | None:
+    """An import without some of its names; None where a comment stands in it."""
+    if len(statement.names) == len(aliases):
+        return place.delete(statement)
+    kept = _others(place, statement, aliases)
+    return (place.replace(statement, kept),) if kept else None
+
+
+def _others(place: Place, statement: ast.Import | ast.ImportFrom, aliases: tuple[ast.alias, ...]) -> str | None:
+    """The source of an import without some of its names; None where a comment stands in it."""
+    source = place.source(statement)
+    if "#" in source:
+        return None
+    kept = ", ".join(place.source(alias) for alias in statement.names if alias not in aliases)
+    start = (
+        f"from {'.' * statement.level}{statement.module} import" if isinstance(statement, ast.ImportFrom) else "import"
+    )
+    return f"{start} ({kept})" if len(kept) > 80 else f"{start} {kept}"
+
+
+# Calls
+
+
+def _as_decorator(place: Place, row: Row, name: ast.expr, message: str) -> Fix | None:
+    """A decorator without parentheses is called without arguments: `@custom_fwd`."""
+    if row.arguments != "all" or name not in getattr(name.up, "decorator_list", ()):
+        return None
+    template = row.instead.replace("..., ", "").replace("...", "")
+    text, imports = _spelled(place, template.partition("(")[0], name)
+    return place.fix(message, place.replace(name, f"{text}({template.partition('(')[2]}"), imports=imports)
+
+
+def _filled(place: Place, call: ast.Call, row: Row, message: str) -> Fix | None:
+    """The call that a row says, with the arguments of this one."""
+    first = row.arguments.startswith("first ")
+    signature = row.arguments.removeprefix("first ")
+    given = {} if signature == "all" else _bound(place, call, signature, row.is_method)
+    if given is None:
+        return None
+    target, other = _first_part(place, call) if first else (call, ())
+    if target is None:
+        return None
+    imports: dict[str, None] = {}
+
+    def spell(found: re.Match) -> str:
+        text, needed = _spelled(place, found[0], call.func)
+        imports.update(dict.fromkeys(needed))
+        return text
+
+    template = _DOTTED.sub(spell, row.instead)
+    if row.name == "torch.autograd.Variable" and template == "{data}.detach()" and _is_new(place, given["data"]):
+        template = "{data}"  # nobody else has this tensor
+    from torchlint.source.asking.filling import filled
+
+    new = filled(place, call, template, given, passed=_passed(signature, given))
+    if new is None:
+        return None
+    edits = place.rewrite(new, target)
+    return place.fix(message, edits, *other, applicability=row.fix, imports=tuple(imports))
+
+
+def _is_new(place: Place, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and requires_grad(Value(place.module, node)) is False
+
+
+def _bound(place: Place, call: ast.Call, signature: str, is_method: bool) -> dict[str, ast.expr] | None:
+    """The arguments of a call by the parameters of a row; None if they are not what it says."""
+    parameters = [_PARAMETER.fullmatch(part.strip()) for part in signature.split(",")]
+    values = list(call.args)
+    if is_method:
+        values.insert(0, call.func.value)
+    if len(values) > len(parameters):
+        return None
+    names = [parameter[1] for parameter in parameters]
+    given = dict(zip(names, values))
+    for keyword in call.keywords:
+        if keyword.arg not in names or keyword.arg in given:
+            return None
+        given[keyword.arg] = keyword.value
+    for parameter in parameters:
+        if not _fits(place, parameter[2] or "", given.get(parameter[1])):
+            return None
+    return given
+
+
+def _fits(place: Place, wanted: str, value: ast.expr | None) -> bool:
+    if wanted.startswith("=="):
+        return value is not None and _is_value(place, value, wanted[2:])
+    if wanted.startswith("="):
+        return value is None or _is_value(place, value, wanted[1:])
+    if wanted == "?":
+        return True
+    if value is None:
+        return False
+    if wanted:
+        number = value.operand if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub) else value
+        kinds = (int,) if wanted == ":int" else (int, float)
+        return isinstance(number, ast.Constant) and type(number.value) in kinds
+    return True
+
+
+def _is_value(place: Place, value: ast.expr, wanted: str) -> bool:
+    if isinstance(value, ast.Constant):
+        return repr(value.value) == repr(_literal(wanted)) or value.value == wanted
+    return external_name(Value(place.module, value)) == wanted
+
+
+def _literal(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except ValueError:
+        return None
+
+
+def _passed(signature: str, given: dict[str, ast.expr]) -> list[str]:
+    """The parameters that are passed on by their names."""
+    names = [part.strip() for part in signature.split(",")]
+    return [name[:-1] for name in names if name.endswith("?") and name[:-1] in given]
+
+
+def _first_part(place: Place, call: ast.Call) -> tuple[ast.expr | None, tuple]:
+    """What stands for the first part of a result: `f(x)[0]`, `f(x).solution`, `a, _ = f(x)`."""
+    up = call.up
+    if isinstance(up, ast.Subscript) and up.value is call and unparsed(up.slice) == "0":
+        return up, ()
+    if isinstance(up, ast.Attribute) and up.attr in ("solution", "eigenvalues"):
+        return up, ()
+    if isinstance(up, ast.Assign) and len(up.targets) == 1 and isinstance(up.targets[0], ast.Tuple):
+        parts = up.targets[0].elts
+        if len(parts) == 2 and isinstance(parts[1], ast.Name) and not _is_read(place, parts[1].id):
+            return call, (place.replace(up.targets[0], place.source(parts[0])),)
+    return None, ()
+
+
+def _is_read(place: Place, name: str) -> bool:
+    return any(isinstance(n.ctx, ast.Load) for n in place.module.index.names(name))
+
+
+# Arguments that became others
+
+
+def _reduction(place: Place, call: ast.Call) -> Fix | None:
+    """`size_average` and `reduce` are one argument now."""
+    given = {name: argument(call, name) for name in ("size_average", "reduce")}
+    if argument(call, "reduction") is not None:
+        return None
+    said = []
+    for value in given.values():
+        if value is not None and not (isinstance(value, ast.Constant) and value.value in (True, False, None)):
+            return None
+        said.append(True if value is None or value.value is None else value.value)
+    average, reduce = said
+    word = "none" if not reduce else "mean" if average else "sum"
+    keywords = [k for k in call.keywords if k.arg in given]
+    edits = [place.replace(keywords[0], f'reduction="{word}"')]
+    if len(keywords) == 2:
+        return None
+    return place.fix(f'write `reduction="{word}"`', *edits)
+
+
+def _weights(place: Place, call: ast.Call, name: str) -> Fix | None:
+    """torchvision's `pretrained=True` became the name of the weights."""
+    family = name.removeprefix("torchvision.models.").split(".")[0]
+    if any(word in name for word in ("backbone_utils", "quantization", "optical_flow", *_WITHOUT_WEIGHTS)):
+        return None
+    weights = f'"{_COCO.get(family, "IMAGENET1K_V1")}"'
+    [keyword] = [k for k in call.keywords if k.arg == "pretrained"]
+    value = keyword.value
+    if isinstance(value, ast.Constant):
+        new = weights if value.value else "None"
+    else:
+        text = place.source(value)
+        new = f"{weights} if {text if isinstance(value, _PLAIN) else f'({text})'} else None"
+    if keyword.arg == "pretrained" and any(k.arg == "weights" for k in call.keywords):
+        return None
+    return place.fix(f"write `weights={new}`", place.replace(keyword, f"weights={new}"))
+
+
+_PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
