@@ -69,7 +69,7 @@ class Finding(Struct, frozen=True):
 class Hint(Struct, frozen=True):
     """A tensor that the dry run saw at an expression. `name` is what it was assigned to, empty for a part of a line.
 
-    `shape` is text such as `[B, 64, 56, 56]`.
+    `shape` is text such as `[B, 64, 56, 56]`; `guessed` says that no script called the forward it is in.
     """
 
     span: Span
@@ -78,6 +78,7 @@ class Hint(Struct, frozen=True):
     device: str
     name: str = ""
     cell: int | None = None
+    guessed: bool = False
 
 
 class Signature(Struct, frozen=True):

@@ -22,9 +22,13 @@ async def inlay_hints(session: Session, params: types.InlayHintParams) -> list[t
     return [
         types.InlayHint(
             position=document.position(span.end_line, span.end_column),
-            label=": " + _either([hint.shape for hint in hints]),
+            label=": " + _either([f"~{hint.shape}" if hint.guessed else hint.shape for hint in hints]),
             kind=types.InlayHintKind.Type,
-            tooltip=", ".join(dict.fromkeys(f"{hint.dtype} {hint.device}" for hint in hints)),
+            tooltip=", ".join(
+                dict.fromkeys(
+                    f"{hint.dtype} {hint.device}{', sizes are guessed' if hint.guessed else ''}" for hint in hints
+                )
+            ),
         )
         for span, hints in assigned.items()
     ]

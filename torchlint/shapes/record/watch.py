@@ -241,7 +241,7 @@ def _hint(record: Record, other: Record, session: Session, growth: int) -> Hint 
     batch = _batch(session) or 0
     if isinstance(record.value, Seen):
         shape = shape_text(record.value.shape, other.value.shape, batch, growth)
-        return Hint(record.span, shape, record.value.dtype, record.value.device, record.name)
+        return Hint(record.span, shape, record.value.dtype, record.value.device, record.name, guessed=session.guessed)
     kind, parameters, inputs, output = record.value
     _, _, other_inputs, other_output = other.value
     texts = [(name, text(value, other_inputs[name], batch, growth)) for name, value in inputs.items()]
