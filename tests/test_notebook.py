@@ -322,6 +322,7 @@ def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
     assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)
 
 
+CALLED = "import torch\ndef f(x):\n    return torch.nn.Linear(3, 2)(x)\n"
 WRONG = "import torch\ntorch.nn.Linear(3, 2)(torch.zeros(4, 5))\n"
 
 
@@ -341,6 +342,8 @@ def cell(text, kind="code", outputs=(), **metadata):
         ([cell("This raises an error, since the sizes differ:", "markdown"), cell(WRONG)], 0),
         ([cell("This gives the mean squared error of the net:", "markdown"), cell(WRONG)], 1),
         ([cell("This raises an error:", "markdown"), cell("print(1)"), cell(WRONG)], 1),
+        ([cell(f"{CALLED}# called below\n"), cell("f(torch.zeros(4, 5))")], 1),
+        ([cell(f"{CALLED}# called below\n"), cell("f(torch.zeros(4, 5))", tags=["raises-exception"])], 0),
     ],
 )
 def test_a_cell_that_is_expected_to_fail(cells, found):

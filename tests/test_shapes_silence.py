@@ -145,6 +145,26 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         found.add(os.uname().nodename)
         print(found.pop())
         """,
+        # what is given to a model on several GPUs is moved to them
+        """
+        net = nn.parallel.DistributedDataParallel(nn.Linear(3, 4).cuda(), device_ids=[0])
+        net(torch.zeros(2, 3))
+        nn.DataParallel(nn.Linear(3, 4).cuda())(torch.zeros(2, 3))
+        """,
+        # one sample at a time
+        """
+        class Attend(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.cell = nn.RNN(11, 128)
+
+            def forward(self, x, hidden):
+                found, hidden = self.cell(x.transpose(0, 1), hidden)
+                scores = torch.zeros(len(found))
+                for i in range(len(found)):
+                    scores[i] = torch.dot(hidden[0].view(-1), found[i].view(-1))
+                return torch.softmax(scores, 0).view(1, 1, -1).bmm(found.transpose(0, 1))
+        """,
         # torch's own base of all norms
         """
         from torch.nn.modules.batchnorm import _BatchNorm
@@ -341,3 +361,10 @@ def test_what_fails_and_is_hidden_is_said(tmp_path, text):
     path, text = tmp_path / "program.py", USE + text
     path.write_text(text)
     assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["shape"]
+
+
+def test_a_distributed_model_that_moves_nothing_gets_what_is_on_the_cpu(tmp_path):
+    program = "nn.parallel.DistributedDataParallel(nn.Linear(3, 4).cuda())(torch.zeros(2, 3))"
+    path, text = tmp_path / "program.py", USE + program
+    path.write_text(text)
+    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["device"]

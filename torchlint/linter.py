@@ -259,7 +259,7 @@ def _lint_notebook(
     findings = [
         f
         for f in (notebook.to_cell(f) if f.path == path else f for f in outcome.findings)
-        if f.code not in raised or f.cell not in notebook.failing
+        if f.code not in raised or not notebook.failing & {f.cell, *(note.cell for note in f.notes)}
     ]
     findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))

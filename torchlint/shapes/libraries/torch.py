@@ -274,18 +274,29 @@ def _initialiser(name: str):
 
 
 class Parallel(nn.Module):
-    """DataParallel and its kin: the model inside, unchanged."""
+    """DataParallel and its kin: the model inside, unchanged. With `device_ids`, and DataParallel without, they move
+    what they are given to the model's device.
+    """
 
-    def __init__(self, module, *args, **kwargs):
+    def __init__(self, module, moves=True):
         super().__init__()
         self.module = module
+        self.moves = moves
 
     def forward(self, *args, **kwargs):
+        first = next(self.module.parameters(), None) if self.moves else None
+        if first is not None and first.is_cuda:
+            args = [a.to(first.device) if isinstance(a, torch.Tensor) else a for a in args]
+            kwargs = {n: a.to(first.device) if isinstance(a, torch.Tensor) else a for n, a in kwargs.items()}
         return self.module(*args, **kwargs)
 
 
-def _parallel(machine, module, *args, **kwargs):
+def _parallel(machine, module, device_ids=None, *args, **kwargs):
     return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
+
+
+def _distributed(machine, module, device_ids=None, *args, **kwargs):
+    return Parallel(module, device_ids is not None) if isinstance(module, nn.Module) else Unknown("a parallel model")
 
 
 class Scaler(StandIn):
@@ -488,7 +499,7 @@ FOUND: dict[str, Any] = {
         cuda__amp__GradScaler=lambda machine, *args, **kwargs: Scaler(),
         nn__DataParallel=_parallel,
         nn__parallel__DataParallel=_parallel,
-        nn__parallel__DistributedDataParallel=_parallel,
+        nn__parallel__DistributedDataParallel=_distributed,
         utils__checkpoint__checkpoint=_checkpoint,
         utils__checkpoint__checkpoint_sequential=_checkpoint_sequential,
         nn__utils__clip_grad_norm_=_unknown,

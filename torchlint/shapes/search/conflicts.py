@@ -39,6 +39,7 @@ _WORDS = [
     (re.compile(r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)"), True),
     (re.compile(r"expected input with shape \[\*, (\d+)\], but got input of size\[(?:\d+, )*(\d+)\]"), False),
     (re.compile(r"embed_dim(?:ension)? (?:must be|is) (\d+).*?got (\d+)"), False),
+    (re.compile(r"batch2 tensor to be: \[(\d+), \d+\] but got: \[(?!\1,)(\d+), \d+\]"), True),
     (re.compile(r"batch2 tensor to be: \[\d+, (\d+)\] but got: \[\d+, (\d+)\]"), True),
     (re.compile(r"Shape mismatch, can't divide axis of length (\d+) in chunks of (\d+)"), True),
     (re.compile(r"[Ss]hape mismatch[^\d]*(\d+) != (\d+)"), True),
