@@ -72,7 +72,7 @@ class Cache:
         self.path = path
         # What changed since just before the run began may change again without a new time: it is not trusted.
         self._young = int((started - 0.1) * 1e9)
-        self._raw: dict[str, Raw] = _decoded(path and cache_files.read(path), dict[str, Raw]) or {}
+        self._raw: dict[str, Raw] = _decoded(cache_files.read(path) if path else None, dict[str, Raw]) or {}
         self._parts: dict[str, Part] = {}
         self._dirty = False
 

@@ -85,10 +85,10 @@ def _other_fixes(case: Case, wanted: dict[Path, str], settings: Settings, rules,
     if len(texts) != len(wanted):
         yield f"line {case.blocks[0].line}: this is not the same number of files as before"
     for (path, text), (_, right), block in zip(texts.items(), wanted.items(), case.blocks):
-        fixed, applied, left = fix_until_stable(text, path, settings, Project(folder), rules, unsafe=True)
+        fixed, applied, left = fix_until_stable(text, str(path), settings, Project(folder), rules, unsafe=True)
         if fixed != right:
-            lines = [t.removeprefix(PRELUDE).splitlines() for t in (right, fixed)]
-            diff = list(difflib.unified_diff(*lines, "as written", "as fixed", lineterm="", n=1))
+            written, made = (t.removeprefix(PRELUDE).splitlines() for t in (right, fixed))
+            diff = list(difflib.unified_diff(written, made, "as written", "as fixed", lineterm="", n=1))
             yield "\n".join([f"line {block.line}: the fixes make something else:", *(f"    {d}" for d in diff)])
         elif not applied:
             yield f"line {block.line}: nothing was fixed"

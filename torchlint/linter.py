@@ -124,8 +124,9 @@ def _text_world(
     from torchlint.source.flow.module import Module, World, shared_index
 
     world = World(view, target)
-    module = Module(shared_index(view.project, path, text, tree), world)
-    world.modules[path] = module
+    index = shared_index(view.project, path, text, tree)
+    assert index is not None  # it is made of a tree
+    module = world.modules[path] = Module(index, world)
     if not module.mentions("|".join(TORCH)):  # another library's backward
         return [], False, 0
     armed = arm(armed, module)
@@ -278,7 +279,7 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
             or (finding.fix.applicability == "unsafe" and not unsafe)
         ):
             continue
-        fresh = [e for e in finding.fix.edits if e not in taken]
+        fresh = [e for e in _edits_of(finding) if e not in taken]
         if fresh and not any(_overlaps(e, places) for e in fresh):
             chosen.append(finding)
             taken.update(fresh)
@@ -288,13 +289,17 @@ def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str,
     best, good, bad = text, 0, len(chosen) + 1
     count = len(chosen)
     while good < count:
-        fixed = _apply(text, {edit for finding in chosen[:count] for edit in finding.fix.edits}, path)
+        fixed = _apply(text, {edit for finding in chosen[:count] for edit in _edits_of(finding)}, path)
         if _reads(fixed, path) or not _reads(text, path):
             best, good = fixed, count
         else:
             bad = count
         count = good + (bad - good) // 2 if bad - good > 1 else good
     return best, chosen[:good]
+
+
+def _edits_of(finding: Finding) -> tuple[Edit, ...]:
+    return finding.fix.edits if finding.fix else ()
 
 
 def _apply(text: str, edits: set[Edit], path: str) -> str:
@@ -355,7 +360,7 @@ def fix_until_stable(
                 return text, applied, outcome
             project.overlay = {**project.overlay, path: fixed}
             after = lint(fixed, path, settings, project, rules)
-            edits = {edit for finding in done for edit in finding.fix.edits}
+            edits = {edit for finding in done for edit in _edits_of(finding)}
             idle = _remaining(done, edits, after.findings)
             if not idle:
                 break

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from queue import SimpleQueue
+from typing import BinaryIO, cast
 
 import msgspec
 
@@ -37,7 +38,7 @@ class Pool(Executor):
         self._lock = threading.Lock()
         self._is_over = False
 
-    def submit(self, function: Callable[[Task], bytes], task: Task, /) -> Future:
+    def submit(self, function: Callable[[Task], bytes], task: Task, /) -> Future:  # type: ignore[override]
         future: Future = Future()
         self._tasks.put((future, msgspec.msgpack.encode([function.__name__, task])))
         if len(self._threads) < self.size:
@@ -86,15 +87,19 @@ class Pool(Executor):
                 raise DoesNotStart(f"a worker process does not start: {error.strerror or error}") from None
             self._children.append(child)
         try:
-            receive(child.stdout)
+            _receive(child)
         except EOFError:
             raise DoesNotStart("a worker process ends at once (TORCHLINT_DEBUG=1 shows why)") from None
         return child
 
 
 def _ask(child: subprocess.Popen, request: bytes) -> bytes:
-    send(child.stdin, request)
-    return receive(child.stdout)
+    send(cast(BinaryIO, child.stdin), request)
+    return _receive(child)
+
+
+def _receive(child: subprocess.Popen) -> bytes:
+    return receive(cast(BinaryIO, child.stdout))
 
 
 def _end(child: subprocess.Popen) -> None:

@@ -112,12 +112,12 @@ class Project:
         key = (folder, module, level)
         if key not in self._resolved:
             tried: list[str] = []
-            places = (
-                path
-                for path in self._places(folder, module, level)
-                if tried.append(path) or self.bytes(path) is not None
-            )
-            found = next(filter(self._is_reachable, places), None)
+            found = None
+            for path in self._places(folder, module, level):
+                tried.append(path)
+                if self.bytes(path) is not None and self._is_reachable(path):
+                    found = path
+                    break
             self._resolved[key] = found, tuple(tried)
         return self._resolved[key]
 
@@ -167,7 +167,7 @@ class Project:
     def files(self) -> list[str]:
         """Every Python file under the root, sorted."""
         if self._files is None:
-            found = []
+            found: list[str] = []
             for _, entries in folders_below(str(self.root)):
                 paths = [
                     entry.path

@@ -82,7 +82,7 @@ class Rule:
         self.manual = ast.get_docstring(tree) or ""
         if not self.manual:
             raise RuleError(f"{path}: a rule begins with its manual, a docstring")
-        raw = ast.get_docstring(tree, clean=False)
+        raw = ast.get_docstring(tree, clean=False) or ""
         self._first_line = tree.body[0].lineno + raw.count("\n", 0, len(raw) - len(raw.lstrip()))
         self.group: str = GROUPS[int(self.code[2])]
         self.default: bool = True
@@ -123,6 +123,7 @@ class Rule:
         # A private name: rule folders of users may hold files that are called like ours.
         name = f"_torchlint_rule_{abs(hash(self.path)):x}_{self.code}"
         spec = importlib.util.spec_from_file_location(name, self.path)
+        assert spec is not None and spec.loader is not None  # a file that is there
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
@@ -147,7 +148,7 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
     }
     unknown = set(options) - {"needs", "without", "unknown"}
     if unknown:
-        raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(unknown))}")
+        raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, unknown)))}")
     return Trigger(
         name.id[3:], function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -43,7 +43,9 @@ def check(
     cache: bool = True,
 ) -> Result:
     """Lints files and folders. Without `settings` each file's own configuration is in force."""
-    return Run(map(os.fspath, paths), Configurations(settings=settings), executor, jobs=jobs, cache=cache).check()
+    return Run(
+        [os.fspath(path) for path in paths], Configurations(settings=settings), executor, jobs=jobs, cache=cache
+    ).check()
 
 
 class Run:
@@ -81,7 +83,7 @@ class Run:
         self._round += 1
         walk, groups = self._files()
         self.trees = self._linted(groups)
-        entries: dict[str, Entry] = {}
+        entries: dict[str, Entry | None] = {}
         todo: list[tuple[Group, list[str]]] = []
         result = Result(failures=list(walk.missing), notices=list(walk.notices), trees=self.trees)
         for group in groups:
@@ -96,7 +98,7 @@ class Run:
         self._lint(todo, entries)
         if self.keep:
             result.notices += self._save(groups)
-        self._gather(entries, groups, result)
+        self._gather({path: entry for path, entry in entries.items() if entry}, groups, result)
         return result
 
     def fix(self, write: Callable[[Fixed], bool], again: bool = True) -> Result:
@@ -208,7 +210,7 @@ class Run:
         if not tasks:
             return
         if self.executor is None and (self.overlay or (size < SMALL and not dry)):
-            results = ((task, function(task)) for task in tasks)
+            results: Iterable[tuple[Task, Any]] = ((task, function(task)) for task in tasks)
         else:
             from torchlint.pool import spread
 

@@ -87,7 +87,8 @@ class _Groups:
 
 def _stretches(parts: list, gaps: tuple) -> Iterator[tuple]:
     """What lies between some gaps, each with the gap before it, None at first."""
-    gap, stretch = None, []
+    gap = None
+    stretch: list = []
     for part in parts:
         if part in gaps:
             yield gap, stretch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import click
 from msgspec.inspect import type_info
@@ -48,7 +49,8 @@ def describe_options() -> dict[str, dict[str, str]]:
     """What can be configured: description, default, type and an example of each option."""
     defaults = Settings()
     table = {}
-    for field in type_info(Options).fields:
+    known: Any = type_info(Options)
+    for field in known.fields:
         schema = field.type.extra_json_schema
         default = getattr(defaults, field.name, None)
         table[field.encode_name] = {

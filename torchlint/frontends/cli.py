@@ -93,7 +93,7 @@ def _guarded(name: str, arguments: list[str]) -> int:
         return 130
     except Exception as error:
         if is_output(error):  # click prints the help of a command
-            raise Failure(f"cannot write to the standard output: {error.strerror}") from None
+            raise Failure(f"cannot write to the standard output: {getattr(error, 'strerror', error)}") from None
         if os.environ.get("TORCHLINT_DEBUG"):
             raise
         what = " ".join(str(error).split()) or "no message"

@@ -44,7 +44,7 @@ def rule(
 
     rules = load_rules((*Configurations().of_file(os.getcwd()).rule_paths, *rule_path))
     chosen = [r for r in rules.values() if which is None or which in (r.name, r.code) or which.upper() == r.code]
-    if not chosen:
+    if not chosen and which is not None:
         names = [name for r in rules.values() for name in (r.code, r.name)]
         raise Failure(f"no rule is called `{which}`{suggestion(which, names)}")
     if output_format == "json":

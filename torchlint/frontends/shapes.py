@@ -53,7 +53,7 @@ def shapes(
             given[name.strip()] = parse(sizes)
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
-    stories = _of_import(imported, given) if imported else _of_file(target, given)
+    stories = _of_import(imported, given) if imported else _of_file(target or "", given)
     text = _render(stories, output_format, output_file is None, color)
     if output_file:
         folder = os.path.dirname(os.path.abspath(target)) if target else os.getcwd()

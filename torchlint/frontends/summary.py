@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from itertools import groupby
+from typing import Any
 
 from msgspec import UNSET, to_builtins
 
@@ -37,7 +38,7 @@ class Progress:
     def __init__(self, quiet: bool = False):
         self.began = self.said = time.monotonic()
         self.quiet = quiet
-        self.bar = None
+        self.bar: Any = None  # of rich, which is imported when it is shown
 
     def __enter__(self) -> Progress:
         return self

@@ -39,8 +39,8 @@ async def code_actions(session: Session, params: types.CodeActionParams) -> list
     return [action for action in actions if _wanted(action.kind, only)]
 
 
-def _wanted(kind: str, only: Iterable[str] | None) -> bool:
-    return only is None or any(kind == one or kind.startswith(f"{one}.") for one in only)
+def _wanted(kind: str | None, only: Iterable[str] | None) -> bool:
+    return only is None or any(kind == one or (kind or "").startswith(f"{one}.") for one in only)
 
 
 async def _current(
@@ -55,7 +55,7 @@ async def _current(
 
 
 def _fixes(session: Session, unit: Unit, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
-    fix = diagnostic.data.get("fix")
+    fix = (diagnostic.data or {}).get("fix")
     if not fix:
         return
     is_safe, message = fix["applicability"] == "safe", fix["message"]

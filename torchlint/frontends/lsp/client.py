@@ -69,9 +69,9 @@ class Client:
         if self._can_watch:
             globs = [*(f"**/{name}" for name in CONFIGURATION_FILES), "**/*.py"]
             watchers = [types.FileSystemWatcher(glob) for glob in globs]
-            options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+            watched = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             name = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-            registrations.append(types.Registration("torchlint files", name, options))
+            registrations.append(types.Registration("torchlint files", name, watched))
         if self._can_tell_settings:
             options = types.DidChangeConfigurationRegistrationOptions("torchlint")
             name = types.WORKSPACE_DID_CHANGE_CONFIGURATION

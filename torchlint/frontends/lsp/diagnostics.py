@@ -48,7 +48,7 @@ def diagnostic(
     )
 
 
-def address(finding: Finding, rules: dict[str, Rule]) -> str | None:
+def address(finding: Finding | Rule, rules: dict[str, Rule]) -> str | None:
     """Where the rule's manual is: on the web, else in the file of the rule itself."""
     rule = rules.get(finding.code)
     return rule_url(finding.code, finding.name) or (from_fs_path(str(rule.path)) if rule and rule.path else None)

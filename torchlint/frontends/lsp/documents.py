@@ -172,7 +172,7 @@ class OpenFiles:
 
     def change(self, params: types.DidChangeTextDocumentParams) -> Unit | None:
         document, unit = self._documents.get(params.text_document.uri, (None, None))
-        if document:
+        if document and unit:
             document.edit(params.content_changes, params.text_document.version)
             unit.revision += 1
         return unit

@@ -47,7 +47,9 @@ class Lanes:
             try:
                 if lane is self._lane(unit):
                     job = begin()
-                    return job and await self._watched(lane, unit, asyncio.ensure_future(lane.worker.run(job, files)))
+                    if job is None:
+                        return None
+                    return await self._watched(lane, unit, asyncio.ensure_future(lane.worker.run(job, files)))
             except WorkerDied:
                 if lane is self._lane(unit):
                     raise

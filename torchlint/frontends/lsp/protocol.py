@@ -12,6 +12,8 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 class Protocol(LanguageServerProtocol):
     """pygls splits lines where Python does not and fails on documents it does not know: the session keeps the texts."""
 
+    _server: Any  # a server of ours, which has a session
+
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
         self._server.session.opened(self._server.session.files.open(params.text_document))

@@ -125,7 +125,8 @@ class Session:
         """The text after all safe fixes of the text world, empty if there is no answer."""
         settings = replace(settings, dry_run=False)
         try:
-            return (await self.text.lanes.run(unit, self.files, lambda: self.job(unit, settings, fix=True))).fixed
+            answer = await self.text.lanes.run(unit, self.files, lambda: self.job(unit, settings, fix=True))
+            return answer.fixed if answer else ""
         except WorkerDied:
             return ""
 
@@ -214,9 +215,10 @@ class Session:
 
         def begin() -> Job | None:
             settings = settings_of(unit)
-            if settings is not None:
-                reading.begin()
-            return settings and self.job(unit, settings)
+            if settings is None:
+                return None
+            reading.begin()
+            return self.job(unit, settings)
 
         for _ in range(2):
             try:

@@ -96,8 +96,8 @@ class Workspace:
             if str(error) not in self._broken.values():
                 self.problems.append(str(error))
             self._broken[home] = str(error)
-            before, settings = self._good.get(home, (None, None))
-            return settings if settings and before == editor else Configurations(overrides, isolated=True).of_file(path)
+            before, good = self._good.get(home, (None, None))
+            return good if good and before == editor else Configurations(overrides, isolated=True).of_file(path)
         self._broken.pop(home, None)
         self._good[home] = (editor, settings)
         self.problems += [line for line in configurations.warnings if line not in self._warned]

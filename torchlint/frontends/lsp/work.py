@@ -52,6 +52,7 @@ class Desk:
     def __init__(self):
         self.unsaved: dict[str, str] = {}
         self.project: Project | None = None
+        self.key: tuple[str, tuple[str, ...]] | None = None
         self.read_at = 0.0
 
     def do(self, job: Job) -> Answer:

@@ -76,6 +76,7 @@ class Worker:
     async def _exchange(self, process: asyncio.subprocess.Process, job: Job) -> Answer:
         try:
             data = msgspec.msgpack.encode(job)
+            assert process.stdin is not None and process.stdout is not None  # they are pipes
             process.stdin.write(len(data).to_bytes(4, "big") + data)
             await process.stdin.drain()
             size = int.from_bytes(await process.stdout.readexactly(4), "big")

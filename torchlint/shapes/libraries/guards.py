@@ -437,7 +437,7 @@ TENSOR_METHODS = {
     "apply_": _not_looked_at,
     "map_": _not_looked_at,
 }
-MODULE_METHODS = {
+MODULE_METHODS: dict[str, Callable] = {
     "compile": _nothing,
     "to": _to,
     "share_memory": _module_transparent,

@@ -70,9 +70,7 @@ class Classes:
         if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
             body["__hash__"] = nn.Module.__hash__
         try:
-            made = types.new_class(
-                code.name, tuple(known), {}, lambda n: [n.__setitem__(k, v) for k, v in body.items()]
-            )
+            made = types.new_class(code.name, tuple(known), {}, lambda namespace: namespace.update(body))
         except (TypeError, ValueError, AttributeError):
             return Unknown(f"the class {code.name} cannot be made")
         self.codes[made], self.owned[made] = code, True

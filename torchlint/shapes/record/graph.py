@@ -279,7 +279,7 @@ class _Propagation(fx.Interpreter):
     def call_function(self, target: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return self._adapting(super().call_function, target, args, kwargs)
 
-    def call_method(self, target: str, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def call_method(self, target: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         return self._adapting(super().call_method, target, args, kwargs)
 
     def _adapting(self, call: Callable, target: Any, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -122,7 +122,7 @@ class Operation:
         return Note(message, *self.place)
 
     def finding(self, message: str, help: str = "", fix: Fix | None = None, notes: Sequence[Note] = ()) -> Finding:
-        return Finding("", "", *self.place, message, help, "warning", fix, tuple(notes))
+        return Finding("", "", self.path, self.span, message, help, "warning", fix, tuple(notes))
 
 
 def _seen(value: Any) -> Any:

@@ -229,7 +229,7 @@ def _step(number: int, entry: RecordedCall, made_by: Mapping[int, int | str], pr
     )  # fmt: skip
 
 
-def _value(value: graph.Value) -> table.Value:
+def _value(value: Any) -> table.Value:
     return table.Value(value.shape, str(value.dtype).removeprefix("torch."), value.device)
 
 

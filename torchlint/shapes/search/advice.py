@@ -36,7 +36,7 @@ _INSTANCES = 3  # classes of which an instance is tried for one argument
 class Through(nn.Identity):
     """A layer that can be made and called with anything, and gives back what it gets first."""
 
-    def forward(self, value: Any = None, *rest: Any, **named: Any) -> Any:
+    def forward(self, value: Any = None, *rest: Any, **named: Any) -> Any:  # type: ignore[override]
         return value
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ def dry_run(
     path: str,
     view: View,
     tree: ast.Module | None = None,
-    inputs: Mapping[str, list[str]] = {},
+    inputs: Mapping[str, Sequence[str]] = {},
     watch: Watch | None = None,
     traces: Traces | None = None,
     listener: Listener | None = None,
@@ -81,7 +81,7 @@ def dry_run(
         sys.setrecursionlimit(before)
 
 
-def _run_changed(path: str, text: str, view: View, inputs: Mapping[str, list[str]]) -> DryRun:
+def _run_changed(path: str, text: str, view: View, inputs: Mapping[str, Sequence[str]]) -> DryRun:
     """Run another text of a file, with the work that is left to the file."""
     return _Run(Program(path, text, ast.parse(text)), view, inputs, None, None, False).run(work.used)
 
@@ -93,7 +93,7 @@ class _Run:
         self,
         program: Program,
         view: View,
-        inputs: Mapping[str, list[str]],
+        inputs: Mapping[str, Sequence[str]],
         traces: Traces | None,
         listener: Listener | None,
         graphs: bool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from torchlint.finding import Hint, Signature
 from torchlint.project import View
@@ -12,7 +12,7 @@ from torchlint.shapes.search.check import dry_run
 
 
 def hints(
-    text: str, path: str, view: View, tree: ast.Module | None = None, inputs: Mapping[str, list[str]] = {}
+    text: str, path: str, view: View, tree: ast.Module | None = None, inputs: Mapping[str, Sequence[str]] = {}
 ) -> tuple[Hint | Signature, ...]:
     """The shapes that a dry run of its own sees in a file."""
     watch = Watch()

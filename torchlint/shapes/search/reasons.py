@@ -37,7 +37,8 @@ def of_sizes(
     if pair is None or not all(isinstance(size, int) for size in pair):
         return None
     if name.strip("_") in _PRODUCTS and len(tensors) == 2:
-        return _product(*(tensors if name.strip("_") != "rmatmul" else tensors[::-1]), *called, pair)
+        left, right = tensors if name.strip("_") != "rmatmul" else tensors[::-1]
+        return _product(left, right, *called, pair)
     if name in ("cat", "concat", "concatenate"):
         kept = kwargs.get("dim", kwargs.get("axis", args[1] if len(args) > 1 else 0))
         only = f", only those of dimension {kept} may" if isinstance(kept, int) else ""

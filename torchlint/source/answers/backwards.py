@@ -248,7 +248,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
                 "detach",
                 "tolist",
             ):
-                yield Cut(*cut, True)
+                yield Cut(cut[0], cut[1], True)
                 return
     if _may_have_graph(loss):
         return

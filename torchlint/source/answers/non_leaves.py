@@ -125,7 +125,7 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
     if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
         return None
-    return NonLeaf(*found, wanted[0][1], wanted[0][0])
+    return NonLeaf(found[0], found[1], wanted[0][1], wanted[0][0])
 
 
 def _calls_a_function(module: Module, node: ast.expr) -> bool:
@@ -147,7 +147,7 @@ def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLea
         if wanted and _may_hold_leaf(module, element):
             found = non_leaf(Value(module, element))
             if found is not None and found[0].node is element:
-                return NonLeaf(*found, wanted[0], "optimizer")
+                return NonLeaf(found[0], found[1], wanted[0], "optimizer")
     return None
 
 
@@ -182,7 +182,7 @@ def _as_parameter(module: Module, statement: ast.Assign, value: Value, target: a
         return None
     if not any(inner is found[1].node for inner in ast.walk(statement.value)):
         return None  # the parameter itself is registered under another name
-    return NonLeaf(*found, target, "parameter")
+    return NonLeaf(found[0], found[1], target, "parameter")
 
 
 def _wants_leaf(module: Module, use: ast.Name | ast.Attribute) -> str | None:

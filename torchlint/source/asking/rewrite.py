@@ -55,7 +55,7 @@ def rewritten(module: Module, place: ast.AST, new: New) -> Edits | None:
 
 def _as_lines(given: list[cst.CSTNode], old: cst.BaseStatement) -> Lines | None:
     """Statements on lines of their own; a comment behind the old one stays behind the last, or above what is long."""
-    lines = [n if isinstance(n, _LINES) else cst.SimpleStatementLine([n]) for n in given]
+    lines = [n if isinstance(n, _LINES) else cst.SimpleStatementLine([n]) for n in given]  # type: ignore[list-item]
     if not lines:
         return None if _has_comment(old) else lines
     lines[0] = lines[0].with_changes(leading_lines=())
