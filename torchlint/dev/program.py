@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from torchlint.config import Settings
+from torchlint.installed import target
 from torchlint.linter import lint
 from torchlint.project import View
 from torchlint.rule import Rule
@@ -24,7 +25,7 @@ class Program:
     settings: Settings
 
     def __post_init__(self) -> None:
-        world = World(self.view)
+        world = World(self.view, target(self.settings.target_torch))
         self.module = Module(shared_index(self.view.project, self.path, self.text, self.tree), world)
         world.modules[self.path] = self.module
 
