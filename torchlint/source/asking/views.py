@@ -123,6 +123,11 @@ class Place(Fixing):
 
     # Where it comes from
 
+    @property
+    def target(self) -> tuple[int, int]:
+        """The torch that the program is to run on: (2, 6)."""
+        return self.module.world.target
+
     def name_is(self, name: str, meaning: str) -> bool:
         """Does a global name of this file mean something of a library: `F`, `torch.nn.functional`?"""
         bindings = self.module.tree.scope.bindings.get(name, [])
@@ -534,6 +539,20 @@ class Call(Place):
     ) -> list[Origin]:
         argument = self.argument(name, position)
         return [] if argument is None else self.origins(argument, through)
+
+    def keyword_origins(self, name: str) -> list[Origin]:
+        """Where a keyword argument may come from, also through `**options`; empty if it is not given for certain."""
+        found = []
+        for keyword in self.node.keywords:
+            if keyword.arg == name:
+                found += self.origins(keyword.value)
+            elif keyword.arg is None:
+                for options in self.origins(keyword.value):
+                    if options.is_call("builtins.dict"):
+                        found += options.keyword_origins(name)
+                    elif options.node is not None:
+                        found += [Origin(v) for v in origins(options.value.at(options.node, (name,)))]
+        return found
 
     def replace_by_argument(self, inner: Origin, message: str) -> Fix | None:
         """`f(g(x), …)` becomes `f(x, …)`, where the inner call stands in this very call."""

@@ -1,0 +1,88 @@
+"""Spell it `requires_grad`: a tensor takes any other attribute without a word.
+
+`p.require_grad = False` sets a new attribute that nobody reads. Nothing is frozen, the parameters go on training, and no
+error says so.
+
+```python bad
+model = nn.Linear(4, 2)
+for p in model.parameters():
+    p.require_grad = False  # TL805
+```
+```python fixed
+model = nn.Linear(4, 2)
+for p in model.parameters():
+    p.requires_grad = False
+```
+```python bad
+x = torch.rand(3)
+x.requires_grads = True  # TL805
+model = nn.Linear(4, 2)
+model.weight.require_grad: bool = False  # TL805
+for name, parameter in model.named_parameters():
+    setattr(parameter, "require_grad", name == "bias")  # TL805
+y = torch.zeros(3, require_grad=True)  # TL805
+```
+
+Objects may define that name themselves.
+
+```python good
+class Config:
+    def __init__(self, require_grad=True):
+        self.require_grad = require_grad
+
+config = Config()
+config.require_grad = False
+args.require_grad = True
+for p in parameters:
+    p.requires_grad = False
+```
+"""
+
+import ast
+
+from torchlint import Node, on_node
+
+TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "requires_gard", "reqires_grad")
+
+
+@on_node("Assign", "AnnAssign", needs="grad")
+def check(place: Node):
+    node = place.node
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(target, ast.Attribute) and target.attr in TYPOS and is_parameter(place, target.value):
+            fix = place.replace(target, f"{place.source(target.value)}.requires_grad")
+            yield finding(place, target, target.attr, fix)
+
+
+@on_node("Call", needs="grad")
+def in_calls(place: Node):
+    call = place.node
+    name = place.name(call.func) or ""
+    for keyword in call.keywords:
+        if keyword.arg in TYPOS and name.startswith("torch."):
+            fix = place.replace(keyword, f"requires_grad={place.source(keyword.value)}")
+            yield finding(place, keyword, keyword.arg, fix)
+    if name == "builtins.setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
+        if call.args[1].value in TYPOS and is_parameter(place, call.args[0]):
+            yield finding(place, call, call.args[1].value, place.replace(call.args[1], '"requires_grad"'))
+
+
+def is_parameter(place: Node, node: ast.expr) -> bool:
+    """Is it a tensor, a module, or what a loop over parameters gives?"""
+    if place.is_tensor(node) or place.is_module(node):
+        return True
+    return isinstance(node, ast.Name) and any(
+        isinstance(loop, ast.For)
+        and "parameters(" in place.source(loop.iter)
+        and node.id in place.names_in(loop.target)
+        for loop in place.loops
+    )
+
+
+def finding(place: Node, at: ast.AST, typo: str, edit):
+    return place.finding(
+        f"`{typo}` is no attribute of a tensor: nothing reads it",
+        help="it is called `requires_grad`",
+        fix=place.fix("spell it `requires_grad`", edit, applicability="unsafe"),
+        at=at,
+    )
