@@ -92,7 +92,7 @@ def verdict(program: str) -> str:
         return f"not found: wanted {sorted(codes)} at {sorted(line for _, line in wanted)}, got {found}"
     strange = [(code, lines) for code, lines in found if code.startswith("TL9") and not lines & set(wanted)]
     if program.startswith("models/"):
-        strange = found
+        strange = [(code, lines) for code, lines in found if not code.startswith("TL8")]  # old versions may be old
     if not wanted and program.startswith("seeds/"):
         cured = set().union(*marks(program.replace("_fixed", "")).values())
         strange += [(code, lines) for code, lines in found if code in cured]

@@ -363,13 +363,21 @@ def _try(node: ast.Try, scope: Scope) -> Run:
 
 
 def _throws_away(nodes: list[ast.stmt]) -> bool:
-    """Whether statements compute what nobody uses: `_ = a + b` and `x.view(-1)` under `try` show that they fail."""
+    """Whether statements compute what nobody uses: `_ = a + b` and `x.view(-1)` under `try` show that they fail.
+
+    What is to be printed was meant to be there.
+    """
     return all(
         isinstance(node, ast.Expr)
+        and not (isinstance(node.value, ast.Call) and _is_named(node.value.func, "print"))
         or isinstance(node, ast.Assign)
         and all(isinstance(t, ast.Name) and t.id.startswith("_") for t in node.targets)
         for node in nodes
     )
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def _shows(handler: ast.ExceptHandler) -> bool:
@@ -378,7 +386,7 @@ def _shows(handler: ast.ExceptHandler) -> bool:
         handler.name is not None
         and isinstance(handler.type, ast.Name)
         and handler.type.id not in ("Exception", "BaseException")
-        and any(isinstance(n, ast.Name) and n.id == handler.name for s in handler.body for n in ast.walk(s))
+        and any(_is_named(n, handler.name) for s in handler.body for n in ast.walk(s))
     )
 
 
