@@ -35,7 +35,7 @@ class Attention(nn.Module):
 
     def forward(self, x):
         x = nn.functional.dropout2d(x, 0.2, training=True)  # TL603
-        return F.alpha_dropout(self.attend(x), self.drop)  # TL603
+        return F.dropout2d(self.attend(x), self.drop)  # TL603
 ```
 ```python fixed
 class Attention(nn.Module):
@@ -50,7 +50,7 @@ class Attention(nn.Module):
 
     def forward(self, x):
         x = nn.functional.dropout2d(x, 0.2, training=self.training)
-        return F.alpha_dropout(self.attend(x), self.drop, training=self.training)
+        return F.dropout2d(self.attend(x), self.drop, training=self.training)
 ```
 
 It may be told in other words, run in training only, or be always on with intent.
@@ -72,6 +72,7 @@ class Net(nn.Module):
         p = self.p if self.training else 0
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=p)
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=self.rate)
+        x = F.alpha_dropout(x, self.p)  # off unless it is told to be on
         return F.dropout(x, 0.0)
 
 class Prenet(nn.Module):
@@ -108,6 +109,8 @@ MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
 )
 def dropout(call: Call):
     told = call.argument("training", 2)
+    if told is None and "alpha" in call.word():
+        return  # these are off unless they are told
     if told is not None and not (isinstance(told, ast.Constant) and told.value is True):
         return
     if call.has_stars or not is_plain(call, call.argument("p", 1)) or told is not None and says_mode(call):
