@@ -6,6 +6,7 @@ Silent is what asks for a version, an attribute or an import first: it is writte
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,7 +21,13 @@ from torchlint.source.text.spelling import argument
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 _CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
-_ASKS = ("version", "hasattr", "getattr", "find_spec", "inspect.")
+_ASKS = re.compile(
+    r"(?<!con)(?<!in)version|find_spec|signature\(|(?:has|get)attr\(\s*(?:torch|nn|f|functional|optim|amp|tensor|init|models"
+    r"|transforms|functorch)\b"
+)
+_FLAGS = re.compile(
+    r"torch_?(?:g|l|v?\d)|\bpt_?\d|native|legacy|(?:old|new|has)_|_available"
+)  # what a test may be called
 
 
 class Use(NamedTuple):
@@ -210,21 +217,17 @@ class _Search:
 
     def is_guarded(self, node: ast.AST) -> bool:
         """Is it written for versions that have the name and for others?"""
-        around = node
         function = enclosing_function(node)
-        if function is not None and self._asks(function):
+        if function is not None and _ASKS.search(self.module.segment(function).lower()):
             return True
         for above in ancestors(node):
             if isinstance(above, ast.Try) and self._catches(above):
                 return True
-            if isinstance(above, (ast.If, ast.IfExp)) and self._asks(above.test):
-                return True
-            around = above
-        return around is None
-
-    def _asks(self, node: ast.AST) -> bool:
-        text = self.module.segment(node).lower()
-        return any(word in text for word in _ASKS)
+            if isinstance(above, (ast.If, ast.IfExp)):
+                test = self.module.segment(above.test).lower()
+                if _ASKS.search(test) or _FLAGS.search(test):
+                    return True
+        return False
 
     def _catches(self, statement: ast.Try) -> bool:
         wanted = (*_CAUGHT, *_CAUGHT_CALLS) if self.raises else _CAUGHT
