@@ -23,6 +23,7 @@ c = load(path, weights_only=TRUSTED)  # TL801
 model.load_state_dict(pickle.load(open(path, "rb")))  # TL801
 ```
 ```python good
+import io
 import pickle
 import numpy as np
 from safetensors.torch import load_file
@@ -33,6 +34,9 @@ c = torch.load(path, weights_only=only)
 d = torch.load(path, **{"weights_only": True})
 e = load_file(path)
 f = np.load(path)
+buffer = io.BytesIO()
+torch.save(model, buffer)
+copy = torch.load(buffer, weights_only=False)
 words = pickle.load(open("words.pkl", "rb"))
 model.load_state_dict(torch.load(path))
 ```
@@ -47,6 +51,8 @@ in_tests = False
 
 @on_call("torch.load")
 def check(call: Call):
+    if any(origin.is_call("io.BytesIO") and not origin.node.args for origin in call.argument_origins("f", 0)):
+        return  # what this program has written itself, to copy it
     given = call.keyword_origins("weights_only")
     if given:
         if all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in given):

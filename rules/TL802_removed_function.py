@@ -48,6 +48,8 @@ Code for several versions of torch asks first; other objects have methods of the
 
 ```python good
 import numpy as np
+import torch.fft
+from torch.fft import rfft
 
 if hasattr(torch, "rfft"):
     y = torch.rfft(x, 2)
@@ -74,6 +76,7 @@ class Matrix:
 Matrix().solve(1)
 z = np.linalg.solve(a, b)
 w = torch.fft.rfft(x)
+v = rfft(linear_operator.solve(x))
 ```
 """
 

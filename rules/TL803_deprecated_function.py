@@ -101,6 +101,9 @@ x.norm(2)
 torch.rand(2, 3).T
 torch.tensor([1.0, 2.0])
 w = torch.meshgrid(*axes, **options)
+
+def as_tensor(value=torch.zeros(3)):
+    return value if isinstance(value, torch.Tensor) else torch.tensor(value)
 if hasattr(torch, "outer"):
     outer = torch.outer(a, b)
 else:
@@ -118,7 +121,7 @@ ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 @on_node("Module")
 def check(file: Node):
     for use in file.deprecated_names:
-        what = "is deprecated" if use.why != "not public" else "may go without a warning"
+        what = "is deprecated" if use.why != "not public" else "has a public name"
         yield file.finding(
             f"{use.label} {what} since {use.since}" + (f": {use.why}" if use.why else ""),
             help=f"use `{use.help}`",
@@ -140,6 +143,9 @@ def reversed_dimensions(place: Node):
 @on_call("torch.tensor", without=("dtype", "device", "requires_grad"))
 def copied_tensor(call: Call):
     data = call.argument("data", 0)
+    asked = call.statement if call.function is None else call.function
+    if "isinstance" in call.source(asked) or "is_tensor" in call.source(asked):
+        return  # what is a tensor may be another thing here
     if data is not None and len(call.node.args) == 1 and call.is_tensor(data):
         text = call.source(data) if isinstance(data, ATOMS) else f"({call.source(data)})"
         yield call.finding(

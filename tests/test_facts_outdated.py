@@ -31,7 +31,6 @@ CALLS = {
     "torch.lstsq": lambda: torch.lstsq(MATRIX, MATRIX),
     "torch.matrix_rank": lambda: torch.matrix_rank(MATRIX),
     ".symeig": lambda: MATRIX.symeig(),
-    ".solve": lambda: MATRIX.solve(MATRIX),
     ".eig": lambda: MATRIX.eig(),
     ".lstsq": lambda: MATRIX.lstsq(MATRIX),
     ".reinforce": lambda: MATRIX.reinforce(1),

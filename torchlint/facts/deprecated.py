@@ -41,7 +41,7 @@ torch.autograd.Variable | 0.4 | torch.Tensor | value | safe | tensors are variab
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float32) | t==torch.FloatTensor | safe |
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float64) | t==torch.DoubleTensor | safe |
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype and torch.set_default_device | | |
-torch.sparse.FloatTensor | 2.0 | torch.sparse_coo_tensor | same | unsafe |
+torch.sparse.FloatTensor() | 2.0 | torch.sparse_coo_tensor | same | unsafe |
 .add_(alpha, other) | 1.5 | {self}.add_({other}, alpha={alpha}) | self, alpha, other | safe |
     the number comes by its name
 .sub_(alpha, other) | 1.5 | {self}.sub_({other}, alpha={alpha}) | self, alpha, other | safe |
@@ -123,7 +123,7 @@ functorch.make_functional functorch.make_functional_with_buffers | 2.0 | torch.f
 functorch.combine_state_for_ensemble | 2.0 | torch.func.stack_module_state | | |
 """)
 
-# What is not public: it has a public name now, and may go without a warning.
+# What is not public: it has a public name now, and may go without one.
 DEPRECATED += rows("""
 torch.utils.data.dataloader.default_collate | 1.11 | torch.utils.data.default_collate | same | safe | not public
 torch.utils.data._utils.collate.default_collate | 1.11 | torch.utils.data.default_collate | same | safe | not public

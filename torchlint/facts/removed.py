@@ -9,7 +9,7 @@ torch.symeig .symeig | 2.0 | torch.linalg.eigh({input}) | input, eigenvectors==T
 torch.symeig .symeig | 2.0 | torch.linalg.eigvalsh({input}, UPLO="U") |
     first input, eigenvectors=False, upper=True | safe |
 torch.symeig .symeig | 2.0 | torch.linalg.eigh or torch.linalg.eigvalsh | | |
-torch.solve .solve | 1.13 | torch.linalg.solve({A}, {input}) | first input, A | safe |
+torch.solve | 1.13 | torch.linalg.solve({A}, {input}) | first input, A | safe |
     it takes the matrix first and returns only the solution
 torch.eig .eig | 1.13 | torch.linalg.eig or torch.linalg.eigvals | | | they return complex tensors
 torch.lstsq .lstsq | 1.13 | torch.linalg.lstsq | | |

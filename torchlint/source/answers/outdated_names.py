@@ -99,6 +99,8 @@ class _Search:
                 else:
                     full = canonical(f"{statement.module}.{alias.name}")
                 rows = self._of(full) or self._inside(full)
+                if isinstance(statement, ast.Import):
+                    rows = tuple(row for row in rows if row.condition is None)
                 if not rows or self._is_projects(full):
                     continue
                 if isinstance(statement, ast.Import):
@@ -149,6 +151,8 @@ class _Search:
             name = external_name(Value(self.module, node))
             if name is not None:
                 found = self._of(name)
+                if isinstance(node.up, ast.Attribute) and self._of(f"{name}.{node.up.attr}"):
+                    continue  # the table says more of that one
                 if found and not self._is_projects(name) and not self._is_set(node.attr):
                     yield from self._used(node, name, found)
             elif isinstance(node.up, ast.Call) and node.up.func is node:
@@ -202,7 +206,7 @@ class _Search:
         """The rows of the removed module in which a name stands."""
         parts = name.split(".")
         for end in range(len(parts) - 1, 1, -1):
-            rows = self._of(".".join(parts[:end]))
+            rows = tuple(row for row in self._of(".".join(parts[:end])) if row.condition is None)
             if rows:
                 return rows if self.raises else ()
         return ()
