@@ -198,6 +198,23 @@ for epoch in range(9):
         print(sum(classifier(x).sum().item() for x, y in test_loader))
 ```
 
+Two models from one factory are two.
+
+```python good
+def create(dropout):
+    return nn.Sequential(nn.Linear(8, 8), nn.Dropout(dropout), nn.Linear(8, 1))
+
+teacher, student = create(0.0), create(0.1)
+optimizer = torch.optim.RAdam(student.parameters())
+student.train()
+for x in loader:
+    optimizer.zero_grad()
+    F.mse_loss(student(x), teacher(x).detach()).backward()
+    optimizer.step()
+    teacher.load_state_dict(student.state_dict())
+    teacher.eval()
+```
+
 How it is found: `torchlint/source/answers/lasting_modes.py`.
 """
 

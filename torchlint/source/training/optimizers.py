@@ -9,7 +9,7 @@ from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, within
-from torchlint.source.training.sameness import identity
+from torchlint.source.training.sameness import identity, is_same
 
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())
@@ -105,10 +105,12 @@ def holds(optimizer: Value, module: Value) -> bool | None:
     mine = identity(module)
     if not mine or any(not isinstance(o.node, ast.Call) for o in mine.values()):
         return None
+    if any(is_same(other, module) for other in held.modules):
+        return True
     for other in held.modules:
         theirs = identity(other)
         if theirs.keys() & mine.keys():
-            return True
+            return None
         for origin in theirs.values():
             if not isinstance(origin.node, ast.Call) or any(
                 contains(m, origin) or contains(origin, m) for m in mine.values()

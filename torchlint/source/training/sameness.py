@@ -48,4 +48,13 @@ def are_distinct(a: Value, b: Value) -> bool:
 
 
 def is_same(a: Value | None, b: Value) -> bool:
-    return a is not None and bool(identity(a).keys() & identity(b).keys())
+    if a is None:
+        return False
+    first, second = identity(a), identity(b)
+    return any(not _of_two_calls(first[key], second[key]) for key in first.keys() & second.keys())
+
+
+def _of_two_calls(a: Value, b: Value) -> bool:
+    """`student, teacher = create(), create()`: one place makes them, and each call makes its own."""
+    calls = {id(o.frame.call.node) for o in (a, b) if o.frame and o.frame.call and not isinstance(o.node, ast.arg)}
+    return len(calls) == 2
