@@ -21,7 +21,7 @@ for x, y in loader:
 scaler = torch.amp.GradScaler("cuda", init_scale=1024)
 for x, y in loader:
     x = x.detach()
-    noise = torch.randn(4).detach().requires_grad_()
+    noise = torch.randn(4).requires_grad_()
     with torch.amp.autocast("cuda", enabled=use_amp, dtype=torch.bfloat16):
         assert isinstance(x, torch.Tensor)
 ```

@@ -140,7 +140,11 @@ class _Search:
         path = self.module.path.replace("\\", "/")
         if path.endswith("__init__.py") or self.module.index.says("__all__"):
             return False
-        return not self.module.index.says(f'"{bound}"') and not self.module.world.view.users(self.module.path, bound)
+        stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        view = self.module.world.view
+        return not self.module.index.says(f'"{bound}"') and not any(
+            view.project.contains(other, stem) for other in view.users(self.module.path, bound)
+        )
 
     def attributes(self) -> Iterator[Use]:
         """Names after a dot: `torch.qr`, and methods of tensors."""

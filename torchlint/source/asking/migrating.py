@@ -181,8 +181,8 @@ def _filled(place: Place, call: ast.Call, row: Row, message: str) -> Fix | None:
         return text
 
     template = _DOTTED.sub(spell, row.instead)
-    if row.name == "torch.autograd.Variable" and template == "{data}.detach()" and _is_new(place, given["data"]):
-        template = "{data}"  # nobody else has this tensor
+    if row.name == "torch.autograd.Variable" and _is_new(place, given["data"]):
+        template = template.replace(".detach()", "")  # nobody else has this tensor
     from torchlint.source.asking.filling import filled
 
     new = filled(place, call, template, given, passed=_passed(signature, given))
