@@ -347,6 +347,18 @@ def unit(features):
     features /= features.norm(dim=-1, keepdim=True)
     return features
 
+class Hops(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Linear(4, 8)
+        self.mix = nn.Linear(8, 8)
+
+    def forward(self, hops):
+        hops[0] = self.project(hops[0])
+        far = self.mix(hops[0])
+        hops[1] = self.project(hops[1])
+        return far, self.mix(hops[1])
+
 class Halved(nn.Module):
     def __init__(self):
         super().__init__()

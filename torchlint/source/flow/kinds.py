@@ -8,8 +8,11 @@ from torchlint.facts import fact
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import MAX_WORLD_DEPTH, callees, origins
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import dumped
 
 TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, OBJECT = (
     "tensor parameter module array optimizer scheduler loader scaler plain object".split()
@@ -235,8 +238,30 @@ def _parameter_kind(origin: Value) -> str | None:
         return MODULE if owner.is_module else OBJECT
     if owner and function.name == "forward" and owner.is_module and parameter in positional:
         with_default = len(positional) - len(function.args.defaults)
-        return TENSOR if positional.index(parameter) < with_default else None
+        if positional.index(parameter) < with_default and parameter.arg not in _refilled(origin.module, function):
+            return TENSOR
     return None
+
+
+@remembered
+def _refilled(module: Module, function: ast.AST) -> frozenset[str]:
+    """The names whose entries a function replaces by what it makes of them, `maps[0] = layer(maps[0])`: lists, for all
+    that is known.
+    """
+    return frozenset(
+        target.value.id
+        for assign in module.index.inside(function, ast.Assign)
+        for target in assign.targets
+        if isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Name)
+        and isinstance(target.slice, (ast.Constant, ast.Name))
+        and any(
+            dumped(read.value) == dumped(target.value) and dumped(read.slice) == dumped(target.slice)
+            for call in module.index.inside(assign.value, ast.Call)
+            for read in call.args
+            if isinstance(read, ast.Subscript) and isinstance(read.value, ast.Name)
+        )
+    )
 
 
 ARRAY_FUNCTIONS = frozenset(
