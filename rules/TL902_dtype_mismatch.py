@@ -31,7 +31,7 @@ with torch.autocast("cuda", dtype=torch.float16):
 
 from torchlint import on_error
 
-also_said_by = ("TL401",)
+also_said_by = ("TL304", "TL401")
 
 
 @on_error("dtype")

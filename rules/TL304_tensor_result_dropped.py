@@ -1,0 +1,111 @@
+"""Keep what `x.to(device)` returns: a tensor stays where and what it is.
+
+On a module, `.to()`, `.cuda()` and `.float()` change the module itself. On a tensor they return another tensor, as
+`detach`, `unsqueeze` and `clamp` do. Written as a statement, that one is thrown away: the tensor is still on the CPU,
+and the next layer says so only on a machine with a GPU; or nothing says so, and its numbers are used unclamped.
+
+```python bad
+model = nn.Linear(4, 2)
+x = torch.randn(8, 4)
+x.double()  # TL304
+model(x)
+```
+```python fixed
+model = nn.Linear(4, 2)
+x = torch.randn(8, 4)
+x = x.double()
+model(x)
+```
+```python bad
+def clipped(scores):
+    ratio = torch.exp(scores)
+    ratio.clamp(0.8, 1.2)  # TL304
+    ratio.unsqueeze(0)  # TL304
+    return ratio.sum()
+```
+```python bad
+for x, target in loader:
+    target.to("cuda")  # TL304
+    loss = F.cross_entropy(model(x.cuda()), target)
+```
+
+Modules are changed themselves, as is a tensor by `clamp_`. What is no tensor for certain has a `to` of its own.
+
+```python good
+model = nn.Sequential(nn.Linear(4, 2), nn.ReLU())
+model.to("cuda")
+model.float()
+x = torch.rand(3)
+x.clamp_(0, 1)
+x.requires_grad_()
+for batch, graph in loader:
+    graph.to("cuda")
+for batch in torch.utils.data.DataLoader(texts):
+    batch.to("cuda")
+    model(**batch)
+try:
+    x.view(4)
+except RuntimeError:
+    x.backward()
+```
+"""
+
+import ast
+
+from torchlint import Node, named, named_of, on_node, words
+
+in_tests = False
+
+# The methods whose only work is what they return.
+PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
+PURE -= words(named_of("item", "numpy", "tolist"))
+
+
+@on_node("Expr")
+def check(place: Node):
+    call = place.node.value
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in PURE:
+        return
+    tensor = call.func.value
+    owner = tensor.value if isinstance(tensor, ast.Attribute) else tensor  # what is an object's, others may replace
+    if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
+        return
+    if not used_as_one(place, tensor) and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
+        return
+    text, said = place.source(tensor), place.quoted(call)
+    is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
+    fix = None if is_parameter else place.replace(call, f"{text} = {place.source(call)}")
+    yield place.finding(
+        f"`{said}` returns another tensor, which is dropped: `{text}` stays as it is",
+        help="move the module that holds it" if is_parameter else f"write `{text} = {said}`",
+        fix=place.fix("keep it", fix, applicability="unsafe"),
+        notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
+        at=call,
+    )
+
+
+def next_use(place, tensor) -> list:
+    """The next place in the function at which its name stands, if that reads it."""
+    around = place.function or place.module.tree
+    same = [n for n in place.inside(type(tensor), of=around) if place.source(n) == place.source(tensor)]
+    later = [n for n in same if n.lineno > place.node.end_lineno][:1]
+    return [n for n in later if isinstance(n.ctx, ast.Load)]
+
+
+def shows(place) -> bool:
+    """A notebook prints what stands last in a cell."""
+    return place.function is None and place.module.path.endswith(".ipynb")
+
+
+def is_a_batch(place, tensor) -> bool:
+    """What a loader gives as a whole may be anything that holds tensors."""
+    return any(origin.path[-1:] == ("each",) for origin in place.origins(tensor))
+
+
+def used_as_one(place, tensor) -> bool:
+    """Does this name go into a function, layer or loss of torch as it is, which take tensors only?"""
+    scope = place.function.scope if place.function is not None else place.module.tree.scope
+    bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
+    uses = place.uses(bound[0]) if len(bound) == 1 and isinstance(bound[0], (ast.Name, ast.arg)) else []
+    calls = [place.at(use.up) for use in uses if isinstance(use.up, ast.Call) and use in use.up.args]
+    return any(call.fact is not None and call.fact.home in ("F", "nn") for call in calls)
