@@ -116,7 +116,7 @@ class Block(nn.Module):
         self.cell = nn.GRUCell(3, 3)
 
     def forward(self, x):
-        identity = x
+        identity = self.act(x)
         out = self.relu(self.bn(self.conv(x)))
         out = self.bn(self.conv(out))
         out += identity

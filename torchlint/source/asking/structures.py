@@ -9,8 +9,10 @@ from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
+from torchlint.source.answers.members import Store
 from torchlint.source.answers.plain_tensors import PlainTensor, plain_tensors
 from torchlint.source.answers.unregistered import Unregistered, unregistered
+from torchlint.source.answers.unused_layers import unused_layers
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
@@ -92,6 +94,11 @@ class ModuleClass(Place):
     def plain_tensors(self) -> list[PlainTensor]:
         """The tensors that it keeps as plain attributes although they meet what moves with it."""
         return list(plain_tensors(self.info))
+
+    @property
+    def unused_layers(self) -> list[Store]:
+        """The layers that it makes and nobody is seen to use."""
+        return list(unused_layers(self.info))
 
     def attributes(self) -> Iterator[tuple[str, Origin, ast.FunctionDef | None]]:
         """What `self.x = value` sets: name, value and the method in which it stands."""

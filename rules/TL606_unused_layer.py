@@ -1,0 +1,103 @@
+"""Use each layer that a module has: one that `forward` never calls is not trained.
+
+Often it is a slip: a line was copied and one name not changed, so that `conv2` runs twice and `conv3` never. The network
+is then another one than it seems, and weights are saved that mean nothing. DistributedDataParallel stops with "Expected to
+have finished reduction in the prior iteration". Call the layer, or delete it.
+
+```python bad
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(4, 4, 3)
+        self.conv2 = nn.Conv2d(4, 4, 3)
+        self.conv3 = nn.Conv2d(4, 4, 3)  # TL606
+        self.scale = nn.Parameter(torch.ones(4))  # TL606
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight)
+
+    def forward(self, x):
+        x = torch.relu(self.conv1(x))
+        x = torch.relu(self.conv2(x))
+        return torch.relu(self.conv2(x))
+```
+
+Who loops over all layers, or asks for them by name, uses them; so may subclasses and whoever holds the module. Layers
+without weights cost nothing.
+
+```python good
+class Stages(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stage0 = nn.Linear(3, 3)
+        self.stage1 = nn.Linear(3, 3)
+
+    def forward(self, x):
+        for i in range(2):
+            x = getattr(self, f"stage{i}")(x)
+        return x
+
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(2, 2)
+
+    def forward(self, x):
+        for layer in self.children():
+            x = layer(x)
+        return x
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(2, 2)
+        self.top = nn.Linear(2, 2)
+        self.act = nn.ReLU()
+        self.mask_token = nn.Linear(2, 2)
+        self.extra = nn.Linear(2, 2)  # unused, old checkpoints have it
+
+    def forward(self, x):
+        return self.body(x)
+
+class Heir(Base):
+    def forward(self, x):
+        return self.top(super().forward(x))
+
+net = Base()
+net.mask_token(torch.rand(1, 2))
+```
+```python good model.py
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(2, 2)
+        self.head = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.body(x)
+```
+```python good train.py
+from model import Net
+
+net = Net()
+loss = net.head(net(torch.rand(1, 2))).sum()
+```
+
+What counts as a use is answered in `torchlint/source/answers/unused_layers.py`.
+"""
+
+from torchlint import ModuleClass, on_module
+
+in_tests = False
+also_said_by = ("TL906",)
+
+
+@on_module(needs=("self.", "forward"))
+def check(cls: ModuleClass):
+    for store in cls.unused_layers:
+        what = "parameter" if cls.kinds(store.value) == {"parameter"} else "layer"
+        yield cls.finding(
+            f"the {what} `self.{store.target.attr}` is never used: it is not trained",
+            help="use it in `forward`, or delete it",
+            at=store.statement,
+        )

@@ -1,0 +1,105 @@
+"""Layers that a module makes and nobody uses: neither its own methods nor any other place that can be seen."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.source.answers.members import LISTING, Store, has_weights, stores_of
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word, standing_in
+
+_PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC builtins.object typing.Generic".split())
+# A method so called looks at all layers to set them up or to list them, not to call them.
+_SETTING_UP = re.compile(r"init|reset|freez|param|load|weight|train|eval|optim|summary|repr|save|grad|cuda|device")
+# What a comment says of a layer that is kept although it is not used.
+_KEPT = re.compile(
+    r"#.*(?:unused|not used|compat|checkpoint|legacy|pretrain|state|load|ddp|keep|kept|dummy)", re.IGNORECASE
+)
+_HARMLESS = frozenset("super isinstance __init__ id type len hasattr print repr".split())
+
+
+def unused_layers(cls: ClassInfo) -> Iterator[Store]:
+    if not cls.is_named_module or not set(cls.foreign) <= _PLAIN_BASES or not _has_forward(cls):
+        return
+    for name, stores in stores_of(cls).items():
+        if len(stores) != 1 or len(cls.attributes[name]) != 1 or name.startswith("__"):
+            continue
+        store = stores[0]
+        if (
+            isinstance(store.value, ast.Call)
+            and isinstance(store.statement, ast.Assign)
+            and len(store.statement.targets) == 1
+            and store.method.name == "__init__"
+            and not _is_read(cls, name)
+            and has_weights(Value(store.module, store.value))
+            and not _says_why(store)
+            and not any(_may_use_any(owner) for owner in cls.mro)
+            and not _is_read_elsewhere(cls, name)
+        ):
+            yield store
+
+
+def _has_forward(cls: ClassInfo) -> bool:
+    """A forward that does something."""
+    method = cls.method("forward")
+    if method is None:
+        return False
+    body = [s for s in method.node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return not all(isinstance(s, (ast.Raise, ast.Pass)) for s in body)
+
+
+def _is_read(cls: ClassInfo, name: str) -> bool:
+    """Does its file, or that of a base, read an attribute of that name of anything, or say the name in a string?"""
+    return any(_says(owner.module, name) for owner in cls.mro)
+
+
+@remembered
+def _says(module: Module, name: str) -> bool:
+    if any(not isinstance(node.ctx, ast.Store) for node in module.index.attributes(name)):
+        return True
+    return name in _words_in_strings(module)
+
+
+@remembered
+def _words_in_strings(module: Module) -> set[str]:
+    strings = (n.value for n in module.index.nodes(ast.Constant) if isinstance(n.value, str))
+    return {word for text in strings if len(text) < 100 for word in re.findall(r"\w+", text)}
+
+
+@remembered
+def _may_use_any(cls: ClassInfo) -> bool:
+    """May its methods use layers without saying their names, or hand the whole module to somebody who does?"""
+    index = cls.module.index
+    for call in standing_in(cls.node, index.calls):
+        word = last_word(call.func)
+        if word in ("getattr", "eval", "exec", "vars", "attrgetter", "fx", "symbolic_trace"):
+            return True
+        if word not in _HARMLESS and any(
+            isinstance(a, ast.Name) and a.id == "self" for a in (*call.args, *(k.value for k in call.keywords))
+        ):
+            return True
+    for word in LISTING:
+        for node in standing_in(cls.node, index.attributes(word)):
+            function = enclosing_function(node)
+            name = getattr(function, "name", "")
+            if word != "modules" and word != "named_modules" or not _SETTING_UP.search(name):
+                return True
+    return False
+
+
+def _says_why(store: Store) -> bool:
+    line = store.module.index.lines[store.statement.lineno - 1]
+    return bool(_KEPT.search(line))
+
+
+def _is_read_elsewhere(cls: ClassInfo, name: str) -> bool:
+    """Does a file that may use the class mention the attribute?"""
+    world = cls.module.world
+    if world.view.users(cls.module.path, name):
+        return True
+    return any(world.view.project.contains(path, name) for path in world.view.users(cls.module.path, cls.name))
