@@ -16,6 +16,7 @@ from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
 from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
 from torchlint.source.answers.aliased_weights import Aliased
+from torchlint.source.answers.axes import Misplaced, misplaced
 from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
 from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
 from torchlint.source.answers.device_meetings import Meeting, meetings
@@ -358,6 +359,11 @@ class Node(Place):
     def kept_graphs(self) -> list[Kept]:
         """What a method that runs backward adds to its object, from call to call, although it has a graph."""
         return list(kept_by_function(self.module, self.node))
+
+    @property
+    def misplaced_axis(self) -> Misplaced | None:
+        """The axis that a `view` or `reshape` plainly does not leave in its place."""
+        return misplaced(self.module, self.node)
 
     @property
     def non_leaf(self) -> NonLeaf | None:

@@ -1,0 +1,240 @@
+"""Which axis of a tensor is which, by the names that its sizes were given, and what a `view` makes of them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.facts import named
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, last_word
+
+Factor = tuple  # (id of what the tensor comes from, its axis), or (a text,) for any other size
+Layout = list[list[Factor]]  # the factors of the size of each axis
+_DEPTH = 8
+_SAME = named("same_numbers", but="view may_view") | named("same_shape", but="broadcasts")
+_FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
+_UNKNOWN = ("?",)
+
+
+class Misplaced(NamedTuple):
+    """An axis that a `view` does not leave where it was: its name, and from which axis to which."""
+
+    name: str
+    before: int
+    after: int
+    order: list[int] | None  # what `permute` would have to be given, where the axes are the same ones
+
+
+def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
+    """The first axis that a `view` or `reshape` plainly tears apart."""
+    sizes = _sizes(call)
+    if len(sizes) < 2 or not isinstance(call.func, ast.Attribute) or sum(map(_may_be_an_axis, sizes)) < 2:
+        return None
+    after = [_factors(module, size) for size in sizes]
+    if sum(len(axis) == 1 and _is_axis(axis[0]) for axis in after) < 2:
+        return None
+    before = _layout(Value(module, call.func.value), _DEPTH)
+    if before is None:
+        return None
+    for i, axis in enumerate(after):
+        if len(axis) == 1 and _is_axis(axis[0]) and before.count(axis) == after.count(axis) == 1:
+            j = before.index(axis)
+            if axis[0] not in _flat(before[:j] + before[j + 1 :]) and _is_torn(before, j, after, i):
+                return Misplaced(module.segment(sizes[i]), j, i, _order(before, after))
+    return None
+
+
+def _order(before: Layout, after: Layout) -> list[int] | None:
+    if len(before) != len(after) or any(before.count(axis) != 1 for axis in after):
+        return None
+    order = [before.index(axis) for axis in after]
+    return order if sorted(order) == list(range(len(before))) else None
+
+
+def _is_torn(before: Layout, j: int, after: Layout, i: int) -> bool:
+    """Do other numbers come before an axis than did, for certain? What comes behind tells the same."""
+    sides = [(before[:j], after[:i]), (before[j + 1 :], after[i + 1 :])]
+    answers = [_differ(_flat(old), _flat(new)) for old, new in sides]
+    return False not in answers and True in answers
+
+
+def _differ(old: list[Factor], new: list[Factor]) -> bool | None:
+    """Is the product of some sizes another one? None where that depends on numbers nobody knows."""
+    gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    if not gone and not come:
+        return False
+    if _UNKNOWN in gone or _UNKNOWN in come:
+        return None
+    if not gone or not come:
+        return True
+    return True if all(map(_is_axis, (*gone, *come))) else None
+
+
+def _flat(layout: Layout) -> list[Factor]:
+    return [factor for axis in layout for factor in axis]
+
+
+def _is_axis(factor: Factor) -> bool:
+    return len(factor) == 2
+
+
+def _sizes(call: ast.Call) -> list[ast.expr]:
+    if len(call.args) == 1 and isinstance(call.args[0], (ast.Tuple, ast.List)):
+        return call.args[0].elts
+    return call.args
+
+
+def _may_be_an_axis(size: ast.expr) -> bool:
+    return isinstance(size, (ast.Name, ast.Subscript, ast.Call))
+
+
+def _factors(module: Module, size: ast.expr) -> list[Factor]:
+    if isinstance(size, ast.BinOp) and isinstance(size.op, ast.Mult):
+        return [*_factors(module, size.left), *_factors(module, size.right)]
+    if isinstance(size, ast.Constant):
+        return [] if size.value == 1 else [(str(size.value),)]
+    if isinstance(size, (ast.UnaryOp, ast.Starred)):
+        return [_UNKNOWN]
+    axis = _axis(module, size)
+    return [axis or (module.segment(size),)]
+
+
+def _axis(module: Module, size: ast.expr) -> Factor | None:
+    """The axis whose size an expression is: `x.shape[1]`, `x.size(1)`, or a name that was given it."""
+    if isinstance(size, ast.Name):
+        scope = size.at.lookup(size.id)
+        bound = reaching(size, scope) if scope is not None else []
+        if len(bound) != 1 or not isinstance(bound[0], ast.Name):
+            return None
+        target, holder = bound[0], bound[0].up
+        if isinstance(holder, ast.Assign):
+            return _axis(module, holder.value) if not isinstance(holder.value, ast.Name) else None
+        if not isinstance(holder, (ast.Tuple, ast.List)) or not isinstance(holder.up, ast.Assign):
+            return None
+        place = holder.elts.index(target)
+        if any(isinstance(e, ast.Starred) for e in holder.elts):
+            return None
+        if isinstance(holder.up.value, ast.Tuple) and len(holder.up.value.elts) == len(holder.elts):
+            return _axis(module, holder.up.value.elts[place])
+        tensor = _whose_shape(holder.up.value)
+        return None if tensor is None else _key(module, tensor, place)
+    if isinstance(size, ast.Subscript) and isinstance(size.slice, ast.Constant):
+        tensor, number = _whose_shape(size.value), size.slice.value
+    elif isinstance(size, ast.Call) and last_word(size.func) == "size" and len(size.args) == 1:
+        tensor = size.func.value if isinstance(size.func, ast.Attribute) else None
+        number = size.args[0].value if isinstance(size.args[0], ast.Constant) else None
+    else:
+        return None
+    return _key(module, tensor, number) if tensor is not None and isinstance(number, int) and number >= 0 else None
+
+
+def _whose_shape(node: ast.expr) -> ast.expr | None:
+    """`x` of `x.shape` and `x.size()`"""
+    if isinstance(node, ast.Attribute) and node.attr == "shape":
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+        return node.func.value if not node.args and not node.keywords else None
+    return None
+
+
+def _key(module: Module, tensor: ast.expr, number: int) -> Factor | None:
+    """An axis, by what the tensor comes from; an axis that the tensor has from another one is that one's."""
+    layout = _derived(Value(module, tensor), _DEPTH)
+    if layout is not None:
+        return layout[number][0] if number < len(layout) and len(layout[number]) == 1 else None
+    source = _source(Value(module, tensor))
+    return None if source is None else (id(source.node), number)
+
+
+def _source(value: Value) -> Value | None:
+    """The one expression that a tensor comes from."""
+    found = origins(value)
+    one = found[0] if len(found) == 1 and found[0].node is not None and not found[0].path else None
+    if one is None or one.module is not value.module or one.frame is not None:
+        return None
+    return one if isinstance(one.node, (ast.Call, ast.arg, ast.BinOp)) else None
+
+
+def _layout(value: Value, depth: int) -> Layout | None:
+    """The axes of a tensor, as far as its sizes were given names."""
+    derived = _derived(value, depth)
+    if derived is not None:
+        return derived
+    source = _source(value)
+    if source is None:
+        return None
+    rank = _ranks(value.module, enclosing_function(value.node)).get(id(source.node))
+    return None if rank is None else [[(id(source.node), i)] for i in range(rank)]
+
+
+@remembered
+def _ranks(module: Module, function: ast.AST | None) -> dict[int, int]:
+    """How many sizes are taken from tensors by `b, n, d = x.shape` in a function, by what they come from."""
+    found: dict[int, int] = {}
+    for statement in module.index.inside(function or module.tree, ast.Assign):
+        target = statement.targets[0]
+        if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
+            tensor = _whose_shape(statement.value)
+            source = _source(Value(module, tensor)) if tensor is not None else None
+            if source is not None:
+                found[id(source.node)] = len(target.elts)
+    return found
+
+
+def _derived(value: Value, depth: int) -> Layout | None:
+    """The axes of what keeps, arranges or names those of another tensor."""
+    source = _source(value)
+    if source is None or not isinstance(source.node, ast.Call) or depth == 0:
+        return None
+    call = source.node
+    names = {c.name for c in callees(source)}
+    word = last_word(call.func)
+    given = next(_given(call, names), None)
+    if given is None or not names:
+        return None
+    inner = source.at(given, ())
+    if names <= {"torch.nn.Linear()"}:
+        layout = _layout(inner, depth - 1)
+        return layout and [*layout[:-1], [(f"out of {id(call)}",)]]
+    if names <= _SAME or names <= _FROM_ARRAY or word in ("contiguous", "clone", "float"):
+        return _layout(inner, depth - 1)
+    if word in ("view", "reshape") and names <= {".view", ".reshape"}:
+        sizes = _sizes(call)
+        layout = [_factors(value.module, size) for size in sizes]
+        return layout if len(sizes) > 1 and _UNKNOWN not in _flat(layout) else None
+    if word in ("transpose", "permute", "swapaxes") and names <= {".transpose", ".permute", ".swapaxes"}:
+        return _turned(_layout(inner, depth - 1), word, [_number(a) for a in _sizes(call)])
+    return None
+
+
+def _given(call: ast.Call, names: set[str]) -> Iterator[ast.expr]:
+    """The tensor that a call is about."""
+    if names and all(name.startswith(".") for name in names):
+        yield call.func.value
+    elif call.args and not isinstance(call.args[0], ast.Starred):
+        yield call.args[0]
+
+
+def _number(node: ast.expr) -> int | None:
+    sign = -1 if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else 1
+    node = node.operand if sign < 0 else node
+    return sign * node.value if isinstance(node, ast.Constant) and isinstance(node.value, int) else None
+
+
+def _turned(layout: Layout | None, word: str, places: list[int | None]) -> Layout | None:
+    if layout is None or None in places or any(not -len(layout) <= p < len(layout) for p in places):
+        return None
+    if word == "permute":
+        return [layout[p] for p in places] if len(places) == len(layout) else None
+    if len(places) != 2:
+        return None
+    turned = list(layout)
+    turned[places[0]], turned[places[1]] = layout[places[1]], layout[places[0]]
+    return turned
