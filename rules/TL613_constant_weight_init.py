@@ -1,0 +1,120 @@
+"""Start weights at random: layers whose weights are all the same learn all the same.
+
+If all weights of a layer are one number, its units compute the same thing, get the same gradient and stay equal for ever: a
+hidden layer of 512 units is worth one. With zeros in every layer nothing is learned at all. Use `nn.init.kaiming_normal_`
+or `xavier_uniform_`, or leave the weights as torch makes them.
+
+```python bad
+def init(module):
+    if isinstance(module, nn.Linear):
+        nn.init.zeros_(module.weight)  # TL613
+        nn.init.zeros_(module.bias)
+
+model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2))
+model.apply(init)
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.fc = nn.Linear(8, 2)
+        for m in self.modules():
+            if isinstance(m, (nn.Linear, nn.Conv2d)):
+                nn.init.constant_(m.weight, 0.1)  # TL613
+            elif isinstance(m, nn.ConvTranspose2d):
+                m.weight.data.fill_(0.01)  # TL613
+```
+
+Biases and norms start at constants, and single layers may: the last one of a residual block, an adapter, a gate.
+
+```python good
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.down = nn.Linear(8, 2)
+        self.up = nn.Linear(2, 8)
+        self.norm = nn.BatchNorm1d(8)
+        nn.init.zeros_(self.up.weight)
+        for m in self.modules():
+            if isinstance(m, nn.BatchNorm1d):
+                nn.init.ones_(m.weight)
+            if isinstance(m, nn.Linear) and m.out_features == 8:
+                nn.init.zeros_(m.weight)
+            if isinstance(m, nn.Linear):
+                nn.init.constant_(m.bias, 0.1)
+                nn.init.xavier_uniform_(m.weight)
+
+def zero_module(module: nn.Linear):
+    nn.init.zeros_(module.weight)
+    return module
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+in_tests = False
+
+LAYERS = frozenset(
+    f"torch.nn.{name}"
+    for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU".split()
+)
+
+
+@on_call("torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_", needs="isinstance")
+def initialised(call: Call):
+    weight = call.argument("tensor", 0)
+    if weight is not None and is_every_layer(call, weight):
+        yield found(call, weight)
+
+
+@on_call(".fill_", ".zero_", needs=("isinstance", "weight"), unknown=True)
+def filled(call: Call):
+    weight = call.receiver
+    weight = weight.value if isinstance(weight, ast.Attribute) and weight.attr == "data" else weight
+    number = call.word() == "zero_" or call.node.args and isinstance(call.node.args[0], (ast.Constant, ast.UnaryOp))
+    if weight is not None and number and is_every_layer(call, weight):
+        yield found(call, weight)
+
+
+def is_every_layer(call: Call, weight: ast.expr) -> bool:
+    """`m.weight`, where all that was asked of `m` is whether it is one of the layers that compute."""
+    if not isinstance(weight, ast.Attribute) or weight.attr != "weight" or not isinstance(weight.value, ast.Name):
+        return False
+    if len(call.tests) != 1:
+        positive = [test for test, truth in call.tests if truth]
+        if len(positive) != 1 or not all(
+            isinstance(t, ast.Call) and call.word(t) == "isinstance" for t, _ in call.tests
+        ):
+            return False
+    test = next((test for test, truth in call.tests if truth), None)
+    if not isinstance(test, ast.Call) or call.word(test) != "isinstance" or len(test.args) != 2:
+        return False
+    asked, kinds = test.args
+    kinds = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight):
+        return False
+    return all(call.name(kind) in LAYERS for kind in kinds)
+
+
+def is_drawn_again(call: Call, weight: ast.Attribute) -> bool:
+    """Does a later statement of the function set the same weights?"""
+    later = (n for n in call.inside(ast.Attribute, of=call.function or call.module.tree) if n.lineno > weight.lineno)
+    same = (call.at(n) for n in later if n.attr == "weight" and call.source(n) == call.source(weight) and is_set(n))
+    return any(not call.excludes(other) for other in same)
+
+
+def is_set(node: ast.Attribute) -> bool:
+    around = node.up
+    while isinstance(around, (ast.Attribute, ast.Subscript)):
+        around = around.up
+    return isinstance(around, (ast.Call, ast.Assign, ast.AugAssign))
+
+
+def found(call: Call, weight: ast.expr):
+    return call.finding(
+        "all layers start with weights that are one number: their units stay equal",
+        help="draw them at random, with `nn.init.kaiming_normal_` or as torch does by itself",
+    )
