@@ -1,0 +1,105 @@
+"""Leave out the bias of a layer in front of a batch norm: `bias=False`.
+
+A batch norm subtracts the mean of each channel, and a bias adds the same number to all of a channel: it is taken away at
+once. The bias costs memory and time, and gets no gradient. Checkpoints with the bias no longer fit, so this is opt-in.
+
+```python bad
+block = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU())  # TL609
+```
+```python fixed
+block = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU())
+```
+```python bad
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(width)
+        self.fc = nn.Linear(width, width, bias=True)  # TL609
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.fc(x)))
+```
+```python fixed
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(width)
+        self.fc = nn.Linear(width, width, bias=False)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.fc(x)))
+```
+
+With an activation between them, another norm, or the norm first, the bias counts.
+
+```python good
+block = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.BatchNorm2d(8), nn.Conv2d(8, 8, 3), nn.LayerNorm(8))
+plain = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8))
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(width)
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.norm(torch.relu(self.fc(x))) + self.fc(x)
+```
+"""
+
+import ast
+
+from torchlint import Call, ModuleClass, on_call, on_module
+
+default = False
+
+LAYERS = frozenset(
+    f"torch.nn.{name}" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
+)
+NORMS = tuple(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
+
+
+@on_call("torch.nn.Sequential", needs="BatchNorm")
+def in_sequence(call: Call):
+    layers = call.node.args
+    for layer, norm in zip(layers, layers[1:]):
+        if isinstance(layer, ast.Call) and isinstance(norm, ast.Call) and call.name(norm.func) in NORMS:
+            yield from found(call.at(layer))
+
+
+@on_module(needs=("BatchNorm", "forward"))
+def in_forward(cls: ModuleClass):
+    forward = cls.method("forward")
+    made = {}
+    for name, origin, _ in cls.attributes():
+        made.setdefault(name, []).append(origin)
+    for node in cls.inside(ast.Call, of=forward) if forward else ():
+        norm, inner = own(made, node), node.args[0] if len(node.args) == 1 else None
+        layer = own(made, inner) if isinstance(inner, ast.Call) else None
+        if norm and layer and norm.is_call(*NORMS) and layer.module is cls.module:
+            reads = [n for n in cls.module.index.attributes(inner.func.attr) if isinstance(n.ctx, ast.Load)]
+            if len(reads) == 1:  # nobody else uses the layer
+                yield from found(layer)
+
+
+def own(made, node: ast.Call):
+    """The one layer that `self.layer(x)` calls."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.value.id != "self":
+        return None
+    layers = made.get(func.attr, ())
+    return layers[0] if len(layers) == 1 and layers[0].node is not None else None
+
+
+def found(layer):
+    if not isinstance(layer.node, ast.Call) or layer.name(layer.node.func) not in LAYERS or layer.has_stars:
+        return
+    bias = layer.argument("bias", 2 if layer.word() == "Linear" else None)
+    if len(layer.node.args) > 6 or bias is not None and not (isinstance(bias, ast.Constant) and bias.value is True):
+        return
+    edit = layer.replace(bias, "False") if bias is not None else layer.with_keyword("bias", "False")
+    yield layer.finding(
+        f"the bias of this `{layer.word()}` is taken away by the batch norm behind it",
+        help="pass `bias=False`",
+        fix=layer.fix("leave it out", edit, applicability="unsafe"),
+    )
