@@ -21,6 +21,7 @@ from torchlint.source.training.ranks import rank
 _KNOWN = MOVES | {"device", "data", "type_as", "new_tensor", "requires_grad_", "requires_grad"}
 _MOVING = ("_apply", "to", "cuda", "__setattr__", "__getattr__", "setup")
 _FROM_DATA = frozenset(("torch.tensor", "torch.as_tensor", "torch.from_numpy"))
+_NO_TENSORS = (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp, ast.JoinedStr, ast.Lambda)
 _MAX_READS = 20
 
 
@@ -37,18 +38,17 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
     if not cls.is_named_module or any(name in owner.methods for owner in cls.mro for name in _MOVING):
         return
     for name, stores in stores_of(cls).items():
-        if len(stores) == len(cls.attributes[name]) == 1 and _is_made_on_the_cpu(stores[0]):
-            if any(name in owner.attributes for owner in cls.mro[1:]):
-                continue
-            reads = [n for n in standing_in(cls.node, module.index.attributes(name)) if isinstance(n.ctx, ast.Load)]
-            if len(reads) > _MAX_READS or _is_taken_care_of(module, name) or not all(map(is_of_self, reads)):
-                continue
-            if is_default_moved(module) or is_default_moved_elsewhere(module):
-                return
-            met = (m for read in reads if not _in_init(read) for m in meetings(module, read))
-            first = next(met, None)
-            if first is not None:
-                yield PlainTensor(name, stores[0], first)
+        if len(stores) != 1 or len(cls.attributes[name]) != 1 or any(name in owner.attributes for owner in cls.mro[1:]):
+            continue
+        reads = [n for n in standing_in(cls.node, module.index.attributes(name)) if isinstance(n.ctx, ast.Load)]
+        later = [read for read in reads if not _in_init(read)]
+        if not later or len(reads) > _MAX_READS or not all(map(is_of_self, reads)):
+            continue
+        if not _is_made_on_the_cpu(stores[0]) or _is_taken_care_of(module, name):
+            continue
+        first = next((m for read in later for m in meetings(module, read)), None)
+        if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
+            yield PlainTensor(name, stores[0], first)
 
 
 def _in_init(node: ast.AST) -> bool:
@@ -56,8 +56,10 @@ def _in_init(node: ast.AST) -> bool:
 
 
 def _is_made_on_the_cpu(store: Store) -> bool:
+    if store.method.name != "__init__" or isinstance(store.value, _NO_TENSORS):
+        return False
     value = Value(store.module, store.value)
-    if store.method.name != "__init__" or kinds(value) != {TENSOR} or device_of(value) != HERE or rank(value) == 0:
+    if kinds(value) != {TENSOR} or device_of(value) != HERE or rank(value) == 0:
         return False
     return all(_has_dimensions(origin) for origin in origins(value))
 
