@@ -23,6 +23,11 @@ _BY_HAND = frozenset("add_module register_module register_parameter setattr para
 _OVERRIDDEN = frozenset("parameters named_parameters named_modules modules children _apply to cuda state_dict".split())
 _PASSING = frozenset("enumerate zip reversed list tuple iter sorted".split())  # the elements of what they are given
 _LOOKING = frozenset("len range print isinstance".split())
+# Where a collection or its elements are looked at and go no further.
+_ENDS = (
+    *(ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete, ast.AugAssign),
+    *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.FormattedValue),
+)
 _FEW = 40  # elements of a display that are looked at
 
 
@@ -262,30 +267,14 @@ def _leads_on(module: Module, use: ast.expr) -> bool:
             element = node.value if isinstance(node, ast.DictComp) else node.elt
             if not isinstance(element, (ast.Name, ast.Tuple)):
                 return False
-        elif isinstance(node, ast.Attribute):
-            pass
         elif isinstance(node, ast.Subscript):
             if child is node.slice or not isinstance(node.ctx, ast.Load):
                 return False
             is_element = is_element or not isinstance(node.slice, ast.Slice)
         elif is_element and isinstance(node, ast.BinOp):
             return False
-        elif not isinstance(node, (ast.BinOp, ast.IfExp, ast.keyword)):
-            return not isinstance(
-                node,
-                (
-                    ast.Expr,
-                    ast.Compare,
-                    ast.If,
-                    ast.While,
-                    ast.BoolOp,
-                    ast.UnaryOp,
-                    ast.AugAssign,
-                    ast.Assert,
-                    ast.Delete,
-                    ast.FormattedValue,
-                ),
-            )
+        elif not isinstance(node, (ast.Attribute, ast.BinOp, ast.IfExp, ast.keyword)):
+            return not isinstance(node, _ENDS)
         child, node = node, node.up
 
 
