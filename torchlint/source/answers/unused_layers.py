@@ -35,6 +35,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             and isinstance(store.statement, ast.Assign)
             and len(store.statement.targets) == 1
             and store.method.name == "__init__"
+            and not any(k.arg == "requires_grad" for k in store.value.keywords)  # of what is not trained anyway
             and not _is_read(cls, name)
             and has_weights(Value(store.module, store.value))
             and not _says_why(store)
