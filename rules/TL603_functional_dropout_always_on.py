@@ -71,6 +71,7 @@ class Net(nn.Module):
             x = F.dropout(x, self.p)
         p = self.p if self.training else 0
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=p)
+        x = F.scaled_dot_product_attention(x, x, x, dropout_p=0.0)
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=self.rate)
         x = F.alpha_dropout(x, self.p)  # off unless it is told to be on
         return F.dropout(x, 0.0)
@@ -113,7 +114,13 @@ def dropout(call: Call):
         return  # these are off unless they are told
     if told is not None and not (isinstance(told, ast.Constant) and told.value is True):
         return
-    if call.has_stars or not is_plain(call, call.argument("p", 1)) or told is not None and says_mode(call):
+    if (
+        call.has_stars
+        or call.number("p", 1) == 0
+        or not is_plain(call, call.argument("p", 1))
+        or told is not None
+        and says_mode(call)
+    ):
         return
     fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if me(call) == "self" else None
     yield call.finding(
@@ -127,7 +134,7 @@ def dropout(call: Call):
 @on_call("torch.nn.functional.scaled_dot_product_attention", needs="dropout_p")
 def attention(call: Call):
     p = call.argument("dropout_p", 4)
-    if p is not None and not call.has_stars and is_plain(call, p):
+    if p is not None and not call.has_stars and call.number("dropout_p", 4) != 0 and is_plain(call, p):
         text = call.source(p)
         fix = call.fix(
             "none in eval mode", call.replace(p, f"{text} if self.training else 0.0"), applicability="unsafe"
@@ -156,7 +163,7 @@ def is_plain(call: Call, p) -> bool:
         return False
     if p is None:
         return True
-    if call.number("p", 1) == 0 or MODE.search(call.source(p)):
+    if MODE.search(call.source(p)):
         return False
     if isinstance(p, ast.Constant):
         return True

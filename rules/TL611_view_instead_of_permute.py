@@ -53,6 +53,8 @@ class Attention(nn.Module):
         shuffled = picture.view(b, 2, c // 2, h, w).transpose(1, 2).reshape(b, c, h, w)
         picture = self.conv(picture)
         picture = picture.view(b, h // 2, w // 2, 8) if h > 100 else picture
+        _, s, _ = y.shape
+        y = y.view(b, s, self.heads, self.size)  # `b` is a size of another tensor
         many, c, h, w = frames.shape
         frames = frames.view(b, many // b, c, h, w)
         return q, k, v, y, flat, shuffled, picture, frames.view(-1, c, h, w)

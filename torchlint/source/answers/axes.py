@@ -74,7 +74,8 @@ def _differ(old: list[Factor], new: list[Factor]) -> bool | None:
         return None
     if not gone or not come:
         return True
-    return True if all(map(_is_axis, (*gone, *come))) else None
+    axes = [*gone, *come]  # those of another tensor may well be as long
+    return True if all(map(_is_axis, axes)) and len({tensor for tensor, _ in axes}) == 1 else None
 
 
 def _flat(layout: Layout) -> list[Factor]:
@@ -217,7 +218,8 @@ def _derived(value: Value, depth: int) -> Layout | None:
 def _given(call: ast.Call, names: set[str]) -> Iterator[ast.expr]:
     """The tensor that a call is about."""
     if names and all(name.startswith(".") for name in names):
-        yield call.func.value
+        if isinstance(call.func, ast.Attribute):
+            yield call.func.value
     elif call.args and not isinstance(call.args[0], ast.Starred):
         yield call.args[0]
 

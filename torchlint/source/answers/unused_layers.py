@@ -18,7 +18,7 @@ _PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC buil
 _SETTING_UP = re.compile(r"init|reset|freez|param|load|weight|train|eval|optim|summary|repr|save|grad|cuda|device")
 # What a comment says of a layer that is kept although it is not used.
 _KEPT = re.compile(
-    r"#.*(?:unused|not used|compat|checkpoint|legacy|pretrain|state|load|ddp|keep|kept|dummy)", re.IGNORECASE
+    r"#.*(?:unused|not used|compat|checkpoint|legacy|pretrain|state|load|ddp|keep|kept|dummy|fake)", re.IGNORECASE
 )
 _HARMLESS = frozenset("super isinstance __init__ id type len hasattr print repr".split())
 
@@ -32,6 +32,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
         store = stores[0]
         if (
             isinstance(store.value, ast.Call)
+            and not _KEPT.search(f"# {name}")
             and isinstance(store.statement, ast.Assign)
             and len(store.statement.targets) == 1
             and store.method.name == "__init__"
