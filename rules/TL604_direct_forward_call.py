@@ -66,6 +66,14 @@ class Wrapped(nn.Module):
     def forward(self, x):
         return [self.fc(x)]
 
+class Wrapper(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+
+    def forward(self, *args, **kwargs):
+        return self.inner.forward(*args, **kwargs)
+
 class Square(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -93,11 +101,15 @@ def check(place: Node):
     func = place.node.func
     if not isinstance(func, ast.Attribute) or func.attr != "forward" or not is_module_object(place, func.value):
         return
+    if place.in_forward and place.at(place.node).has_stars:
+        return  # a wrapper that passes all it gets to what it wraps
     text = place.source(func.value)
     yield place.finding(
         f"`{place.quoted(func)}` skips the hooks of the module",
         help=f"write `{text}(…)`",
-        fix=place.fix("call the module", place.replace(func, text)),
+        fix=place.fix(
+            "call the module", place.replace(func, text), applicability="unsafe" if place.says("hook") else "safe"
+        ),
         at=func,
     )
 
