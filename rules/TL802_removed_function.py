@@ -90,5 +90,5 @@ def check(file: Node):
             f"{use.label} is gone since {use.since}" + (f": {use.why}" if use.why else ""),
             help=f"use `{use.help}`",
             fix=file.migration(use),
-            at=use.node,
+            at=use.place,
         )

@@ -81,6 +81,7 @@ The same names elsewhere, and code for several versions of torch:
 ```python good
 import numpy as np
 import timm
+from torch.autograd import Variable  # noqa: F401
 import geometry as torch_geometry
 
 try:
@@ -126,18 +127,19 @@ def check(file: Node):
             f"{use.label} {what} since {use.since}" + (f": {use.why}" if use.why else ""),
             help=f"use `{use.help}`",
             fix=file.migration(use),
-            at=use.node,
+            at=use.place,
         )
 
 
-@on_node("Attribute", needs=".T")
-def reversed_dimensions(place: Node):
-    node = place.node
-    if node.attr == "T" and (place.rank(node.value) or 0) > 2:
-        yield place.finding(
-            f"`{place.quoted(node)}` reverses all {place.rank(node.value)} dimensions, which is deprecated",
-            help="use `.mT` to transpose matrices, or `permute`",
-        )
+@on_node("Module", needs=".T")
+def reversed_dimensions(file: Node):
+    for node in file.inside(ast.Attribute):
+        if node.attr == "T" and (file.rank(node.value) or 0) > 2:
+            yield file.finding(
+                f"`{file.quoted(node)}` reverses all {file.rank(node.value)} dimensions, which is deprecated",
+                help="use `.mT` to transpose matrices, or `permute`",
+                at=node,
+            )
 
 
 @on_call("torch.tensor", without=("dtype", "device", "requires_grad"))

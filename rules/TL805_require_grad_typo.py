@@ -42,10 +42,10 @@ import ast
 
 from torchlint import Node, on_node
 
-TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "requires_gard", "reqires_grad")
+TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
 
 
-@on_node("Assign", "AnnAssign", needs="grad")
+@on_node("Assign", "AnnAssign", needs="_grad")
 def check(place: Node):
     node = place.node
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -54,15 +54,14 @@ def check(place: Node):
             yield finding(place, target, target.attr, fix)
 
 
-@on_node("Call", needs="grad")
+@on_node("Call", needs="_grad")
 def in_calls(place: Node):
     call = place.node
-    name = place.name(call.func) or ""
     for keyword in call.keywords:
-        if keyword.arg in TYPOS and name.startswith("torch."):
+        if keyword.arg in TYPOS and (place.name(call.func) or "").startswith("torch."):
             fix = place.replace(keyword, f"requires_grad={place.source(keyword.value)}")
             yield finding(place, keyword, keyword.arg, fix)
-    if name == "builtins.setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
+    if place.word() == "setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
         if call.args[1].value in TYPOS and is_parameter(place, call.args[0]):
             yield finding(place, call, call.args[1].value, place.replace(call.args[1], '"requires_grad"'))
 

@@ -53,6 +53,13 @@ class Use(NamedTuple):
         return f"`{self.name}`, imported and not used," if self.unused else f"`{self.name}`"
 
     @property
+    def place(self) -> ast.AST:
+        """Where it is said: at the argument, if it is one."""
+        condition = self.rows[0].condition or ""
+        given = self.node.keywords if condition.endswith("=") and isinstance(self.node, ast.Call) else ()
+        return next((keyword for keyword in given if keyword.arg == condition[:-1]), self.node)
+
+    @property
     def since(self) -> str:
         return self.rows[0].said_since
 
@@ -140,6 +147,8 @@ class _Search:
         path = self.module.path.replace("\\", "/")
         if path.endswith("__init__.py") or self.module.index.says("__all__"):
             return False
+        if any("noqa" in line for line in self.module.index.lines[alias.up.lineno - 1 : alias.up.end_lineno]):
+            return False  # others import it from here
         stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
         view = self.module.world.view
         return not self.module.index.says(f'"{bound}"') and not any(
