@@ -89,8 +89,6 @@ import ast
 
 from torchlint import ModuleClass, on_module
 
-also_said_by = ("TL903",)
-
 
 @on_module(needs="self.")
 def check(cls: ModuleClass):

@@ -89,7 +89,6 @@ What counts as a use is answered in `torchlint/source/answers/unused_layers.py`.
 from torchlint import ModuleClass, on_module
 
 in_tests = False
-also_said_by = ("TL906",)
 
 
 @on_module(needs=("self.", "forward"))

@@ -26,7 +26,7 @@ print(x * torch.tensor(2.0), x[torch.tensor([0, 1])])
 
 from torchlint import on_error
 
-also_said_by = ("TL301", "TL304")
+also_said_by = ("TL301", "TL304", "TL602", "TL605")
 
 
 @on_error("device")

@@ -24,7 +24,7 @@ attention = nn.MultiheadAttention(256, 8)
 
 from torchlint import on_error
 
-also_said_by = ("TL110", "TL208", "TL210", "TL601")
+also_said_by = ("TL110", "TL208", "TL210", "TL601", "TL602")
 
 
 @on_error("operation")
