@@ -1,0 +1,68 @@
+"""Take `torch.autograd.set_detect_anomaly(True)` out when the bug is found.
+
+Anomaly detection remembers a stack trace for each operation of the forward and looks for NaN after each one of the
+backward. Training takes several times as long. It is for the hour in which a NaN is looked for.
+
+```python bad
+torch.autograd.set_detect_anomaly(True)  # TL704
+loss = model(x).sum()
+loss.backward()
+```
+```python fixed
+loss = model(x).sum()
+loss.backward()
+```
+```python bad
+from torch import autograd
+
+def main():
+    autograd.set_detect_anomaly(mode=True)  # TL704
+    train()
+```
+```python good
+def main(args):
+    torch.autograd.set_detect_anomaly(args.debug)
+    if args.find_nan:
+        torch.autograd.set_detect_anomaly(True)
+    with torch.autograd.detect_anomaly():
+        once()
+
+def debug_nan():
+    torch.autograd.set_detect_anomaly(True)
+    once()
+    torch.autograd.set_detect_anomaly(False)
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+in_tests = False
+MEANT = ("debug", "anomaly", "nan", "detect", "check")  # functions that are for it
+
+
+@on_call("torch.autograd.set_detect_anomaly", "torch.set_anomaly_enabled")
+def check(call: Call):
+    mode = call.argument("mode", 0)
+    if not (isinstance(mode, ast.Constant) and mode.value is True and isinstance(call.node.up, ast.Expr)):
+        return
+    name = getattr(call.function, "name", "").lower()
+    asked = [test for test, _ in call.tests if call.names_in(test) != {"__name__"}]
+    if asked or any(word in name for word in MEANT) or switched_off(call):
+        return
+    yield call.finding(
+        "anomaly detection is on for the whole run, which makes training several times slower",
+        help="remove it, or turn it on by a flag",
+        fix=call.fix("remove it", call.delete(call.statement), applicability="unsafe"),
+    )
+
+
+def switched_off(call) -> bool:
+    """Does the file turn it off again?"""
+    return any(other.node is not call.node and is_false(other) for other in call.calls(call.word()))
+
+
+def is_false(call) -> bool:
+    mode = call.argument("mode", 0)
+    return isinstance(mode, ast.Constant) and mode.value is False
