@@ -223,7 +223,7 @@ from memory import Memory
 memory, critic = Memory(), nn.Linear(4, 1)
 for x in states:
     memory.remember(policy(x))
-    advantage = torch.tensor(critic(x).squeeze())
+    advantage = critic(x).squeeze().detach()
     loss = -(torch.cat(memory.all()) * advantage).sum()
     loss.backward()
 ```

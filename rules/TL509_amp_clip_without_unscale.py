@@ -41,7 +41,7 @@ class Trainer:
     def __init__(self, net):
         self.net = net
         self.optimizer = torch.optim.Adam(net.parameters())
-        self.scaler = torch.cuda.amp.GradScaler()  # the name of older versions
+        self.scaler = torch.amp.GradScaler("cuda")
 
     def clip(self):
         torch.nn.utils.clip_grad_value_(self.net.parameters(), 0.1)  # TL509

@@ -116,6 +116,8 @@ import ast
 
 from torchlint import Call, Node, on_call, on_node
 
+also_said_by = ("TL204",)
+
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+from functools import cache
 
 NEWEST = (2, 13)  # the torch whose removed and deprecated names we know
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,6})?(?:[+.a-z].{0,40})?")
 
 
+@cache
 def installed_version(name: str) -> str:
     """A distribution's version from the names on the import path: importlib.metadata costs more than a cached run."""
     for folder in sys.path:

@@ -92,7 +92,7 @@ def _lint_module(
     dry = None
     if settings.dry_run and says_torch:
         dry = _dry_run(text, path, tree, view, chosen, settings, hints, strict)
-        findings = _once(findings + dry.findings, rules)
+    findings = _once(findings + (dry.findings if dry else []), rules)
     remarks = settings.asked_for(rules)
     findings = [f for f in findings if f.severity != "info" or f.code in remarks]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
@@ -217,7 +217,7 @@ def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -
 
 
 def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
-    """One mistake seen by both worlds is one finding: without what another rule has said, which says more, of the line
+    """One mistake seen by two rules is one finding: without what another rule has said, which says more, of the line
     that fails or one that led there.
     """
     said: dict[int, set[str]] = {}
