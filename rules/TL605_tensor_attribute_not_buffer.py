@@ -49,7 +49,7 @@ class Net(nn.Module):
         self.register_buffer("mask", torch.ones(width))
         self.scale = nn.Parameter(torch.ones(width))
         self.eps = torch.tensor([1e-6]).item()
-        self.half = torch.tensor(0.5)
+        self.half = torch.sqrt(torch.tensor(width).float())
         self.order = torch.arange(width)
         self.grid = torch.zeros(width)
         self.state = torch.zeros(width)

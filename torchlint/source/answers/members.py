@@ -14,7 +14,7 @@ from torchlint.source.flow.values import Stored, Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, standing_in
 
 LISTING = ("children", "named_children", "modules", "named_modules", "_modules", "__dict__", "vars", "get_submodule")
-_MODELS = ("torchvision.models.", "timm.create_model", "transformers.Auto")
+_MODELS = ("torchvision.models.", "timm.create_model", "transformers.AutoModel")
 
 
 class Store(NamedTuple):
@@ -49,14 +49,15 @@ def _callee_with_weights(callee, origin: Value) -> bool | None:
     if callee.kind != "external":
         return None
     if callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
-        return _any(has_weights(origin.at(part, ())) for part in _parts(origin.node))
+        return _any(has_weights(origin.at(part, ())) for part in parts_of(origin.node))
     if callee.name == "torch.nn.Parameter" or callee.name.startswith(_MODELS):
         return True
     row = fact(callee.name + "()") if callee.name.startswith("torch.nn.") else None
     return None if row is None else row.weights
 
 
-def _parts(call: ast.Call) -> list[ast.expr]:
+def parts_of(call: ast.Call) -> list[ast.expr]:
+    """The layers that stand in the brackets of a container."""
     parts: list[ast.expr] = []
     for given in call.args:
         given = given.value if isinstance(given, ast.Starred) else given

@@ -80,7 +80,9 @@ def _has_dimensions(origin: Value) -> bool:
     if names & _FROM_DATA or last_word(node.func) == "tensor":
         given = node.args[0] if node.args else None
         return "torch.from_numpy" in names or isinstance(given, (ast.List, ast.Tuple, ast.ListComp))
-    return True
+    inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    tensors = [origin.at(part, ()) for part in (*inner, *node.args) if kinds(origin.at(part, ())) == {TENSOR}]
+    return not tensors or any(_has_dimensions(o) for tensor in tensors for o in origins(tensor))
 
 
 def _is_taken_care_of(module: Module, name: str) -> bool:

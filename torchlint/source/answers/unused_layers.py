@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.source.answers.members import LISTING, Store, has_weights, stores_of
+from torchlint.source.answers.members import LISTING, Store, has_weights, is_of_self, parts_of, stores_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -37,6 +37,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             and len(store.statement.targets) == 1
             and store.method.name == "__init__"
             and not any(k.arg == "requires_grad" for k in store.value.keywords)  # of what is not trained anyway
+            and not _is_second_name(store.value)
             and not _is_read(cls, name)
             and has_weights(Value(store.module, store.value))
             and not _says_why(store)
@@ -44,6 +45,11 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             and not _is_read_elsewhere(cls, name)
         ):
             yield store
+
+
+def _is_second_name(value: ast.Call) -> bool:
+    """`nn.Sequential(self.first, self.second)` only holds layers that have names of their own."""
+    return last_word(value.func) in ("Sequential", "ModuleList") and any(map(is_of_self, parts_of(value)))
 
 
 def _has_forward(cls: ClassInfo) -> bool:
