@@ -1,0 +1,104 @@
+"""Seed a generator of your own in each worker: the workers of a loader all get a copy of it.
+
+A dataset that holds `np.random.default_rng()` is copied into each worker with the state that it has, so all workers draw
+the same numbers, and again in the next epoch. What needs no care: `torch.rand`, `np.random.rand` and `random.random`,
+whose global generators torch (since 1.9) seeds anew in each worker.
+
+```python bad
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+class Noisy(Dataset):
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __getitem__(self, i):
+        return self.rng.normal()  # TL702
+
+loader = DataLoader(Noisy(), num_workers=2)
+```
+```python bad
+import random
+from torch.utils.data import DataLoader, Dataset
+
+generator = random.Random(7)
+
+class Crops(Dataset):
+    def __init__(self):
+        self.torch_rng = torch.Generator()
+
+    def __getitem__(self, i):
+        return generator.randint(0, 4), torch.rand(2, generator=self.torch_rng)  # TL702
+
+loader = DataLoader(Crops(), num_workers=2)
+```
+```python good
+import numpy as np
+import random
+from torch.utils.data import DataLoader, Dataset
+
+class Noisy(Dataset):
+    def __init__(self, seed):
+        self.seed = seed
+        rng = np.random.default_rng(seed)
+        self.offsets = rng.normal(size=100)
+
+    def __getitem__(self, i):
+        rng = np.random.default_rng(self.seed + i)
+        return rng.normal() + np.random.rand() + random.random() + self.offsets[i]
+
+class Held(Dataset):
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __getitem__(self, i):
+        return self.rng.normal()
+
+a = DataLoader(Noisy(0), num_workers=4)
+b = DataLoader(Held(), num_workers=0)
+c = DataLoader(Held(), num_workers=4, worker_init_fn=seed_worker)
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+in_tests = False
+
+GENERATORS = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "torch.Generator")
+
+
+@on_call("torch.utils.data.DataLoader", needs="num_workers")
+def check(loader: Call):
+    dataset = loader.argument("dataset", 0)
+    if not loader.number("num_workers", 5) or dataset is None or loader.argument("worker_init_fn", 9) is not None:
+        return
+    owners = [callee.owner for made in loader.objects(dataset) for callee in made.callees if callee.owner]
+    for owner in owners:
+        method = owner.methods.get("__getitem__")
+        if method is None or owner.module is not loader.module or loader.says("get_worker_info"):
+            continue
+        told: set[int] = set()
+        for node in loader.inside(ast.Call, of=method):
+            held = held_generator(loader.at(node), method)
+            if held is None or node.lineno in told:
+                continue
+            told.add(node.lineno)
+            yield loader.finding(
+                f"`{loader.quoted(held)}` is copied into each worker: all of them draw the same numbers",
+                help="make it per worker, or draw with torch, whose generator each worker seeds anew",
+                notes=[loader.note(held, "made once, here"), loader.note(loader.node, "a loader with workers")],
+                at=node,
+            )
+
+
+def held_generator(call, method):
+    """What made the generator, outside of this method, from which a call draws."""
+    keyword = call.argument("generator")
+    source = keyword if keyword is not None else getattr(call.node.func, "value", None)
+    if not isinstance(source, (ast.Name, ast.Attribute)):
+        return None
+    made = call.origins(source)
+    outside = [o for o in made if o.is_call(*GENERATORS) and o.module is call.module and o.function is not method]
+    return outside[0].node if len(outside) == len(made) == 1 else None
