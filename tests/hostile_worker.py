@@ -25,6 +25,8 @@ import torch._dynamo  # torch imports it when it is first needed, and that write
 
 import torchlint.project
 import torchlint.reading
+import torchlint.source.asking.filling
+import torchlint.source.asking.rewrite
 from torchlint.linter import lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
