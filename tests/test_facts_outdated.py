@@ -62,7 +62,8 @@ CALLS = {
         torch.optim.SGD([nn.Parameter(MATRIX)], 0.1), 3, verbose=True
     ),
 }
-NO_WARNING_TWICE = {".add_", ".sub_", ".addcmul_", ".addcdiv_", "torch.add", "torch.sub"}  # one overload warns for all
+# One overload warns for all, or torch warns once in the life of a process.
+NO_WARNING_TWICE = {".add_", ".sub_", ".addcmul_", ".addcdiv_", "torch.add", "torch.sub", ".storage"}
 
 
 def of_torch(table: tuple[Row, ...]) -> dict[str, Row]:
