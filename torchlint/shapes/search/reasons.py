@@ -14,7 +14,7 @@ _REASON = 150  # characters that are quoted of torch
 _PLACES = {-1: "last", -2: "second-last", -3: "third-last"}
 _BATCHES = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
 _EXPANDED = re.compile(r"expanded size of the tensor .*Target sizes: \[([\d, ]+)\]\.  Tensor sizes: \[([\d, ]+)\]")
-_DEPRECATED = "that is different to the input size"
+_SPREAD_BY_A_LOSS = "that is different to the input size"
 _LIST = re.compile(
     r"(?<!range of )(?<!between )(?:torch\.Size\(|')?\[(\d+(?:, ?\d+)*)\](?:\)|')?"
 )  # a shape in torch's words
@@ -56,7 +56,7 @@ def of_text(text: str) -> str | None:
     spread = _EXPANDED.search(text)
     if spread:
         return f"({_listed(spread[2])}) cannot be spread to ({_listed(spread[1])})"
-    if _DEPRECATED in text:
+    if _SPREAD_BY_A_LOSS in text:
         return "the shapes of predictions and targets differ"
     return None
 

@@ -77,8 +77,6 @@ class _Filling(cst.CSTTransformer):
         if isinstance(original_node.value, cst.Ellipsis):
             positional = [arg for arg in self.args if arg.keyword is None]
             named = [arg for arg in self.args if arg.keyword is not None]
-            if isinstance(original_node.comma, cst.Comma) and self.args:
-                return cst.FlattenSentinel([*positional, *named])
             return cst.FlattenSentinel([*positional, *named]) if self.args else cst.RemoveFromParent()
         name = original_node.value
         if isinstance(name, cst.Name) and name.value.startswith(_MARK):

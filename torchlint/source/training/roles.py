@@ -17,6 +17,7 @@ from torchlint.source.training.sameness import are_distinct, identity
 
 _KINDS = {"model": MODULE, "optimizer": OPTIMIZER, "scheduler": SCHEDULER, "scaler": SCALER, "loader": LOADER}
 ROLES = (*_KINDS, LOSS, SAMPLER)
+_KNOWN = ("torch.nn.", "torch.optim.", "torch.utils.data.")  # whose classes are called what they are
 
 
 class Role:
@@ -69,14 +70,9 @@ def _makes(origin: Value, role: str) -> bool | None:
     names = {callee.name or (callee.owner.name if callee.owner else "") for callee in _callees(origin)}
     if not names or "" in names:
         return None
-    ending, home = ("Loss", "torch.nn.") if role == LOSS else ("Sampler", "torch.utils.data.")
-    if all(name.endswith(ending) for name in names):
+    if all(name.endswith("Loss" if role == LOSS else "Sampler") for name in names):
         return True
-    return (
-        False
-        if all(name.startswith(("torch.nn.", "torch.optim.", "torch.utils.data.", home)) for name in names)
-        else None
-    )
+    return False if all(name.startswith(_KNOWN) for name in names) else None
 
 
 def _callees(origin: Value) -> list:
