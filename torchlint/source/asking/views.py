@@ -29,28 +29,20 @@ from torchlint.source.answers.stale_parameters import Stale, changed_after, rebu
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
+from torchlint.source.asking.standing import Standing
 from torchlint.source.flow.calling import Callee
-from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
-from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, last_word, statement_of
+from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import devices
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.ranks import rank
-from torchlint.source.training.regions import (
-    asks_training_mode,
-    loops_around,
-    may_run_without_grad,
-    tests_around,
-    under_no_grad,
-)
 from torchlint.source.training.roles import Role
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
@@ -63,7 +55,7 @@ class Spot(Protocol):
     node: ast.AST
 
 
-class Place(Fixing):
+class Place(Fixing, Standing):
     """A node in its file. All that rules see derives from this."""
 
     def __init__(self, value: Value):
@@ -206,61 +198,6 @@ class Place(Fixing):
     def starts_object(self, node: ast.AST) -> bool:
         """Does it stand in an `__init__`, which runs before the other methods?"""
         return getattr(enclosing_function(node), "name", "") == "__init__"
-
-    # Where it stands
-
-    @property
-    def no_grad(self) -> bool:
-        """Known to run where nothing is recorded for backward."""
-        return under_no_grad(self.module, self.node)
-
-    @property
-    def may_be_without_grad(self) -> bool:
-        """May whoever runs this place, here or in another file, do it under `no_grad`?"""
-        return may_run_without_grad(self.module, self.node)
-
-    @property
-    def loops(self) -> list[ast.AST]:
-        return loops_around(self.node)
-
-    @property
-    def tests(self) -> list[tuple[ast.expr, bool]]:
-        return list(tests_around(self.node))
-
-    @property
-    def asks_mode(self) -> bool:
-        """Does it run only in train or only in eval mode, or only when a flag for probabilities is set?"""
-        return asks_training_mode(self.module, self.node)
-
-    def excludes(self, other: Place) -> bool:
-        """Do the conditions around the two places contradict each other?"""
-        return self.module is other.module and exclusive(self.node, other.node)
-
-    @property
-    def function(self) -> ast.AST | None:
-        return enclosing_function(self.node)
-
-    @property
-    def method_of(self) -> ast.ClassDef | None:
-        """The class in a method of which it stands."""
-        function = self.function
-        return enclosing_class(function) if function is not None else None
-
-    @property
-    def module_class(self) -> ClassInfo | None:
-        """The nn.Module in a method of which it stands."""
-        owner = self.method_of
-        info = class_info(self.module, owner) if owner is not None else None
-        return info if info is not None and info.is_module else None
-
-    @property
-    def in_forward(self) -> bool:
-        """Does it stand in the `forward` of a module?"""
-        return getattr(self.function, "name", "") == "forward" and self.module_class is not None
-
-    @property
-    def statement(self) -> ast.stmt:
-        return statement_of(self.node)
 
     @property
     def evaluations_in_train_mode(self) -> list[Evaluation]:

@@ -1,0 +1,77 @@
+"""What a rule is told of where a place stands: in which function, class, loop and branch, and under which switches."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.classes import ClassInfo, class_info
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import exclusive
+from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
+from torchlint.source.training.regions import (
+    asks_training_mode,
+    loops_around,
+    may_run_without_grad,
+    tests_around,
+    under_no_grad,
+)
+
+
+class Standing:
+    """The part of a place that looks around."""
+
+    module: Module
+    node: ast.AST
+
+    @property
+    def no_grad(self) -> bool:
+        """Known to run where nothing is recorded for backward."""
+        return under_no_grad(self.module, self.node)
+
+    @property
+    def may_be_without_grad(self) -> bool:
+        """May whoever runs this place, here or in another file, do it under `no_grad`?"""
+        return may_run_without_grad(self.module, self.node)
+
+    @property
+    def loops(self) -> list[ast.AST]:
+        return loops_around(self.node)
+
+    @property
+    def tests(self) -> list[tuple[ast.expr, bool]]:
+        return list(tests_around(self.node))
+
+    @property
+    def asks_mode(self) -> bool:
+        """Does it run only in train or only in eval mode, or only when a flag for probabilities is set?"""
+        return asks_training_mode(self.module, self.node)
+
+    def excludes(self, other: Standing) -> bool:
+        """Do the conditions around the two places contradict each other?"""
+        return self.module is other.module and exclusive(self.node, other.node)
+
+    @property
+    def function(self) -> ast.AST | None:
+        return enclosing_function(self.node)
+
+    @property
+    def method_of(self) -> ast.ClassDef | None:
+        """The class in a method of which it stands."""
+        function = self.function
+        return enclosing_class(function) if function is not None else None
+
+    @property
+    def module_class(self) -> ClassInfo | None:
+        """The nn.Module in a method of which it stands."""
+        owner = self.method_of
+        info = class_info(self.module, owner) if owner is not None else None
+        return info if info is not None and info.is_module else None
+
+    @property
+    def in_forward(self) -> bool:
+        """Does it stand in the `forward` of a module?"""
+        return getattr(self.function, "name", "") == "forward" and self.module_class is not None
+
+    @property
+    def statement(self) -> ast.stmt:
+        return statement_of(self.node)
