@@ -42,15 +42,6 @@ loss.backward()
 for p in model.parameters():
     p -= 0.1 * p.grad  # TL202
 ```
-```python bad
-image = photo.detach().clone().requires_grad_()
-optimizer = torch.optim.Adam([image])
-for _ in range(100):
-    optimizer.zero_grad()
-    model(image).mean().backward()
-    optimizer.step()
-    image.clamp_(0, 1)  # TL202
-```
 ```python good
 class Layer(nn.Module):
     def __init__(self):
@@ -84,54 +75,6 @@ for p in teacher.parameters():
 
 torch.set_grad_enabled(False)
 ```
-```python good
-torch.set_grad_enabled(False)
-w = torch.zeros(3, requires_grad=True)
-w += 1
-x = torch.randn(3)
-x += 1
-```
-```python bad
-net = nn.Linear(2, 2)
-for name, p in net.named_parameters():
-    if name == "bias":
-        p.zero_()  # TL202
-```
-```python fixed
-net = nn.Linear(2, 2)
-for name, p in net.named_parameters():
-    if name == "bias":
-        with torch.no_grad():
-            p.zero_()
-```
-```python good
-def groups(params, betas):
-    if isinstance(params, (list, tuple)) and isinstance(params[0], dict):
-        for param in params:
-            param["betas"] = betas
-    return torch.optim.Adam(params)
-
-groups(list(nn.Linear(2, 2).parameters()), (0.9, 0.99))
-```
-```python good
-def rotation(size, requires_grad=False):
-    return torch.randn(size).detach().requires_grad_(requires_grad)
-
-def offset(size, learned=False):
-    return nn.Parameter(torch.zeros(size), requires_grad=learned)
-
-class Mean(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.add_state("weight", torch.tensor(0.0))
-
-    def update(self, weight):
-        self.weight += weight.sum()
-
-r, o = rotation(3), offset(3)
-r *= -1
-o += 1
-```
 
 An index that is a tensor makes a copy; whole numbers and slices make a view.
 
@@ -154,67 +97,6 @@ class Scores(nn.Module):
         self.bias[1:, None].zero_()  # TL202
         self.bias[words] = 0.0  # TL202
         return self.bias
-```
-
-Who calls a method decides; it may stand in another file and not say on which class.
-
-```python good layer.py
-class Layer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(3, 3))
-
-    def project(self):
-        self.weight.clamp_(0, 1)
-
-    def shrink(self):
-        self.weight.mul_(0.9)
-
-    def renew(self):
-        self.shrink()
-```
-```python good train.py
-import torch
-
-def fit(model):
-    with torch.no_grad():
-        for layer in model.layers:
-            layer.project()
-            layer.renew()
-```
-```python bad layer.py
-class Layer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(3, 3))
-        self.project()
-
-    def project(self):
-        self.weight.clamp_(0, 1)  # TL202
-```
-```python bad train.py
-import torch
-
-def fit(model):
-    with torch.no_grad():
-        for layer in model.layers:
-            layer.project()
-```
-
-What does not ask for gradients at that moment may be written to.
-
-```python good
-class Affine(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(width, width))
-
-def pruned(layer, kept):
-    new = Affine(len(kept))
-    new.weight.requires_grad = False
-    new.weight.copy_(layer.weight[kept][:, kept].clone().detach())
-    new.weight.requires_grad = True
-    return new
 ```
 
 How it is found: `torchlint/source/answers/inplace.py`.

@@ -86,24 +86,6 @@ class Trainer:
         self.last = loss
         return loss.item()
 ```
-```python bad
-import lightning as L
-
-class Lit(L.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 3)
-        self.seen = []
-
-    def training_step(self, batch, batch_idx):
-        x, y = batch
-        loss = F.cross_entropy(self.fc(x), y)
-        self.seen.append(loss)  # TL203
-        return loss
-
-    def configure_optimizers(self):
-        return torch.optim.Adam(self.parameters())
-```
 
 What is summed up in order to run backward through the sum is right, and so is what has no graph.
 
@@ -141,29 +123,6 @@ def train(model, criterion, loader, optimizer):
     return seen, report
 ```
 ```python good
-class Watch:
-    def __init__(self):
-        self.seen = []
-
-    def look(self, value):
-        if isinstance(value, (list, tuple)):
-            for part in value:
-                self.look(part)
-        else:
-            self.seen.append(value.item())
-
-def train(model, loader, optimizer):
-    watch = Watch()
-    shrink = watch.look
-    for x, y in loader:
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        watch.look([loss])
-        shrink(loss)
-```
-```python good
 for _ in range(2):
     total_loss, terms = 0, []
     for task in tasks:
@@ -189,135 +148,6 @@ for episode in range(2):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-```
-A leaf has no graph, whoever shares it; a buffer that is emptied now and then, and a class of one's own that takes what
-it is given, do not grow.
-
-```python good
-class Policy(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 2)
-        self.scale = nn.Parameter(torch.zeros(2))
-
-    def forward(self, x):
-        return self.fc(x) * self.scale
-
-class Window:
-    def __init__(self):
-        self.values = []
-
-    def append(self, value):
-        self.values.append(float(value))
-
-def surrogate(policy, tasks, optimizer):
-    losses, window = [], Window()
-    for task in tasks:
-        inner = policy(task.x).mean()
-        optimizer.zero_grad()
-        inner.backward()
-        optimizer.step()
-        losses.append(policy.scale.norm())
-        losses.append(policy(task.y).pow(2).mean())
-        window.append(inner)
-    return torch.stack(losses).mean(), window.values
-
-def detach(logs):
-    if isinstance(logs, torch.Tensor):
-        return logs.detach()
-    return {key: detach(value) for key, value in logs.items()} if isinstance(logs, dict) else logs
-
-def attack(images, delta, optimizer, n):
-    best = [None] * n
-    for _ in range(100):
-        changed = images + delta
-        loss = changed.pow(2).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        for i in range(n):
-            best[i] = changed[i]
-    return best
-
-attack(torch.rand(4, 8), nn.Parameter(torch.zeros(4, 8)), None, 4)
-
-def report(policy, loader, optimizer):
-    logs = []
-    for x in loader:
-        loss = policy(x).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        logs.append(detach(loss))
-    return logs
-
-def one_step(policy, x, optimizer):
-    loss = policy(x).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss
-
-def one_step(policy, x, optimizer):  # as a later cell of a notebook defines it again
-    loss = policy(x).pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-def steps(policy, loader, optimizer):
-    losses = []
-    for x in loader:
-        loss = one_step(policy, x, optimizer)
-        losses.append(loss)
-    return losses
-
-def cached(policy, batches, with_backward):
-    losses = []
-    for x in batches:
-        loss = policy(x).mean()
-        if with_backward:  # without it, the sum is what backward needs
-            loss.backward()
-            loss = loss.detach()
-        losses.append(loss)
-    return sum(losses)
-
-def play(policy, env, optimizer, memory):
-    surrogate(Policy(), env.tasks, optimizer)
-    log_probs = []
-    for episode in range(100):
-        state = env.reset()
-        for step in range(200):
-            log_prob = policy(state).max()
-            loss = -log_prob * env.reward
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            log_probs.append(log_prob)
-            memory.append(loss)
-        del log_probs[:]
-```
-```python bad
-from elsewhere import Evaluator
-
-def train_epoch(model, loader, optimizer):
-    scores, labels = [], []
-    for x, y in loader:
-        score = model(x)
-        loss = F.mse_loss(score, y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        scores.append(score)  # TL203
-        labels.append(y)
-    return Evaluator(name="area").eval({"y_pred": torch.cat(scores), "y_true": torch.cat(labels)})["area"]
-
-def train(model, loader, optimizer):
-    areas = []
-    for epoch in range(10):
-        area = train_epoch(model, loader, optimizer)
-        areas.append(area)
-    return areas
 ```
 
 How it is found: `torchlint/source/answers/kept_graphs.py`.

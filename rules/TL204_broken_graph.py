@@ -21,29 +21,10 @@ loss = torch.tensor(terms).sum()  # TL204
 loss.backward()
 ```
 ```python bad
-def step(model, criterion, x, target, optimizer):
-    out = model(x)
-    smooth = torch.from_numpy(out.detach().numpy())  # TL204
-    loss = criterion(out, target)
-    loss = loss + 0.1 * (out - target).abs().mean().item()  # TL204
-    F.mse_loss(smooth, target).backward()
-    loss.backward()
-    optimizer.step()
-```
-```python bad
 net = nn.Linear(3, 4)
 guess = net(x).argmax(dim=1).float()  # TL204
 loss = F.mse_loss(guess, torch.ones(8))
 loss.backward()
-```
-
-```python bad
-criterion = nn.MSELoss()
-net = nn.Linear(3, 1)
-
-def step(x, y):
-    loss = criterion(net(x).data, y)  # TL204
-    loss.backward()
 ```
 
 In a module it stops the layers before from learning.
@@ -58,25 +39,6 @@ class TwoStage(nn.Module):
     def forward(self, x):
         code = torch.relu(self.encoder(x)).data  # TL204
         return self.decoder(code)
-```
-```python bad
-net = nn.Linear(3, 2)
-for x, y in loader:
-    guess = net(x).argmax(dim=1).float()  # TL204
-    loss = (guess - y).abs().mean()
-    loss.requires_grad = True
-    loss.backward()
-```
-```python bad
-class Rows(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-        self.fc = nn.Linear(8, 2)
-
-    def forward(self, x):
-        rows = self.conv(x).mean((2, 3))
-        return self.fc(torch.tensor(rows))  # TL204
 ```
 
 It is the same in a method that the forward calls, and in what Lightning is given to train with.
@@ -107,28 +69,6 @@ class Lit(L.LightningModule):
         loss = F.mse_loss(self.net(x), y)
         self.log("loss", loss)
         return {"loss": loss.detach()}  # TL204
-```
-```python good
-import lightning as L
-
-class Lit(L.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.net = nn.Linear(3, 1)
-
-    def encode(self, x):
-        return self.net(x).detach()
-
-    def forward(self, x):
-        return self.net(x)
-
-    def training_step(self, batch, i):
-        x, y = batch
-        loss = F.mse_loss(self.net(x), y)
-        return {"loss": loss, "kept": loss.detach()}
-
-    def validation_step(self, batch, i):
-        return F.mse_loss(self.net(batch[0]), batch[1]).item()
 ```
 
 Cutting is right where nothing is to be learned: targets, logging, a straight-through estimator, a branch of its own.
@@ -186,46 +126,6 @@ def update(loss, weight):
 def distill(student, teacher, x):
     target = teacher(x).detach().argmax(1)
     F.cross_entropy(student(x), target).backward()
-```
-```python good
-class Temperature(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.policy = nn.Linear(4, 2)
-        self.log_alpha = torch.tensor(0.0)
-        self.log_alpha.requires_grad = True
-        self.optimizer = torch.optim.Adam([self.log_alpha])
-
-    def update(self, x, wanted):
-        log_prob = self.policy(x)
-        loss = -(self.log_alpha.exp() * (log_prob + wanted).detach()).mean()
-        loss.backward()
-        self.optimizer.step()
-```
-
-What a list holds that another object fills is not known.
-
-```python good memory.py
-class Memory:
-    def __init__(self):
-        self.log_probs = []
-
-    def remember(self, log_prob):
-        self.log_probs.append(log_prob)
-
-    def all(self):
-        return self.log_probs
-```
-```python good train.py
-import torch
-from memory import Memory
-
-memory, critic = Memory(), nn.Linear(4, 1)
-for x in states:
-    memory.remember(policy(x))
-    advantage = critic(x).squeeze().detach()
-    loss = -(torch.cat(memory.all()) * advantage).sum()
-    loss.backward()
 ```
 
 How it is found: `torchlint/source/answers/backwards.py`.

@@ -40,33 +40,6 @@ def train(model, loader, optimizer, criterion):
         optimizer.step()
 ```
 ```python bad
-cell, head = nn.LSTMCell(3, 6), nn.Linear(6, 3)
-optimizer = torch.optim.Adam([*cell.parameters(), *head.parameters()])
-h, c = torch.zeros(2, 6), torch.zeros(2, 6)
-for window in windows:
-    loss = 0
-    for x in window:
-        h, c = cell(x, (h, c))
-        loss = loss + head(h).pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()  # TL205
-    optimizer.step()
-```
-```python fixed
-cell, head = nn.LSTMCell(3, 6), nn.Linear(6, 3)
-optimizer = torch.optim.Adam([*cell.parameters(), *head.parameters()])
-h, c = torch.zeros(2, 6), torch.zeros(2, 6)
-for window in windows:
-    loss = 0
-    for x in window:
-        h, c = cell(x, (h, c))
-        loss = loss + head(h).pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    h, c = h.detach(), c.detach()
-    optimizer.step()
-```
-```python bad
 class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
@@ -148,31 +121,6 @@ for x, y in loader:
     loss = F.mse_loss(tagger(x), y)
     loss.backward()
     optimizer.step()
-```
-
-```python bad
-write = nn.Linear(8, 4)
-optimizer = torch.optim.SGD(write.parameters(), lr=0.1)
-memory = torch.zeros(2, 4)
-for x in batches:
-    memory = torch.tanh(write(torch.cat([x, memory], dim=1)))
-    loss = memory.pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()  # TL205
-    optimizer.step()
-```
-```python good
-write = nn.Linear(8, 4)
-optimizer = torch.optim.SGD(write.parameters(), lr=0.1)
-memory, mean = torch.zeros(2, 4), torch.zeros(2, 4)
-for x in batches:
-    out = torch.tanh(write(torch.cat([x, memory], dim=1) + mean))
-    loss = out.pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    memory = out.detach()
-    mean = 0.9 * mean + 0.1 * x.mean()
 ```
 
 A model may cut what it is given by itself, or a part of it may.

@@ -53,35 +53,8 @@ for _ in range(10):
     optimizer.step()
 ```
 
-```python bad
-features = nn.Sequential(nn.Linear(3, 8), nn.ReLU())
-left, right = nn.Linear(8, 2), nn.Linear(8, 2)
-h = features(x)
-losses = [F.mse_loss(left(h), y), F.mse_loss(right(h), y)]
-for loss in losses:
-    loss.backward()  # TL206
-```
-
 Separate forward passes, a graph that is kept on purpose and a sum of losses are right.
 
-```python good
-class Agent:
-    def __init__(self, config):
-        self.network = config.network_fn()
-        self.log_alpha = torch.zeros(1, requires_grad=True)
-        self.alpha = self.log_alpha.exp()
-
-    def step(self, states, actions, rewards):
-        with torch.no_grad():
-            target = rewards - self.alpha
-        q = self.network.critic(self.network.feature(states), actions)
-        (q - target).pow(2).mean().backward()
-        action = self.network.actor(self.network.feature(states))
-        (self.alpha * action).mean().backward()
-        found = self.network(states)
-        found["policy"].mean().backward()
-        found["value"].pow(2).mean().backward()
-```
 ```python good
 generator, discriminator = nn.Linear(8, 8), nn.Linear(8, 1)
 opt_g = torch.optim.Adam(generator.parameters())
@@ -139,17 +112,6 @@ for i, loss in enumerate(both):
     loss.backward(retain_graph=i == 0)
 ```
 ```python good
-def update(policy, rollouts, optimizer):
-    for _ in range(4):
-        batches = rollouts.recurrent_generator(16)
-        for batch in batches:
-            obs, returns = batch
-            loss = (returns - policy(obs)).pow(2).mean()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-```
-```python good
 model = LanguageModel()
 optimizer = torch.optim.Adam(model.parameters())
 for batch in loader:
@@ -157,62 +119,6 @@ for batch in loader:
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-```
-
-A list and a sum may go by one name, one after the other.
-
-```python good
-loss = F.mse_loss(model(x), y)
-total = (loss + loss) / 2
-total.backward()
-total = []
-total.append(F.mse_loss(model(2 * x), y))
-total = sum(total)
-total.backward()
-```
-
-Two calls of a network go through the same layers, in graphs of their own.
-
-```python good blocks.py
-class Block(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.pad = nn.ReflectionPad2d(1)
-        self.conv = nn.Conv2d(width, width, 3)
-
-    def forward(self, x):
-        x = self.conv(self.pad(x))
-        return x
-```
-```python good train.py
-from blocks import Block
-
-class Critic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        layers = [Block(3)]
-        layers += [Block(3)]
-        self.body = nn.Sequential(*layers)
-
-    def forward(self, x):
-        return self.body(x)
-
-    def on_real(self, x):
-        return self.forward(x).mean()
-
-    def on_fake(self, x):
-        return -self.forward(x).mean()
-
-class Pair(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.critic = Critic()
-
-    def step(self, real, fake):
-        on_real = self.critic.on_real(real)
-        on_real.backward()
-        on_fake = self.critic.on_fake(fake)
-        on_fake.backward()
 ```
 
 How it is found: `torchlint/source/answers/backwards.py`.

@@ -37,12 +37,6 @@ class Report:
         return np.concatenate(found), np.asarray(out), self.net.scale.cpu().numpy()  # TL208, TL208
 ```
 
-Rounding has a gradient too, if it is zero.
-
-```python bad
-shown = nn.Linear(3, 1)(x).round().numpy()  # TL208
-```
-
 Without a graph, or with indices instead of values, it is right.
 
 ```python good
@@ -161,37 +155,6 @@ class Filters(nn.Module):
         return torch.sqrt(F.conv1d(self.pad(x), self.kernels) ** 2)
 
 bands = Filters()(torch.tensor(signal)).cpu().numpy()
-```
-
-Who calls it may have switched gradients off, on an object that nobody can name.
-
-```python good saving.py
-from models import Net
-
-class Serializer:
-    def serialize(self, file, model: Net):
-        for layer in [model.first, model.second]:
-            file.write(layer.weight.cpu().numpy().tobytes())
-        file.write(model.first.bias.cpu().numpy().tobytes())
-```
-```python good models.py
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
-```
-```python good export.py
-import torch
-
-def export(path, serializers, model):
-    with open(path, "wb") as file, torch.no_grad():
-        for serializer in serializers:
-            serializer.serialize(file, model)
-```
-```python bad
-model = nn.Linear(3, 3)
-with open("weights", "wb") as file:
-    file.write(model.bias.cpu().numpy().tobytes())  # TL208
 ```
 """
 

@@ -47,48 +47,8 @@ class Layer(nn.Module):
         return x @ self.weight * self.scale
 ```
 
-It is the same through an attribute or a function.
-
-```python bad
-class Canvas:
-    def __init__(self, device):
-        self.image = torch.rand(1, 3, 8, 8, requires_grad=True).cuda()  # TL210
-        self.optimizer = torch.optim.Adam([self.image], lr=0.01)
-
-def make_latent(n):
-    z = torch.randn(n, 16, requires_grad=True)
-    return z.double()  # TL210
-
-latent = make_latent(2)
-optimizer = torch.optim.LBFGS([latent])
-```
-```python good
-class Canvas:
-    def __init__(self, device):
-        self.start = torch.rand(1, 3, 8, 8, requires_grad=True)
-        self.image = self.start.cuda()
-        self.optimizer = torch.optim.Adam([self.start], lr=0.01)
-
-    def show(self):
-        self.image = self.start.detach().cuda().requires_grad_()
-        self.image.sum().backward()
-        return self.image.grad
-
-def make_latent(n):
-    z = torch.randn(n, 16).double()
-    return z.requires_grad_()
-
-latent = make_latent(2)
-optimizer = torch.optim.LBFGS([latent])
-```
-
 Results that are only computed with are right, and so is a move that changes nothing.
 
-```python bad
-latents = [torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]  # TL210
-optimizer = torch.optim.Adam(latents)
-other = torch.optim.SGD([torch.zeros(3, requires_grad=True).cuda()], lr=0.1)  # TL210
-```
 ```python good
 raw = torch.randn(5, requires_grad=True)
 scale = raw.exp() * 2

@@ -54,20 +54,6 @@ net = Net()
 for x, y in torch.utils.data.DataLoader(Samples(8)):
     loss = F.cross_entropy(net(x), y)
 ```
-```python bad
-import numpy as np
-
-class Agent:
-    def __init__(self):
-        self.q = nn.Linear(4, 2)
-
-    def act(self, state):
-        state = torch.tensor(state).unsqueeze(0)  # TL401
-        return self.q(state).argmax()
-
-state = np.zeros(4)
-Agent().act(state)
-```
 ```python good
 import numpy as np
 from torch.utils.data import DataLoader, TensorDataset
@@ -93,31 +79,6 @@ import numpy as np
 model = nn.Linear(4, 1).double()
 model(torch.from_numpy(np.random.rand(16, 4)))
 ```
-```python good
-import numpy as np
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 1)
-
-    def forward(self, x):
-        return self.fc(x.float())
-
-Net()(torch.from_numpy(np.random.rand(16, 4)))
-```
-```python good
-import gpytorch
-import numpy as np
-
-class Process(gpytorch.models.ExactGP):
-    def forward(self, x):
-        return self.mean_module(x)
-
-points = torch.tensor(np.random.rand(16))
-process = Process(points, torch.tensor(np.random.rand(16)))
-process(points)
-```
 
 The weights of classes and the kernels of convolutions must have the dtype of what they meet.
 
@@ -140,39 +101,6 @@ criterion = nn.CrossEntropyLoss(weight=torch.tensor(counts.sum() / (3 * counts))
 kernel = np.outer(np.hanning(5), np.hanning(5))
 kernel /= kernel.sum()
 blurred = F.conv2d(torch.rand(1, 1, 16, 16), torch.from_numpy(kernel).float()[None, None])
-```
-```python good
-import numpy as np
-
-kernel = torch.from_numpy(np.outer(np.hanning(5), np.hanning(5)))[None, None]
-image = torch.from_numpy(np.random.rand(1, 1, 16, 16))
-print(F.conv2d(image, kernel))
-net = nn.Linear(16, 2)
-print(net(torch.from_numpy(np.random.rand(1, 16)).to(net.weight)))
-```
-```python bad
-from sklearn.datasets import load_breast_cancer
-
-data = load_breast_cancer()
-x = torch.tensor(data.data)  # TL401
-print(nn.Linear(30, 2)(x))
-```
-
-```python bad
-import numpy as np
-
-xs, ys = np.meshgrid(np.linspace(-1, 1, 10), np.linspace(-1, 1, 10))
-print(nn.Linear(2, 1)(torch.from_numpy(np.c_[xs.ravel(), ys.ravel()])))  # TL401
-```
-```python good
-import numpy as np
-
-class Cast(nn.Module):
-    def forward(self, x):
-        return x.to(torch.float32)
-
-net = nn.Sequential(Cast(), nn.Linear(3, 1))
-print(net(torch.from_numpy(np.random.rand(2, 3))))
 ```
 
 How it is found: `torchlint/source/answers/float64_arrays.py`.

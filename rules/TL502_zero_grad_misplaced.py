@@ -53,16 +53,6 @@ for i, (x, y) in enumerate(loader):
     if (i + 1) % 4 == 0:
         optimizer.step()
 ```
-```python bad
-def step(optimizer):
-    optimizer.zero_grad()  # TL502
-    optimizer.step()
-
-sgd = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in loader:
-    F.mse_loss(model(x), y).backward()
-    step(sgd)
-```
 
 After the loss and before backward is fine; so are a second backward after it, another optimizer, a window, and clearing
 after a step.
@@ -117,14 +107,6 @@ for z in batches:
     opt_g.step()
     disc(gen(z).detach()).mean().backward()
     opt_d.step()
-```
-```python good
-for epoch in range(9):
-    for x, y in loader:
-        F.mse_loss(model(x), y).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    optimizer.zero_grad()
 ```
 """
 

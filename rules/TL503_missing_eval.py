@@ -44,44 +44,10 @@ model.load_state_dict(torch.load("net.pt"))
 with torch.no_grad():
     print(model(x))  # TL503
 ```
-```python bad
-class Trainer:
-    def __init__(self, model):
-        self.model = model
-        self.optimizer = torch.optim.Adam(model.parameters())
-
-    def train_epoch(self, loader):
-        self.model.train()
-        for x, y in loader:
-            self.optimizer.zero_grad()
-            F.mse_loss(self.model(x), y).backward()
-            self.optimizer.step()
-
-    @torch.no_grad()
-    def validate(self, loader):
-        return sum(F.mse_loss(self.model(x), y).item() for x, y in loader)  # TL503
-
-    def fit(self, train, val):
-        for epoch in range(9):
-            self.train_epoch(train)
-            print(self.validate(val))
-```
 
 Whoever calls may have set the mode; dropout may be wanted; some models have no layer that cares; libraries do it
 themselves.
 
-```python bad
-net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 1))
-optimizer = torch.optim.Adam(net.parameters())
-for epoch in range(9):
-    net.train()
-    for x, y in loader:
-        optimizer.zero_grad()
-        F.mse_loss(net(x), y).backward()
-        optimizer.step()
-    with torch.no_grad():
-        print(sum(F.mse_loss(net(x), y).item() for x, y in val_loader))  # TL503
-```
 ```python good
 net = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.2), nn.Linear(4, 1))
 
@@ -150,68 +116,6 @@ class Lit(L.LightningModule):
 
     def predict_step(self, batch, batch_idx):
         return self.net(batch)
-```
-```python good
-teacher = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
-student = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
-optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
-for x in loader:
-    with torch.no_grad():
-        target = teacher(x)  # batch statistics for both, as in momentum contrast
-    optimizer.zero_grad()
-    F.mse_loss(student(x), target).backward()
-    optimizer.step()
-```
-What Accelerate prepares is the model that it was given.
-
-```python bad
-from accelerate import Accelerator
-
-accelerator = Accelerator()
-net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
-optimizer = torch.optim.Adam(net.parameters())
-net, optimizer, batches, eval_batches = accelerator.prepare(net, optimizer, batches, eval_batches)
-for epoch in range(3):
-    net.train()
-    for x, y in batches:
-        accelerator.backward(F.mse_loss(net(x), y))
-        optimizer.step()
-        optimizer.zero_grad()
-    for x, y in eval_batches:
-        with torch.no_grad():
-            print(F.mse_loss(net(x), y))  # TL503
-```
-
-The trainer of a callback has set the mode.
-
-```python good
-import lightning as L
-
-class Embeddings(L.Callback):
-    def on_validation_epoch_end(self, trainer, pl_module):
-        net = nn.Sequential(nn.Linear(4, 4), nn.Dropout())
-        self.look(net)
-
-    def look(self, model):
-        with torch.no_grad():
-            for batch in self.loader:
-                print(model(batch))
-```
-
-A smoke test looks at shapes.
-
-```python good
-if __name__ == "__main__":
-
-    def _test_block():
-        for width in (4, 8):
-            x = torch.randn(2, width)
-            block = nn.Sequential(nn.Linear(width, width), nn.Dropout())
-            y = block(x)
-            assert y.shape == x.shape
-
-    with torch.no_grad():
-        _test_block()
 ```
 """
 

@@ -57,18 +57,6 @@ class Trainer:
 Right are `train()` at the head of the loop or in a helper, the mode remembered, a test at the end, and a frozen
 teacher.
 
-```python bad
-def train(model, loader, val, opt):
-    model.train()
-    for step, (x, y) in enumerate(loader):
-        opt.zero_grad()
-        F.mse_loss(model(x), y).backward()
-        opt.step()
-        if step % 100 == 0:
-            model.eval()  # TL504
-            with torch.no_grad():
-                print(sum(F.mse_loss(model(a), b) for a, b in val))
-```
 ```python good
 def validate(model, loader):
     was_training = model.training
@@ -135,84 +123,6 @@ for x, y in loader:
     optimizer.zero_grad()
     F.mse_loss(backbone(x), y).backward()
     optimizer.step()
-```
-```python good
-plain = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 1))
-optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
-plain.train()
-for x, y in loader:
-    optimizer.zero_grad()
-    F.mse_loss(plain(x), y).backward()
-    optimizer.step()
-    plain.eval()
-```
-A model that each round makes anew is in train mode.
-
-```python good
-for fold in range(5):
-    net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
-    optimizer = torch.optim.Adam(net.parameters())
-    for x in batches:
-        optimizer.zero_grad()
-        net(x).mean().backward()
-        optimizer.step()
-    net.eval()
-    with torch.no_grad():
-        print(net(held_out))
-```
-
-A copy that is evaluated leaves the model in train mode.
-
-```python good
-import copy
-
-def represent(net, loader):
-    net.eval()
-    with torch.no_grad():
-        return torch.cat([net(x) for x, _ in loader])
-
-def train(model, loader, epochs):
-    optimizer = torch.optim.Adam(model.parameters())
-    for epoch in range(epochs):
-        for x, y in loader:
-            loss = F.mse_loss(model(x), y)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        copied = copy.deepcopy(model).eval()
-        represent(copied, loader)
-
-train(nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.Linear(8, 1)), loader, 10)
-```
-```python good
-classifier = make(args).cuda()
-optimizer = torch.optim.Adam(classifier.parameters())
-for epoch in range(9):
-    classifier = classifier.train()
-    for x, y in train_loader:
-        optimizer.zero_grad()
-        F.cross_entropy(classifier(x), y).backward()
-        optimizer.step()
-    classifier = classifier.eval()
-    with torch.no_grad():
-        print(sum(classifier(x).sum().item() for x, y in test_loader))
-```
-
-Two models from one factory are two.
-
-```python good
-def create(dropout):
-    return nn.Sequential(nn.Linear(8, 8), nn.Dropout(dropout), nn.Linear(8, 1))
-
-teacher, student = create(0.0), create(0.1)
-optimizer = torch.optim.RAdam(student.parameters())
-student.train()
-for x in loader:
-    optimizer.zero_grad()
-    F.mse_loss(student(x), teacher(x).detach()).backward()
-    optimizer.step()
-    teacher.load_state_dict(student.state_dict())
-    teacher.eval()
 ```
 
 How it is found: `torchlint/source/answers/lasting_modes.py`.

@@ -42,31 +42,6 @@ for epoch in range(9):
         output = model(x)  # TL505
         total += F.mse_loss(output, y).item()
 ```
-```python bad
-class Trainer:
-    def __init__(self, net):
-        self.net = net
-
-    def validate(self, loader):
-        self.net.eval()
-        for x, y in loader:
-            loss = F.mse_loss(self.net(x), y)  # TL505
-            print(loss.item())
-```
-
-```python bad
-def validate(model, loader, criterion):
-    total = 0.0
-    for x, y in loader:
-        total += criterion(model(x), y)  # TL505
-    return total / len(loader)
-
-def evaluate(model, x, y):
-    model.eval()
-    return (model(x).argmax(1) == y).float().mean()  # TL505
-
-validate(model.eval(), loader, criterion)
-```
 
 Guarded anywhere, with a frozen model, or where the gradient is wanted (attacks, saliency, fine-tuning in eval mode) it
 is right.
@@ -118,53 +93,6 @@ def finetune(model, loader, optimizer):
         F.cross_entropy(model(x), y).backward()
         optimizer.step()
 ```
-```python good
-vgg = build().requires_grad_(False)
-vgg.eval()
-features = [vgg(x) for x in images]
-for p in encoder.parameters():
-    p.requires_grad = False
-encoder.eval()
-for x in images:
-    encoder(x)
-torch.set_grad_enabled(False)
-model.eval()
-for x in images:
-    print(model(x))
-```
-```python good
-def perceptual_loss(vgg, images, targets):
-    vgg.eval()
-    losses = []
-    for image, target in zip(images, targets):
-        losses.append(F.mse_loss(vgg(image), vgg(target)))
-    return sum(losses)
-
-loss = perceptual_loss(vgg, images, targets)
-loss.backward()
-```
-```python bad
-for fold in range(5):
-    model = nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for epoch in range(9):
-        model.train()
-        for x, y in loader:
-            optimizer.zero_grad()
-            F.mse_loss(model(x), y).backward()
-            optimizer.step()
-        model.eval()
-        print(sum(F.mse_loss(model(x), y).item() for x, y in held_out))  # TL505
-```
-```python good
-from utils import smart_inference_mode
-
-@smart_inference_mode()
-def run(model, loader):
-    model.eval()
-    for x in loader:
-        print(model(x))
-```
 
 In reinforcement learning a network often computes its own target, `reward + gamma * q(next_state)`. If that keeps its
 graph, backward moves the target towards the prediction, too, which is another algorithm and learns badly. Compute it
@@ -179,21 +107,6 @@ def learn(q, batch, optimizer, gamma=0.99):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-```
-```python bad
-class Agent:
-    def __init__(self, discount):
-        self.critic = nn.Linear(8, 1)
-        self.optimizer = torch.optim.Adam(self.critic.parameters())
-        self.discount = discount
-
-    def learn(self, obs, reward, next_obs):
-        next_value = self.critic(next_obs).squeeze(-1)  # TL505
-        error = reward + self.discount * next_value - self.critic(obs).squeeze(-1)
-        loss = error.pow(2).mean()
-        self.optimizer.zero_grad()
-        loss.backward()
-        self.optimizer.step()
 ```
 ```python good
 def learn(q, target_q, batch, optimizer, gamma=0.99):
@@ -211,83 +124,8 @@ def learn(q, target_q, batch, optimizer, gamma=0.99):
     loss.backward()
     optimizer.step()
 ```
-A loss has no graph of its own to record, whatever it is called; and a discount needs no name.
-
-```python bad
-class Runner:
-    def __init__(self, net):
-        self.net = net
-        self.crit = nn.MSELoss()
-
-    def validate(self, batches):
-        self.net.eval()
-        total = 0.0
-        for x, y in batches:
-            out = self.net(x)  # TL505
-            total += self.crit(out, y).item()
-        return total
-
-q = nn.Linear(4, 2)
-optimizer = torch.optim.Adam(q.parameters())
-for state, action, reward, after in batches:
-    target = reward + 0.99 * q(after).max(1).values  # TL505
-    loss = F.mse_loss(q(state).gather(1, action).squeeze(1), target)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-```
-
-A weighted sum of two losses looks like a target and is none.
-
-```python good
-model, optimizer = nn.Linear(4, 1), torch.optim.SGD(model.parameters(), lr=0.1)
-for a, b, y in batches:
-    loss = F.mse_loss(model(a), y) + gamma * F.l1_loss(model(b), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-```
-```python good helpers.py
-import torch
-```
-```python good validate.py
-from helpers import *
-
-def validate(model, val_loader):
-    model.eval()
-    with torch.no_grad():
-        for x, y in val_loader:
-            print(model(x).argmax(1) == y)
-```
-
-Data goes without a graph through what has no weights.
-
-```python good
-class Largest(nn.Module):
-    def forward(self, x):
-        return x.max(dim=1).values
-
-model = Largest().eval()
-for batch in loader:
-    print(model(batch).shape)
-```
 
 How it is found: `torchlint/source/answers/evaluation.py` and `torchlint/source/answers/bootstrapped_targets.py`.
-
-What is adapted to each task while it is tested needs gradients, whoever takes them.
-
-```python good
-from torchmeta.utils.gradient_based import gradient_update_parameters
-
-def meta_test(model, tasks):
-    model.eval()
-    total = torch.tensor(0.0)
-    for support, labels, query, answers in tasks:
-        inner = F.cross_entropy(model(support), labels)
-        adapted = gradient_update_parameters(model, inner, step_size=0.4)
-        total += F.cross_entropy(model(query, params=adapted), answers)
-    return total
-```
 """
 
 import ast

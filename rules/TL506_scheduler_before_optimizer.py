@@ -56,19 +56,6 @@ class Trainer:
 After the optimizer's step, behind a condition that spares the first round, or as a plateau scheduler fed with a metric
 it is right.
 
-```python bad
-class Trainer:
-    def __init__(self, net):
-        self.net = net
-        self.optimizer = torch.optim.Adam(net.parameters())
-        self.scheduler = torch.optim.lr_scheduler.StepLR(self.optimizer, 100)
-
-    def step(self, x):
-        self.optimizer.zero_grad()
-        self.net(x).mean().backward()
-        self.scheduler.step()  # TL506
-        self.optimizer.step()
-```
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30)

@@ -27,26 +27,6 @@ for epoch in range(30):
     scheduler.step()  # TL507
 ```
 ```python bad
-class Trainer:
-    def __init__(self, net, loader, args):
-        self.net, self.loader, self.args = net, loader, args
-        self.optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-        self.scheduler = torch.optim.lr_scheduler.OneCycleLR(
-            self.optimizer, max_lr=0.1, epochs=args.epochs, steps_per_epoch=len(loader)
-        )
-
-    def one_epoch(self):
-        for x, y in self.loader:
-            self.optimizer.zero_grad()
-            F.mse_loss(self.net(x), y).backward()
-            self.optimizer.step()
-
-    def fit(self):
-        for epoch in range(self.args.epochs):
-            self.one_epoch()
-            self.scheduler.step()  # TL507
-```
-```python bad
 def train(model, loader, optimizer, scheduler):
     for x, y in loader:
         optimizer.zero_grad()
@@ -59,8 +39,6 @@ scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, args.num_epoch
 for epoch in range(args.num_epochs):
     train(model, loader, optimizer, scheduler)
 ```
-
-When horizon and steps count the same, or the horizon is not known, there is nothing to say.
 
 A decay has no end, but its steps are meant in epochs as well: a tenth of the learning rate after every 30 batches is
 nothing after 300.
@@ -76,16 +54,9 @@ def train(model, loader, epochs=90):
             optimizer.step()
             scheduler.step()  # TL507
 ```
-```python bad
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.95)
-for epoch in range(20):
-    for x, y in loader:
-        optimizer.zero_grad()
-        F.mse_loss(model(x), y).backward()
-        optimizer.step()
-        scheduler.step()  # TL507
-```
+
+When horizon and steps count the same, or the horizon is not known, there is nothing to say.
+
 ```python good
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 per_batch = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=30 * len(loader))

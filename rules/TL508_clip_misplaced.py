@@ -41,16 +41,6 @@ class Trainer:
     def clip(self):
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)  # TL508
 ```
-
-In its place, with an infinite norm (which only measures), or around accumulation it is right.
-
-```python bad
-def step(model, optimizer, x, y):
-    optimizer.zero_grad()
-    F.mse_loss(model(x), y).backward()
-    optimizer.step()
-    nn.utils.clip_grad_value_(model.parameters(), 0.5)  # TL508
-```
 ```python bad
 def run(model, loader, optimizer=None):
     for x, y in loader:
@@ -61,6 +51,9 @@ def run(model, loader, optimizer=None):
             loss.backward()
             optimizer.step()
 ```
+
+In its place, with an infinite norm (which only measures), or around accumulation it is right.
+
 ```python good
 for x, y in loader:
     optimizer.zero_grad()

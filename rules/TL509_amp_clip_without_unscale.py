@@ -24,37 +24,6 @@ for x, y in loader:
     scaler.step(optimizer)
     scaler.update()
 ```
-```python bad
-from torch.nn.utils import clip_grad_norm_ as clip
-
-def amp_step(net, x, optimizer, grad_scaler):
-    optimizer.zero_grad(set_to_none=True)
-    grad_scaler.scale(net(x).abs().mean()).backward()
-    norm = clip(net.parameters(), max_norm=0.5)  # TL509
-    grad_scaler.unscale_(optimizer)
-    grad_scaler.step(optimizer)
-    grad_scaler.update()
-    return norm
-```
-```python bad
-class Trainer:
-    def __init__(self, net):
-        self.net = net
-        self.optimizer = torch.optim.Adam(net.parameters())
-        self.scaler = torch.amp.GradScaler("cuda")
-
-    def clip(self):
-        torch.nn.utils.clip_grad_value_(self.net.parameters(), 0.1)  # TL509
-
-    def fit(self, loader):
-        for x, y in loader:
-            self.optimizer.zero_grad()
-            loss = F.mse_loss(self.net(x), y)
-            self.scaler.scale(loss).backward()
-            self.clip()
-            self.scaler.step(self.optimizer)
-            self.scaler.update()
-```
 
 Without a scaler (bfloat16 needs none), in the other branch, or through a library that does it, clipping is right.
 
@@ -84,24 +53,6 @@ for x, y in loader:
         optimizer.step()
 ```
 ```python good
-scaler = torch.amp.GradScaler()
-for x, y in loader:
-    optimizer.zero_grad()
-    loss = F.mse_loss(model(x), y)
-    if scaler is not None:
-        scaler.scale(loss).backward()
-    else:
-        loss.backward()
-    if scaler is not None:
-        scaler.unscale_(optimizer)
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    if scaler is not None:
-        scaler.step(optimizer)
-        scaler.update()
-    else:
-        optimizer.step()
-```
-```python good
 from accelerate import Accelerator
 
 accelerator = Accelerator(mixed_precision="fp16")
@@ -110,13 +61,6 @@ for x, y in loader:
     accelerator.backward(F.mse_loss(model(x), y))
     accelerator.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
-```
-```python good
-import lightning as L
-
-class Lit(L.LightningModule):
-    def configure_gradient_clipping(self, optimizer, gradient_clip_val=None, gradient_clip_algorithm=None):
-        nn.utils.clip_grad_norm_(self.parameters(), 1.0)
 ```
 
 Clamping by hand sees the same gradients, and each optimizer is unscaled for itself.

@@ -35,27 +35,6 @@ for x, y in loader:
     optimizer.step()
 ```
 ```python bad
-class Trainer:
-    def __init__(self):
-        self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
-        self.optimizer = torch.optim.Adam(self.net.parameters())
-        self.net.head = nn.Linear(4, 1)  # TL510
-
-def prepare(net, classes):
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    net.classifier = nn.Linear(8, classes)  # TL510
-    return optimizer
-```
-
-```python bad
-def new_head(model, classes):
-    model.head = nn.Linear(4, classes)
-
-net = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
-optimizer = torch.optim.Adam(net.parameters())
-new_head(net, 3)  # TL510
-```
-```python bad
 class Agent(nn.Module):
     def __init__(self):
         super().__init__()
@@ -73,30 +52,6 @@ optimizer = torch.optim.Adam(encoder.parameters())  # TL510
 for x, y in loader:
     optimizer.zero_grad()
     F.cross_entropy(head(encoder(x)) * scale, y).backward()
-    optimizer.step()
-```
-```python bad
-class Trainer:
-    def __init__(self, size):
-        self.model = nn.Linear(size, 2)
-        self.optimizer = torch.optim.Adam(self.model.parameters())
-
-    def reset(self, size):
-        self.model = nn.Linear(size, 2)  # TL510
-
-    def step(self, x, y):
-        self.optimizer.zero_grad()
-        F.cross_entropy(self.model(x), y).backward()
-        self.optimizer.step()
-```
-
-```python bad
-embedding, head = nn.Embedding(10, 4), nn.Linear(4, 2)
-optimizer = torch.optim.Adam([*embedding.parameters(), *head.parameters()])
-embedding = nn.Embedding(15, 4)  # TL510
-for x, y in loader:
-    optimizer.zero_grad()
-    F.cross_entropy(head(embedding(x)), y).backward()
     optimizer.step()
 ```
 
@@ -120,105 +75,11 @@ optimizer = torch.optim.Adam(model.parameters())
 optimizer.step()
 ```
 ```python good
-model = nn.Linear(4, 2)
-optimizer = torch.optim.Adam(model.parameters())
-model.activation = nn.ReLU()
-model.name = "small"
-model = nn.DataParallel(model)
-model = torch.compile(model)
-optimizer.step()
-```
-```python good
-class Agent(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(4, 8)
-        self.optimizer = torch.optim.Adam(self.parameters())
-        self.critic = nn.Linear(8, 2)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
-        self.loss = nn.MSELoss()
-        self.out = nn.Identity()
-```
-```python good
 backbone = nn.Linear(4, 2).requires_grad_(False)
 head = nn.Linear(2, 1)
 optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
 backbone.extra = nn.Linear(2, 2)
 optimizer.step()
-```
-```python good
-model = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-train(model, optimizer)
-model = nn.Linear(4, 2)
-model.load_state_dict(torch.load("best.pt"))
-model.eval()
-print(model(x))
-```
-```python good
-generator, critic = nn.Linear(4, 8), nn.Linear(8, 1)
-body, head = nn.Linear(8, 8), nn.Linear(8, 2)
-opt_g = torch.optim.Adam(generator.parameters())
-opt_d = torch.optim.Adam(critic.parameters())
-opt_h = torch.optim.SGD([{"params": head.parameters()}, {"params": body.parameters(), "lr": 0.1}])
-judge = nn.Linear(8, 2)
-judge.eval()
-for x, y in loader:
-    opt_g.zero_grad()
-    fake = generator(torch.randn(4, 4))
-    (-critic(fake).mean() + F.cross_entropy(judge(fake), y)).backward()
-    opt_g.step()
-    opt_h.zero_grad()
-    F.cross_entropy(head(body(x)), y).backward()
-    opt_h.step()
-```
-```python good
-class Trainer:
-    def __init__(self, size):
-        self.build(size)
-        self.optimizer = torch.optim.Adam(self.model.parameters())
-
-    def build(self, size):
-        self.model = nn.Linear(size, 2)
-
-    def step(self, x, y):
-        self.optimizer.zero_grad()
-        F.cross_entropy(self.model(x), y).backward()
-        self.optimizer.step()
-
-class Again:
-    def __init__(self, size):
-        self.model = nn.Linear(size, 2)
-        self.configure()
-
-    def configure(self):
-        self.optimizer = torch.optim.Adam(self.model.parameters())
-
-    def reset(self, size):
-        self.model = nn.Linear(size, 2)
-        self.configure()
-
-    def step(self, x, y):
-        self.optimizer.zero_grad()
-        F.cross_entropy(self.model(x), y).backward()
-        self.optimizer.step()
-```
-```python good
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(2, 1)
-
-    @property
-    def optimizer(self):
-        return torch.optim.Adam(self.parameters())
-
-model = nn.Linear(2, 1)
-model.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-model.optimizer.step()
-model = Net()
-model(x).mean().backward()
-model.optimizer.step()
 ```
 
 How they are found: `torchlint/source/answers/stale_parameters.py` and `unheld_parameters.py`.

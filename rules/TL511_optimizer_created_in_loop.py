@@ -45,29 +45,6 @@ class Trainer:
 
 A new model, a latent per image, a fold, a phase or plain SGD without memory needs (or bears) a new one.
 
-```python bad
-net, step = nn.Linear(3, 1), 0
-while step < 1000:
-    optimizer = torch.optim.Adam(net.parameters())  # TL511
-    optimizer.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    optimizer.step()
-    step += 1
-```
-```python bad steps.py
-def update(model, loss):
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)  # TL511
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-```
-```python bad main.py
-from steps import update
-
-model = nn.Linear(4, 1)
-for x, y in loader:
-    update(model, F.mse_loss(model(x), y))
-```
 ```python good
 for seed in range(5):
     model = nn.Linear(4, 1)
@@ -119,29 +96,6 @@ for epoch in range(9):
         optimizer.zero_grad()
         F.mse_loss(model(x), y).backward()
         optimizer.step()
-```
-```python good
-model = nn.Linear(4, 1)
-
-def experiment(lr):
-    net = nn.Linear(4, 1)
-    optimizer = torch.optim.SGD(net.parameters(), lr=lr, momentum=0.9)
-    for x, y in loader:
-        optimizer.zero_grad()
-        F.mse_loss(net(x), y).backward()
-        optimizer.step()
-
-for lr in (0.1, 0.01):
-    experiment(lr)
-```
-
-Schedules are drawn with an optimizer that never trains.
-
-```python good
-dummy = nn.Linear(1, 1)
-for warmup in (100, 200):
-    optimizer = torch.optim.Adam(dummy.parameters(), lr=1)
-    optimizer.step()
 ```
 
 How it is found: `torchlint/source/answers/renewed_optimizers.py`.

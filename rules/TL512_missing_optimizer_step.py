@@ -96,37 +96,6 @@ def apply(model, lr):
             for p in model.parameters():
                 p -= lr * p.grad
 ```
-```python good
-class Engine:
-    def __init__(self, model, hooks):
-        self.model, self.hooks = model, hooks
-        self.optimizer = torch.optim.Adam(model.parameters())
-
-    def run(self, loader):
-        for x in loader:
-            self.optimizer.zero_grad()
-            self.model(x).mean().backward()
-            for hook in self.hooks:
-                hook(self)
-```
-
-Gradients may be collected for a step of one's own.
-
-```python good
-from surgery import Surgeon
-
-class Together(Surgeon):
-    def __init__(self, parameters):
-        self.optimizer = torch.optim.SGD(parameters, lr=0.1)
-
-    def pack(self, losses):
-        found = []
-        for loss in losses:
-            self.optimizer.zero_grad()
-            loss.backward(retain_graph=True)
-            found.append(self.retrieve_grad())
-        return found
-```
 """
 
 import ast

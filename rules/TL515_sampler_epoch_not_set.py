@@ -52,31 +52,6 @@ train_loader = make(dataset)
 for i in range(9):  # TL515
     train(train_loader)
 ```
-```python bad
-from torch.utils.data import BatchSampler, DataLoader, DistributedSampler
-
-loader = DataLoader(dataset, batch_sampler=BatchSampler(DistributedSampler(dataset), 4, True))
-other_sampler = DistributedSampler(other)
-other_loader = DataLoader(other, 4, False, other_sampler)
-for epoch in range(9):  # TL515
-    other_sampler.set_epoch(epoch)
-    for x, z in zip(loader, other_loader):
-        step(x, z)
-```
-```python bad data.py
-from torch.utils.data import DataLoader, DistributedSampler
-
-def build(dataset):
-    return DataLoader(dataset, sampler=DistributedSampler(dataset))
-```
-```python bad main.py
-from data import build
-
-loader = build(dataset)
-for epoch in range(9):  # TL515
-    for x in loader:
-        step(x)
-```
 
 It may be called on the loader's sampler or in a helper; evaluation does not shuffle; other samplers have no epoch; one
 epoch needs none.
@@ -109,13 +84,6 @@ for epoch in range(2):
         step(a, b)
 ```
 ```python good
-import lightning as L
-from torch.utils.data import DataLoader, DistributedSampler
-
-trainer = L.Trainer(max_epochs=9)
-trainer.fit(model, DataLoader(dataset, sampler=DistributedSampler(dataset)))
-```
-```python good
 from torch.utils.data import DataLoader, DistributedSampler
 
 def begin(sampler, epoch):
@@ -128,32 +96,6 @@ for epoch in range(9):
     begin(sampler, epoch)
     for x in loader:
         step(x)
-```
-```python good
-from torch.utils.data import DataLoader, DistributedSampler
-
-def validate(model, valset):
-    with torch.no_grad():
-        sampler = DistributedSampler(valset)
-        loader = DataLoader(valset, sampler=sampler)
-        return sum(model(x).mean() for x in loader)
-
-test_loader = DataLoader(testset, sampler=DistributedSampler(testset))
-for epoch in range(9):
-    print(validate(model, valset))
-    for x in test_loader:
-        show(x)
-```
-
-No sampler needs no epoch.
-
-```python good
-from torch.utils.data import DataLoader, DistributedSampler
-
-loader = DataLoader(dataset, batch_size=4, sampler=None)
-for epoch in range(9):
-    for x, y in loader:
-        step(x, y)
 ```
 
 One that is there only in some runs is told in those.

@@ -48,29 +48,6 @@ def fit(model, loader, optimizer):
             best_state = {k: v for k, v in model.state_dict().items()}  # TL516
     model.load_state_dict(best_state)
 ```
-```python bad
-def snapshot(net):
-    return net.state_dict()
-
-class Keeper:
-    def maybe(self, net, loss):
-        if loss < self.lowest:
-            self.lowest = loss
-            self.best = {"epoch": 1, "model": net.state_dict()}  # TL516
-
-for epoch in range(3):
-    train_epoch(model)
-    best_model_state = snapshot(model)  # TL516
-```
-
-```python bad
-before = model.state_dict()  # TL516
-for x, y in loader:
-    optimizer.zero_grad()
-    F.mse_loss(model(x), y).backward()
-    optimizer.step()
-model.load_state_dict(before)
-```
 
 It is no better in a list, and a second name for the model is no copy at all.
 
@@ -130,40 +107,6 @@ layers = []
 for epoch in range(9):
     print(model.state_dict())
     layers.append(len(model.state_dict()))
-```
-```python good
-best_checkpoint = {"model": model.state_dict()}
-torch.save(best_checkpoint, "best.pt")
-
-class Model(nn.Module):
-    def state_dict(self):
-        return {k: v.clone() for k, v in super().state_dict().items()}
-
-best_state = Model().state_dict()
-```
-To begin again from the first weights, they must have been copied.
-
-```python bad
-net = nn.Linear(4, 2)
-first = net.state_dict()  # TL516
-for lr in (0.1, 0.01):
-    net.load_state_dict(first)
-    optimizer = torch.optim.SGD(net.parameters(), lr=lr)
-    for x in batches:
-        optimizer.zero_grad()
-        net(x).sum().backward()
-        optimizer.step()
-```
-```python good
-first = nn.Linear(4, 2).state_dict()
-for lr in (0.1, 0.01):
-    net = nn.Linear(4, 2)
-    net.load_state_dict(first)
-    optimizer = torch.optim.SGD(net.parameters(), lr=lr)
-    for x in batches:
-        optimizer.zero_grad()
-        net(x).sum().backward()
-        optimizer.step()
 ```
 
 How living weights are found: `torchlint/source/answers/aliased_weights.py`.

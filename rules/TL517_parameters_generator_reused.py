@@ -36,14 +36,6 @@ for p in both:  # TL517
     nn.init.normal_(p)
 ```
 ```python bad
-def clip(params):
-    nn.utils.clip_grad_norm_(params, 1.0)
-
-weights = (p for p in model.parameters() if p.dim() > 1)
-optimizer = torch.optim.SGD(weights, lr=0.1)
-clip(weights)  # TL517
-```
-```python bad
 ps = model.parameters()
 for epoch in range(9):
     nn.utils.clip_grad_norm_(ps, 1.0)  # TL517
@@ -81,21 +73,6 @@ if large:
     optimizer = torch.optim.AdamW(params, lr=0.1)
 else:
     optimizer = torch.optim.SGD(params, lr=0.1)
-```
-```python good
-params = model.parameters()
-params = list(params)
-optimizer = torch.optim.SGD(params, lr=0.1)
-nn.utils.clip_grad_norm_(params, 1.0)
-
-def make(kind, params):
-    if kind == "adam":
-        return torch.optim.Adam(params)
-    return torch.optim.SGD(params, lr=0.1)
-
-for model in models:
-    params = model.parameters()
-    optimizer = make("adam", params)
 ```
 """
 

@@ -26,69 +26,6 @@ loss = nn.MSELoss()(net(x), y.unsqueeze(1))
 loss.backward()
 ```
 
-The other way round, as a function, and in a loop over a loader:
-
-```python bad
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 3), torch.randn(64, 1))
-net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Flatten(0))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for x, y in DataLoader(data, batch_size=16):
-    optimizer.zero_grad()
-    loss = F.smooth_l1_loss(net(x), y)  # TL905
-    loss.backward()
-    optimizer.step()
-```
-```python fixed
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 3), torch.randn(64, 1))
-net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Flatten(0))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-for x, y in DataLoader(data, batch_size=16):
-    optimizer.zero_grad()
-    loss = F.smooth_l1_loss(net(x), y.squeeze(-1))
-    loss.backward()
-    optimizer.step()
-```
-```python bad
-class Critic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
-
-    def forward(self, state):
-        return self.head(state)
-
-
-critic = Critic()
-returns = torch.zeros(64)
-criterion = nn.HuberLoss()
-
-
-def step(state):
-    values = critic(state)
-    return criterion(values, returns)  # TL905
-
-
-step(torch.randn(64, 8)).backward()
-```
-```python good
-class Critic(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
-
-    def forward(self, state):
-        return self.head(state).flatten()
-
-
-critic = Critic()
-returns = torch.zeros(64)
-nn.HuberLoss()(critic(torch.randn(64, 8)), returns).backward()
-```
-
 A difference that is squared, or made positive, and averaged is a loss too.
 
 ```python bad
@@ -103,13 +40,6 @@ net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
 x = torch.randn(16, 4)
 y = x.sum(dim=1)
 loss = ((net(x).squeeze(-1) - y) ** 2).mean()
-loss.backward()
-```
-```python bad
-net = nn.Linear(4, 1)
-x, y = torch.randn(16, 4), torch.randn(16, 1)
-error = y - net(x).squeeze()  # TL905
-loss = torch.mean(torch.abs(error))
 loss.backward()
 ```
 
@@ -137,34 +67,6 @@ centred = ((predicted - predicted.mean(dim=0)) ** 2).mean()
 mask = torch.ones(16, 1)
 weighted = (mask * (predicted - torch.randn(16, 1)) ** 2).mean()
 least_squares_gan = F.mse_loss(predicted, torch.ones_like(predicted))
-```
-```python good
-net = nn.Linear(5, 4)
-loss = nn.CrossEntropyLoss()(net(torch.randn(6, 5)), torch.randint(0, 4, (6,)))
-segments = nn.CrossEntropyLoss()(torch.randn(2, 4, 3, 3), torch.randint(0, 4, (2, 3, 3)))
-```
-```python good
-net = nn.Linear(4, 1)
-one = F.mse_loss(net(torch.randn(1, 4)), torch.randn(1))
-```
-
-```python good
-def train(batches, w):
-    for x, y in batches:
-        loss = ((nn.Linear(4, 1)(x) - y) ** 2).mean() + (w * w).sum() + F.mse_loss(x, y)
-        loss.backward()
-```
-
-A module that is given what nobody knows is not blamed for a guess.
-
-```python good
-class Regression(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 1)
-
-    def forward(self, x, y):
-        return F.mse_loss(self.fc(x), y)
 ```
 """
 

@@ -97,7 +97,7 @@ def test_a_rule_is_a_page(run):
     assert page.index("Clear the gradients") < page.index("Found") < page.index("Better") < page.index("Looks the same")
     assert "training loop · on by default · fix: " in page and "```" not in page
     _, whole, _ = run("rule", "TL501", "--examples")
-    assert whole.count("```python bad") > 3
+    assert whole.count("```python bad") > 3 and ": further examples\n" in whole
     assert "docs.pytorch.org" in run("rule", "TL105")[1]
 
 

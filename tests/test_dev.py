@@ -136,6 +136,14 @@ def test_what_differs_is_said_with_its_line(old, new, said, tree, run):
     assert said in out
 
 
+def test_what_differs_in_further_examples_is_said_with_their_page(tree, run):
+    page = "# More\n\n```python bad\ny = torch.zeros(3)\n```\n"
+    tree({"r/TL999_no_zeros.py": RULE, "r/edges/TL999.md": page})
+    code, out, _ = run("dev", "test", "r")
+    assert code == 1 and out.startswith("TL999 no_zeros: 4 examples, not as they say\n")
+    assert "  TL999.md line 4: TL999 is found here: no zeros\n" in out
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [

@@ -51,6 +51,7 @@ CIRCLES = [
     },
     {f"shapes.language.{file}" for file in ("expressions", "functions", "patterns", "statements", "targets")},
 ]
+MOST_EXAMPLES = 8  # in a manual
 LONGEST = 600  # lines: a call whose arguments do not fit has one for each
 
 
@@ -204,6 +205,18 @@ def test_rules_import_only_torchlint_itself(path: Path) -> None:
     allowed = {"torchlint", "libcst"}
     assert {module for module in outside if module.split(".")[0] != "torchlint"} <= allowed
     assert {module for module in outside if module.startswith("torchlint.") and module.split(".")[1] in LOWER} == set()
+
+
+@pytest.mark.parametrize("path", RULES, ids=name)
+def test_a_manual_teaches(path: Path) -> None:
+    """Its examples are few and plain."""
+    manual = ast.get_docstring(ast.parse(path.read_text())) or ""
+    assert manual.count("\n```python ") <= MOST_EXAMPLES, f"further ones go to fixtures/edges/{path.name[:5]}.md"
+
+
+def test_every_page_of_further_examples_belongs_to_a_rule() -> None:
+    pages = {page.stem for page in (ROOT / "fixtures" / "edges").iterdir()}
+    assert pages and pages <= {path.name[:5] for path in RULES}
 
 
 @pytest.mark.parametrize("path", CODE, ids=name)

@@ -22,7 +22,7 @@ def table() -> str:
     """One row for each rule file, in the order of codes."""
     rows = ["| code | name | what to do | on | fix |", "|--|--|--|--|--|"]
     for rule in load_rules().values():
-        fix = "yes" if any(example.kind == "fixed" for example in rule.examples) else ""
+        fix = "yes" if any(example.kind == "fixed" for example in (*rule.examples, *rule.edges)) else ""
         summary = rule.summary.rstrip(".").replace("|", "\\|")
         link = f"[{rule.code}](rules/{Path(rule.path).name})"
         rows.append(f"| {link} | {rule.name} | {summary} | {'on' if rule.default else 'off'} | {fix} |")

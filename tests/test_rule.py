@@ -33,6 +33,14 @@ def test_name_manual_and_examples(rule):
     ]
 
 
+def test_further_examples_stand_beside_the_rules(rule, tmp_path):
+    assert rule().edges == []
+    (tmp_path / "edges").mkdir()
+    (tmp_path / "edges" / "TL999.md").write_text("# More\n\nWhy.\n\n```python bad\nz  # TL999\n```\n")
+    assert [(e.kind, e.text, e.line, e.page) for e in rule().edges] == [("bad", "z  # TL999\n", 5, "TL999.md")]
+    assert all(load_rules()[code].edges for code in ("TL501", "TL905"))
+
+
 def test_facts(rule):
     made = rule(
         'default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nalso_said_by ='

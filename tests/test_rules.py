@@ -1,5 +1,5 @@
-"""Every example of every rule: `bad` reports exactly its marks, `fixed` is what the fixes make of it, `good` is
-silent.
+"""Every example of every rule, in its manual and its page of further ones: `bad` reports exactly its marks, `fixed` is
+what the fixes make of it, `good` is silent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Runs the examples of a rule's manual, which are its tests, and says what differs."""
+"""Runs the examples of a rule, in its manual and in its page of further ones, which are its tests, and says what
+differs.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,19 @@ class Case(Struct, frozen=True):
     blocks: tuple[Example, ...]
     before: tuple[Example, ...] = ()
 
+    def line(self, number: int) -> str:
+        return f"{self.blocks[0].page} line {number}".lstrip()
+
 
 def cases(rule: Rule) -> list[Case]:
-    """Blocks in order; named blocks that follow each other directly make one small project."""
+    """The examples of the manual in order, then the further ones."""
+    return [*_programs(rule, rule.examples), *_programs(rule, rule.edges)]
+
+
+def _programs(rule: Rule, examples: list[Example]) -> Iterator[Case]:
+    """Named blocks that follow each other directly make one small project."""
     programs: list[list[Example]] = []
-    for example in rule.examples:
+    for example in examples:
         last = programs[-1] if programs else []
         follows = bool(example.file and last and last[0].file and last[0].kind == example.kind)
         if follows and example.file not in [e.file for e in last]:
@@ -40,7 +50,8 @@ def cases(rule: Rule) -> list[Case]:
         else:
             programs.append([example])
     before = [(), *map(tuple, programs)]
-    return [Case(rule, blocks[0].kind, tuple(blocks), earlier) for blocks, earlier in zip(programs, before)]
+    for blocks, earlier in zip(programs, before):
+        yield Case(rule, blocks[0].kind, tuple(blocks), earlier)
 
 
 def missing(rule: Rule) -> Iterator[str]:
@@ -68,14 +79,14 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
         said |= {(begins[f.path] + f.span.line - 1, f.code): f.message for f in outcome.findings}
         yield from outcome.notices
     for line, code in sorted(marks - set(said)):
-        yield f"line {line}: {code} is not found here"
+        yield f"{case.line(line)}: {code} is not found here"
     for (line, code), message in sorted(said.items()):
         if (line, code) not in marks:
-            yield f"line {line}: {code} is found here: {message}"
+            yield f"{case.line(line)}: {code} is found here: {message}"
     if case.kind == "bad" and not any(code == case.rule.code for _, code in marks):
-        yield f"line {case.blocks[0].line}: a bad example marks its lines with  # {case.rule.code}"
+        yield f"{case.line(case.blocks[0].line)}: a bad example marks its lines with  # {case.rule.code}"
     if case.kind != "bad" and marks:
-        yield f"line {min(marks)[0]}: only bad examples have marks"
+        yield f"{case.line(min(marks)[0])}: only bad examples have marks"
     if case.kind == "fixed":
         yield from _other_fixes(case, texts, settings, rules, folder / "before")
 
@@ -83,17 +94,17 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
 def _other_fixes(case: Case, wanted: dict[Path, str], settings: Settings, rules, folder: Path) -> Iterator[str]:
     texts, _ = _written(case.before, folder)
     if len(texts) != len(wanted):
-        yield f"line {case.blocks[0].line}: this is not the same number of files as before"
+        yield f"{case.line(case.blocks[0].line)}: this is not the same number of files as before"
     for (path, text), (_, right), block in zip(texts.items(), wanted.items(), case.blocks):
         fixed, applied, left = fix_until_stable(text, str(path), settings, Project(folder), rules, unsafe=True)
         if fixed != right:
             written, made = (t.removeprefix(PRELUDE).splitlines() for t in (right, fixed))
             diff = list(difflib.unified_diff(written, made, "as written", "as fixed", lineterm="", n=1))
-            yield "\n".join([f"line {block.line}: the fixes make something else:", *(f"    {d}" for d in diff)])
+            yield "\n".join([f"{case.line(block.line)}: the fixes make something else:", *(f"    {d}" for d in diff)])
         elif not applied:
-            yield f"line {block.line}: nothing was fixed"
+            yield f"{case.line(block.line)}: nothing was fixed"
         for finding in left.findings:
-            yield f"line {block.line}: {finding.code} is still found after all fixes: {finding.message}"
+            yield f"{case.line(block.line)}: {finding.code} is still found after all fixes: {finding.message}"
 
 
 def _written(blocks: tuple[Example, ...], folder: Path) -> tuple[dict[Path, str], set[tuple[int, str]]]:

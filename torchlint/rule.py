@@ -6,7 +6,7 @@ import ast
 import importlib.util
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -58,12 +58,15 @@ class Trigger(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True):
-    """One block of a manual, which begins at a line of the rule's file. `file` is empty unless the block names one."""
+    """One block of a manual or of the page of further ones, and the line it begins at. `file` is empty unless the block
+    names one, `page` unless it stands in that page.
+    """
 
     kind: str
     file: str
     text: str
     line: int
+    page: str = ""
 
 
 class Rule:
@@ -108,10 +111,25 @@ class Rule:
 
     @cached_property
     def examples(self) -> list[Example]:
-        return [
-            Example(m[1], m[2] or "", m[3], self._first_line + self.manual.count("\n", 0, m.start()))
-            for m in _EXAMPLE.finditer(self.manual)
-        ]
+        """Those of the manual, which teach."""
+        return list(_examples(self.manual, self._first_line))
+
+    @cached_property
+    def further(self) -> str:
+        """The page of further examples, which has the same format, or nothing."""
+        return read(str(self._page)).decode() if self._page.is_file() else ""
+
+    @cached_property
+    def edges(self) -> list[Example]:
+        """Those of the page of further examples, which are tests like the others."""
+        return list(_examples(self.further, 1, self._page.name))
+
+    @property
+    def _page(self) -> Path:
+        folder = Path(self.path).parent
+        checkout = _checkout()
+        edges = checkout / "fixtures" / "edges" if checkout and folder == checkout / "rules" else folder / "edges"
+        return edges / f"{self.code}.md"
 
     @property
     def dry(self) -> bool:
@@ -132,6 +150,11 @@ class Rule:
     def function(self, trigger: Trigger) -> Callable:
         """The check of a trigger. The rule file runs now if it has not before."""
         return self._namespace[trigger.function]
+
+
+def _examples(text: str, first_line: int, page: str = "") -> Iterator[Example]:
+    for m in _EXAMPLE.finditer(text):
+        yield Example(m[1], m[2] or "", m[3], first_line + text.count("\n", 0, m.start()), page)
 
 
 def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
@@ -161,15 +184,15 @@ def _literal(node: ast.expr, path: Path) -> Any:
         raise RuleError(f"{path}:{node.lineno}: triggers and facts of a rule are literals") from None
 
 
+def _checkout() -> Path | None:
+    """Where we are developed, unless this is an installed copy."""
+    folder = Path(__file__).parent.parent
+    return folder if (folder / "pyproject.toml").exists() and (folder / "rules").is_dir() else None
+
+
 def builtin_folder() -> Path:
     """The sibling `rules/` of a checkout (an editable install leaves a stale copy in the package), else the wheel's."""
-    package = Path(__file__).parent
-    checkout = package.parent
-    return (
-        checkout / "rules"
-        if (checkout / "pyproject.toml").exists() and (checkout / "rules").is_dir()
-        else package / "rules"
-    )
+    return (_checkout() or Path(__file__).parent) / "rules"
 
 
 def rule_names(extra: Iterable[Path | str] = ()) -> dict[str, str]:

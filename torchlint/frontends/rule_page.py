@@ -32,7 +32,9 @@ _UNSAFE_WORDS = re.compile(r"\.replace_by_argument\(|\bop\.with_suffix\(")
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("which", required=False)
 @click.option("--all", "everything", is_flag=True, help="Explain all rules.")
-@click.option("--examples", is_flag=True, help="Show the whole manual, with every example: they are the rule's tests.")
+@click.option(
+    "--examples", is_flag=True, help="Show the whole manual and all further examples: they are the rule's tests."
+)
 @click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
 @click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="How to print.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
@@ -112,17 +114,18 @@ def _page(r: Rule, rules: dict[str, Rule]) -> Iterator[str]:
         yield ""
         yield _heading("Read on")
         yield from (f"  {address}" for address in links)
-    more = len(blocks) - 3
-    if more > 0:
+    examples = len(blocks) + len(r.edges)
+    if examples > 3:
         yield ""
         yield click.style(
-            f"`torchlint rule {r.code} --examples` shows all {len(blocks)} examples; they are the rule's tests.",
-            dim=True,
+            f"`torchlint rule {r.code} --examples` shows all {examples} examples; they are the rule's tests.", dim=True
         )
 
 
 def _whole(r: Rule) -> Iterator[str]:
     yield f"# {r.code} {r.name}\n\n{r.group}, {_state(r)}, fix: {_fix(r)}\n\n{r.manual.strip()}"
+    if r.further:
+        yield f"\n{r.further.strip()}"
 
 
 def _example(title: str, text: str, code: str) -> Iterator[str]:
