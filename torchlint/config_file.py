@@ -41,8 +41,8 @@ class Layer(Struct):
 class Configurations:
     """The settings of every folder. `overrides` (the command line) are applied on top of whatever file is found.
 
-    `explicit` is a configuration file for everything, `settings` stand for all configuration, `isolated` reads none.
-    `warnings` are lines for the user.
+    `explicit` is a configuration file for everything, `settings` stand for all configuration, `isolated` reads none,
+    and the user's own is only read where it is `personal`. `warnings` are lines for the user.
     """
 
     def __init__(
@@ -52,12 +52,14 @@ class Configurations:
         isolated: bool = False,
         settings: Settings | None = None,
         noqa: bool = True,
+        personal: bool = True,
     ):
         self.overrides = list(overrides)
         self.explicit = explicit
         self.isolated = isolated
         self.settings = settings
         self.noqa = noqa
+        self.personal = personal and not isolated
         self.warnings: list[str] = []
         self._folders: dict[str, Settings] = {}
         self._files: dict[str, Settings] = {}
@@ -116,7 +118,7 @@ class Configurations:
         """The settings of one file. With a root the user has named it, and paths in it are relative to that."""
         if path not in self._files:
             layers = self._read(path, root or os.path.dirname(path), "" if root else _bound(path)) if path else []
-            user = "" if self.isolated else user_file()
+            user = user_file() if self.personal else ""
             if user:
                 theirs = self._read(user, os.getcwd(), "", trusted=True)
                 # Without a project's configuration the user's own counts; with one only what no project may say does.

@@ -40,10 +40,13 @@ class Pool(Executor):
 
     def submit(self, function: Callable[[Task], bytes], task: Task, /) -> Future:  # type: ignore[override]
         future: Future = Future()
-        self._tasks.put((future, msgspec.msgpack.encode([function.__name__, task])))
-        if len(self._threads) < self.size:
-            self._threads.append(threading.Thread(target=self._serve, daemon=True))
-            self._threads[-1].start()
+        with self._lock:
+            if self._is_over:
+                raise RuntimeError("the pool has ended")
+            self._tasks.put((future, msgspec.msgpack.encode([function.__name__, task])))
+            if len(self._threads) < self.size:
+                self._threads.append(threading.Thread(target=self._serve, daemon=True))
+                self._threads[-1].start()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -130,7 +133,8 @@ def spread(function: Callable, tasks: Sequence[Task], jobs: int, executor: Execu
                         raise
                     yield task, result
             except BrokenExecutor:
-                pool = Pool(jobs, roots) if pool is executor else pool  # somebody else's is of no use any more
+                if pool is executor and not isinstance(pool, Pool):  # somebody else's is of no use any more
+                    pool = Pool(jobs, roots)
         for task in suspects:
             for path in task.paths:
                 alone = msgspec.structs.replace(task, paths=(path,))

@@ -38,38 +38,38 @@ class Codes(click.ParamType):
         return value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
 
 
-def _switch(name: str, text: str, **more: Any):
+def switch(name: str, text: str, **more: Any):
     return click.option(f"--{name}/--no-{name}", default=None, help=text, **more)
 
 
-def _codes(name: str, text: str):
+def codes(name: str, text: str):
     return click.option(f"--{name}", type=Codes(), metavar="RULES", multiple=True, help=text)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1)
-@_switch("fix", "Apply safe fixes.")
-@_switch("unsafe-fixes", "Apply fixes that may change the meaning, too.")
-@_switch("diff", "Print what --fix would change as a patch, and change nothing.")
-@_switch("fix-only", "Apply fixes and do not report what remains.")
-@_switch("show-fixes", "List what was fixed.")
+@switch("fix", "Apply safe fixes.")
+@switch("unsafe-fixes", "Apply fixes that may change the meaning, too.")
+@switch("diff", "Print what --fix would change as a patch, and change nothing.")
+@switch("fix-only", "Apply fixes and do not report what remains.")
+@switch("show-fixes", "List what was fixed.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was fixed.")
-@_codes("select", "Rules to turn on: codes, their beginnings, names, or ALL.")
-@_codes("ignore", "Rules to turn off.")
-@_codes("extend-select", "Rules to turn on besides the others.")
-@_codes("extend-ignore", "Rules to turn off besides the others.")
+@codes("select", "Rules to turn on: codes, their beginnings, names, or ALL.")
+@codes("ignore", "Rules to turn off.")
+@codes("extend-select", "Rules to turn on besides the others.")
+@codes("extend-ignore", "Rules to turn off besides the others.")
 @click.option("--per-file-ignores", metavar="PATTERN:RULE,...", multiple=True, help="Rules to turn off in some files.")
-@_codes("fixable", "Rules whose fixes may be applied.")
-@_codes("unfixable", "Rules whose fixes may not be applied.")
-@_switch("preview", "Turn on rules that are being tried out.")
-@_switch("dry-run", "Run modules and scripts on tensors without data (needs torch; on by default).")
+@codes("fixable", "Rules whose fixes may be applied.")
+@codes("unfixable", "Rules whose fixes may not be applied.")
+@switch("preview", "Turn on rules that are being tried out.")
+@switch("dry-run", "Run modules and scripts on tensors without data (needs torch; on by default).")
 @click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
 @click.option("--config", metavar="FILE|KEY=VALUE", multiple=True, help="A configuration file, or one option as TOML.")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
 @click.option("--exclude", metavar="PATTERN,...", multiple=True, help="Files and folders to leave out.")
 @click.option("--extend-exclude", metavar="PATTERN,...", multiple=True, help="Files and folders to leave out, too.")
-@_switch("force-exclude", "Leave excluded files out even if they are named here.")
-@_switch("respect-gitignore", "Leave out what .gitignore names (on by default).")
+@switch("force-exclude", "Leave excluded files out even if they are named here.")
+@switch("respect-gitignore", "Leave out what .gitignore names (on by default).")
 @click.option("--stdin-filename", metavar="FILE", help="The name of what comes through the standard input.")
 @click.option("-n", "--no-cache", is_flag=True, envvar="TORCHLINT_NO_CACHE", help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="FOLDER", envvar="TORCHLINT_CACHE_DIR", help="Where results are remembered.")

@@ -13,6 +13,7 @@ COMMANDS = {
     "rule": ("torchlint.frontends.rule_page", "Explain a rule, or list them all.", ""),
     "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
     "clean": ("torchlint.frontends.about", "Remove what is remembered of earlier runs.", ""),
+    "fleet": ("torchlint.frontends.fleet", "Lint many repositories, here or on other machines.", ""),
     "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
     "dev": ("torchlint.frontends.dev", "Help to write rules: `why`, `facts`, `test`.", ""),
     "shapes": ("torchlint.frontends.shapes", "Show the shapes that the dry run sees.", "torchlint[torch]"),

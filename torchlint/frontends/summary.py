@@ -24,8 +24,8 @@ _UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a com
 _REASONS = 10
 
 
-def count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def count(number: int, word: str, plural: str = "") -> str:
+    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
 
 
 class Progress:
@@ -35,9 +35,10 @@ class Progress:
 
     LINES = 30.0  # seconds from one line to the next
 
-    def __init__(self, quiet: bool = False):
+    def __init__(self, quiet: bool = False, what: str = "file", plural: str = ""):
         self.began = self.said = time.monotonic()
         self.quiet = quiet
+        self.what, self.plural = what, plural
         self.bar: Any = None  # of rich, which is imported when it is shown
 
     def __enter__(self) -> Progress:
@@ -53,7 +54,7 @@ class Progress:
             if not sys.stderr.isatty():
                 if not self.quiet and now - self.said >= self.LINES and done < total:
                     self.said = now
-                    say(f"{done:,} of {count(total, 'file')} done after {now - self.began:.0f} seconds")
+                    say(f"{done:,} of {count(total, self.what, self.plural)} done after {now - self.began:.0f} seconds")
                 return
             if now - self.began < 1:
                 return

@@ -1,0 +1,239 @@
+"""Many repositories in one go: what a list may name, what is written, going on after a stop, and dask's workers."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+BAD = "import torch\n\n\ndef loss(x):\n    return torch.log(torch.softmax(x, dim=1)).mean()\n"
+GOOD = "import torch\n\n\ndef loss(x):\n    return torch.log_softmax(x, dim=1).mean()\n"
+OPTIONS = ("--no-dry-run", "--select", "TL105")
+
+
+def repository(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        path = folder / name.replace("__", "/").replace("_toml", ".toml")
+        path = path if path.suffix else path.with_suffix(".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def fleet(folder: Path, *lines: object, options: tuple[str, ...] = OPTIONS) -> subprocess.CompletedProcess:
+    (folder / "list.txt").write_text("".join(f"{line}\n" for line in lines))
+    command = [sys.executable, "-m", "torchlint", "fleet", "list.txt", "-o", "out", "--jobs", "1", *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+def journal(folder: Path) -> dict[str, dict]:
+    lines = (folder / "out" / "fleet.jsonl").read_text().splitlines()
+    return {entry["name"]: entry for entry in map(json.loads, lines)}
+
+
+def found(folder: Path, name: str) -> list[tuple[str, int, str]]:
+    lines = (folder / "out" / "findings" / f"{name}.jsonl").read_text().splitlines()
+    return [(f["filename"], f["location"]["row"], f["code"]) for f in map(json.loads, lines)]
+
+
+def git(folder: Path, *arguments: str) -> None:
+    own = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, env={**os.environ, **own})
+
+
+def test_folders_archives_and_git_directories_are_linted_each_as_itself(tmp_path: Path) -> None:
+    repository(tmp_path / "one", pkg__a=BAD, pkg__b=GOOD)
+    repository(tmp_path / "quiet", a=BAD, torchlint_toml='exclude = ["a.py"]\n')
+    with zipfile.ZipFile(tmp_path / "wheel-1.0.whl", "w") as wheel:
+        wheel.writestr("wheel/a.py", "\n" + BAD)
+    with tarfile.open(tmp_path / "old.tar.gz", "w:gz") as archive:
+        info = tarfile.TarInfo("./old/a.py")
+        info.size = len(BAD)
+        archive.addfile(info, io.BytesIO(BAD.encode()))
+    work = repository(tmp_path / "work", a=BAD)
+    git(work, "init", "--quiet")
+    git(work, "add", ".")
+    git(work, "commit", "--quiet", "-m", "first")
+    git(tmp_path, "clone", "--quiet", "--bare", "work", "bare.git")
+    done = fleet(tmp_path, "# what we have", "one", "quiet", "wheel-1.0.whl", tmp_path / "old.tar.gz", "bare.git")
+    assert done.returncode == 1, done.stderr
+    assert found(tmp_path, "one") == [("pkg/a.py", 5, "TL105")]
+    assert found(tmp_path, "quiet") == []
+    assert found(tmp_path, "wheel-1.0") == [("wheel/a.py", 6, "TL105")]
+    assert found(tmp_path, "old") == [("old/a.py", 5, "TL105")]
+    assert found(tmp_path, "bare") == [("a.py", 5, "TL105")]
+    assert journal(tmp_path)["one"]["counts"] == {"TL105": 1} and journal(tmp_path)["one"]["files"] == 2
+    assert "| one | 2 | 10 | 1 | TL105 |" in done.stdout and "| TL105 | 4 | 4 |" in done.stdout
+    assert (tmp_path / "out" / "summary.md").read_text() == done.stdout
+
+
+def test_a_second_run_does_nothing_twice_and_sees_what_changed(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        repository(tmp_path / name, a=BAD)
+    assert fleet(tmp_path, "one", "two").returncode == 1
+    before = (tmp_path / "out" / "fleet.jsonl").read_text()
+    again = fleet(tmp_path, "one", "two")
+    assert again.returncode == 1 and "2 repositories had been done before" in again.stderr
+    assert (tmp_path / "out" / "fleet.jsonl").read_text() == before
+    repository(tmp_path / "two", a=GOOD)
+    with open(tmp_path / "out" / "fleet.jsonl", "a") as file:
+        file.write('{"name": "one", "sou')  # a run that was stopped while it wrote
+    third = fleet(tmp_path, "one", "two")
+    assert "1 repository had been done before" in third.stderr
+    assert found(tmp_path, "two") == [] and found(tmp_path, "one") == [("a.py", 5, "TL105")]
+
+
+def test_sarif_has_addresses_below_the_repository(tmp_path: Path) -> None:
+    repository(tmp_path / "one", a=BAD)
+    assert fleet(tmp_path, "one", options=(*OPTIONS, "--output-format", "sarif")).returncode == 1
+    log = json.loads((tmp_path / "out" / "findings" / "one.sarif").read_text())
+    (result,) = log["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a.py"
+    assert str(tmp_path) not in json.dumps(result) and "torchlint-fleet" not in json.dumps(result)
+
+
+def test_what_cannot_be_brought_is_said_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "broken.zip").write_bytes(b"not a zip")
+    repository(tmp_path / "one", a=GOOD)
+    repository(tmp_path / "wrong", a=GOOD, torchlint_toml="select = 3\n")
+    done = fleet(tmp_path, "broken.zip", "wrong", "one")
+    assert done.returncode == 2
+    assert "error: broken: " in done.stderr and "error: wrong: torchlint.toml: " in done.stderr
+    assert "| one | 1 |" in done.stdout
+    assert not journal(tmp_path)["broken"]["key"]  # it will be tried again
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("no/such/folder", "no/such/folder"),
+        ("--index-url=http://x", "--index-url"),
+        ("ext::sh -c touch% ran", "ext::sh"),
+        ("https://host/a@-b", "https://host/a@-b"),
+    ],
+)
+def test_a_line_that_names_nothing_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    done = fleet(tmp_path, "# first", line)
+    assert done.returncode == 2 and done.stderr.startswith("error: list.txt, line 2: ") and said in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--executor", "ray://x"), "neither `local` nor `dask://HOST:PORT`"),
+        (("--select", "TL99X"), "no rule is called `TL99X`"),
+    ],
+)
+def test_a_wrong_option_is_one_line(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    done = fleet(tmp_path, options=options)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_names_from_archives_stay_in_their_place(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+        for name in ("../out.py", "/tmp/out.py", "a/../../out.py", ".git/hooks.py", "a/b.py"):
+            archive.writestr(name, BAD)
+    assert fleet(tmp_path, "evil.zip").returncode == 1
+    assert found(tmp_path, "evil") == [("a/b.py", 5, "TL105")]
+    assert not list(tmp_path.rglob("out.py"))
+
+
+def test_no_setting_of_a_git_directory_runs(tmp_path: Path) -> None:
+    work, ran = repository(tmp_path / "work", a=BAD), tmp_path / "ran"
+    (work / ".gitattributes").write_text("*.py filter=evil\n")
+    git(work, "init", "--quiet")
+    git(work, "add", ".")
+    git(work, "commit", "--quiet", "-m", "first")
+    git(tmp_path, "clone", "--quiet", "--bare", "work", "bare.git")
+    for key in ("filter.evil.smudge", "core.fsmonitor", "core.pager", "core.sshCommand", "uploadpack.packObjectsHook"):
+        git(tmp_path / "bare.git", "config", key, f"touch {ran}; cat")
+    assert fleet(tmp_path, "bare.git").returncode == 1
+    assert found(tmp_path, "bare") == [("a.py", 5, "TL105")]
+    assert not ran.exists()
+
+
+class Cluster:
+    """A scheduler of dask and its workers, each a process of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.processes: list[subprocess.Popen] = []
+        self.scheduler = folder / "scheduler.json"
+        self.start("scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", self.scheduler)
+        self.until(lambda: self.scheduler.exists() and self.scheduler.stat().st_size > 0)
+        self.address = json.loads(self.scheduler.read_text())["address"].removeprefix("tcp://")
+
+    def start(self, what: str, *arguments: object) -> subprocess.Popen:
+        command = [sys.executable, "-m", "distributed.cli.dask_" + what, *map(str, arguments)]
+        log = open(self.folder / f"{what}-{len(self.processes)}.log", "wb")
+        self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder))
+        return self.processes[-1]
+
+    def worker(self) -> subprocess.Popen:
+        """Without a nanny: what is killed stays dead."""
+        own = self.folder / f"worker-{len(self.processes)}"
+        return self.start(
+            "worker", f"tcp://{self.address}", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", own
+        )
+
+    def until(self, is_so, seconds: float = 120) -> None:
+        end = time.monotonic() + seconds
+        while not is_so():
+            assert time.monotonic() < end, "the cluster does not do what it should"
+            time.sleep(0.05)
+
+    def stop(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    pytest.importorskip("distributed")
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = Cluster(folder)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_workers_that_die_and_join_change_nothing(tmp_path: Path, cluster: Cluster) -> None:
+    names = [f"r{number:02}" for number in range(24)]
+    for number, name in enumerate(names):
+        repository(tmp_path / name, a="\n" * number + BAD, b=GOOD)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    assert fleet(alone, *(tmp_path / name for name in names)).returncode == 1
+    workers = [cluster.worker() for _ in range(3)]
+    (tmp_path / "list.txt").write_text("".join(f"{name}\n" for name in names))
+    command = [sys.executable, "-m", "torchlint", "fleet", "list.txt", "-o", "out", *OPTIONS]
+    run = subprocess.Popen([*command, "--executor", f"dask://{cluster.address}"], cwd=tmp_path, stderr=subprocess.PIPE)
+    out = tmp_path / "out" / "fleet.jsonl"
+    cluster.until(lambda: run.poll() is not None or out.exists() and out.read_text().count("\n") >= 3)
+    workers[0].send_signal(signal.SIGKILL)
+    cluster.worker()
+    _, errors = run.communicate(timeout=180)
+    assert run.returncode == 1, errors.decode()
+    assert out.read_text().count("\n") == len(names)  # nothing lost, nothing twice
+    assert {name: found(tmp_path, name) for name in names} == {name: found(alone, name) for name in names}
+
+
+def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    done = fleet(tmp_path, options=("--executor", "dask://127.0.0.1:1"))
+    assert done.returncode == 2 and done.stderr == "error: --executor no scheduler answers at 127.0.0.1:1 (OSError)\n"

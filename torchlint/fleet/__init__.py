@@ -1,0 +1,1 @@
+"""Many repositories in one go, each linted as itself, on this machine or on others."""

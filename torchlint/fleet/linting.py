@@ -1,0 +1,118 @@
+"""Lints one repository that came as a bundle of texts, wherever that is: nothing is asked of the disk it comes from."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+import torchlint
+from torchlint.config import ConfigError
+from torchlint.config_file import Configurations, Layer
+from torchlint.finding import Finding
+from torchlint.fleet.unpacking import unpack
+from torchlint.options import options
+from torchlint.pool import Pool
+from torchlint.reports import load
+from torchlint.result import Result
+from torchlint.rule import RuleError
+from torchlint.run import Run
+
+
+class Wishes(Struct, frozen=True):
+    """How a fleet is linted. `options` are configuration that goes before what the repositories say themselves."""
+
+    options: dict[str, Any] = {}
+    isolated: bool = False
+    style: str = "json-lines"
+
+
+class Report(Struct, frozen=True):
+    """What linting one repository said. `text` are its findings in the wanted format, with paths from its own root."""
+
+    text: str
+    counts: dict[str, int] = {}
+    files: int = 0
+    lines: int = 0
+    seconds: float = 0.0
+    failures: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    version: str = torchlint.__version__
+
+
+def bundle(files: list[tuple[str, bytes]]) -> bytes:
+    """The texts of a repository as one parcel."""
+    return zlib.compress(msgspec.msgpack.encode(sorted(files)), 1)
+
+
+def lint_bundle(parcel: bytes, wishes: bytes, jobs: int) -> bytes:
+    """The report on a parcel, encoded. It goes by plain data, so that any engine can carry it."""
+    began = time.monotonic()
+    files = msgspec.msgpack.decode(zlib.decompress(parcel), type=list[tuple[str, bytes]])
+    with tempfile.TemporaryDirectory(prefix="torchlint-fleet-") as scratch:
+        folder = os.path.join(os.path.realpath(scratch), "repository")
+        unpack(files, Path(folder))
+        report = _report(folder, msgspec.msgpack.decode(wishes, type=Wishes), jobs)
+    return msgspec.msgpack.encode(replace(report, seconds=time.monotonic() - began))
+
+
+def _report(folder: str, wishes: Wishes, jobs: int) -> Report:
+    try:
+        layer = Layer(options(wishes.options, "command line"), folder, "", trusted=True)
+        configurations = Configurations([layer], isolated=wishes.isolated, personal=False)
+        result = Run([folder], configurations, _children(jobs), jobs=jobs, cache=False).check()
+        settings = configurations.of_folder(folder)
+    except (ConfigError, RuleError) as error:
+        return Report("", failures=(_from_root(str(error), folder),))
+    moved = Result([_moved(finding, folder) for finding in result.findings], rule_paths=result.rule_paths)
+    moved.texts.update({_from_root(f.path, folder): result.text(f.path) for f in result.findings})
+    moved.failures = [_from_root(line, folder) for line in result.failures]
+    moved.notices = [_from_root(line, folder) for line in (*configurations.warnings, *result.notices)]
+    parts: list[str] = []
+    load(wishes.style)(moved, settings, parts.append)
+    counts = dict(sorted(Counter(finding.code for finding in moved.findings).items()))
+    s = result.statistics
+    return Report("".join(parts), counts, s.files, s.lines, 0.0, tuple(moved.failures), tuple(moved.notices))
+
+
+def _moved(finding: Finding, folder: str) -> Finding:
+    """A finding as it would stand in the repository itself: where it was unpacked is nobody's business."""
+    notes = tuple(
+        replace(n, message=_from_root(n.message, folder), path=_from_root(n.path, folder)) for n in finding.notes
+    )
+    said = {name: _from_root(getattr(finding, name), folder) for name in ("path", "message", "help")}
+    return replace(finding, notes=notes, **said)
+
+
+def _from_root(text: str, folder: str) -> str:
+    return text.replace(folder + os.sep, "").replace(folder, ".")
+
+
+_pool: Pool | None = None
+_lock = threading.Lock()
+
+
+def _children(jobs: int) -> Pool:
+    """The processes of this one in which linting happens: torch can crash, and takes a second to come up."""
+    global _pool
+    with _lock:
+        _pool = _pool or Pool(jobs)
+        return _pool
+
+
+def stop() -> None:
+    """Ends them now."""
+    global _pool
+    with _lock:
+        if _pool is not None:
+            _pool.shutdown(wait=False)
+        _pool = None

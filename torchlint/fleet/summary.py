@@ -1,0 +1,48 @@
+"""What a fleet's run says as a whole, in Markdown."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from torchlint.fleet.running import Done
+from torchlint.printable import printable
+
+
+def summary(done: Iterable[Done]) -> str:
+    """Two tables: by repository and by rule."""
+    done = list(done)
+    rows = [
+        (
+            printable(one.name),
+            f"{one.files:,}",
+            f"{one.lines:,}",
+            f"{sum(one.counts.values()):,}",
+            ", ".join(f"{code} ×{number}" if number > 1 else code for code, number in one.counts.items()),
+            f"{one.seconds:.1f}",
+            _cell("; ".join(one.failures)),
+        )
+        for one in done
+    ]
+    found: Counter[str] = Counter()
+    where: Counter[str] = Counter()
+    for one in done:
+        found.update(one.counts)
+        where.update(one.counts.keys())
+    rules = [
+        (code, f"{number:,}", f"{where[code]:,}") for code, number in sorted(found.items(), key=lambda i: (-i[1], i[0]))
+    ]
+    tables = [
+        _table(("Repository", "Files", "Lines", "Findings", "Rules", "Seconds", "Not done"), rows),
+        _table(("Rule", "Findings", "Repositories"), rules) if rules else "No findings.\n",
+    ]
+    return "\n".join(tables)
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return printable(text).replace("|", r"\|")
