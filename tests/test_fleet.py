@@ -171,7 +171,9 @@ class Cluster:
         self.folder = folder
         self.processes: list[subprocess.Popen] = []
         self.scheduler = folder / "scheduler.json"
-        self.start("scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", self.scheduler)
+        self.start(
+            "scheduler", "--port", "0", "--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", self.scheduler
+        )
         self.until(lambda: self.scheduler.exists() and self.scheduler.stat().st_size > 0)
         self.address = json.loads(self.scheduler.read_text())["address"].removeprefix("tcp://")
 
@@ -185,7 +187,14 @@ class Cluster:
         """Without a nanny: what is killed stays dead."""
         own = self.folder / f"worker-{len(self.processes)}"
         return self.start(
-            "worker", f"tcp://{self.address}", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", own
+            "worker",
+            f"tcp://{self.address}",
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            "--local-directory",
+            own,
         )
 
     def until(self, is_so, seconds: float = 120) -> None:

@@ -46,8 +46,8 @@ def fleet(list_: str, output: str, executor: str, **given: Any) -> int:
     """Lint many repositories, each as itself. LIST names one a line: a folder, an archive, a git directory or address
     (`https://HOST/OWNER/NAME@REVISION`) or a package (`NAME==VERSION`); `#` begins a comment.
 
-    FOLDER gets findings/ with a file for each, fleet.jsonl (a line for each that is done) and summary.md. Nothing of a repository
-    is built, installed, checked out or run. The same command goes on where an earlier one stopped."""
+    FOLDER gets findings/ with a file for each, fleet.jsonl (a line for each that is done) and summary.md. Nothing of a
+    repository is built, installed, checked out or run. The same command goes on where an earlier one stopped."""
     try:
         text = read(list_, RECORDS).decode("utf-8-sig")
         sources = read_list(text, os.path.dirname(os.path.abspath(list_)))
