@@ -432,3 +432,50 @@ def test_a_patch_fixes_what_was_announced(tree, run):
     out = run("a.py", "--no-dry-run")[1]
     announced = re.search(r"\[\*\] (\d+) fixable", out)[1]
     assert f"Would fix {announced} finding" in run("a.py", "--no-dry-run", "--diff")[2]
+
+
+def test_severities_are_configured_and_decide_about_the_exit_code(tree, run):
+    tree({"a.py": BAD, "b/a.py": BAD, "b/torchlint.toml": 'severity = { TL1 = "error", TL101 = "info" }'})
+
+    def severities(*options):
+        code, out, _ = run("--output-format", "json", *options)
+        return code, [record["severity"] for record in json.loads(out)]
+
+    assert severities("a.py", "b") == (1, ["warning", "info"])
+    assert severities("a.py", "--fail-on", "error") == (0, ["warning"])
+    assert severities("a.py", "--fail-on", "warning") == (1, ["warning"])
+    assert severities("b", "--fail-on", "warning") == (0, ["info"])
+    assert severities("a.py", "--fail-on", "error", "--config", 'severity = { ALL = "error" }') == (1, ["error"])
+
+
+def test_extended_fixable(tree, run):
+    root = tree({"a.py": BAD})
+    run("--fix", "--fixable", "TL5")
+    assert (root / "a.py").read_text() == BAD
+    run("--fix", "--fixable", "TL5", "--extend-fixable", "TL101")
+    assert (root / "a.py").read_text() == GOOD
+
+
+def test_the_target_can_be_named(tree, run):
+    tree({"a.py": "import torch\n\nx = torch.symeig(torch.eye(2))\n"})
+    assert "TL802" in run("a.py", "--target-torch", "2.6")[1]
+    assert "TL802" not in run("a.py", "--target-torch", "1.9")[1]
+
+
+def test_noqa_with_a_reason(tree, run):
+    root = tree({"a.py": BAD})
+    run("--add-noqa=temperature, see the paper", "a.py")
+    assert "  # noqa: TL101 - temperature, see the paper\n" in (root / "a.py").read_text()
+    assert run("a.py")[0] == 0
+    (root / "a.py").write_text(BAD)
+    run("--add-noqa", "a.py")  # the path is no reason
+    assert (root / "a.py").read_text().endswith("  # noqa: TL101\n")
+
+
+def test_verbose_says_what_a_run_works_with(tree, run):
+    tree({"a.py": BAD, "torchlint.toml": "preview = true"})
+    code, out, err = run("a.py", "-v", "-q", "--output-format", "concise")
+    assert code == 1 and out.count("\n") == 1
+    assert "torchlint 0" in err and "configuration: torchlint.toml" in err and "rules are on" in err
+    assert "1 file, 5 lines: 1 linted, 0 from the cache" in err
+    assert "0 linted, 1 from the cache" in run("a.py", "-v")[2]

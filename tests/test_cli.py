@@ -28,6 +28,17 @@ pytestmark = pytest.mark.usefixtures("alone")
         (["a.py", "-"], "cannot be combined"),
         (["a.py", "--baseline", "nope.json"], "nope.json"),
         (["a.py", "--per-file-ignores", "TL101"], "PATTERN:RULE"),
+        (["a.py", "--target-torch", "new"], "'new' is not a version of torch"),
+        (["a.py", "--extend-fixable", "TL999"], "no rule is called `TL999`"),
+        (["a.py", "--fail-on", "fatal"], "fatal"),
+        (["a.py", "--config", "fail-on = 'fatal'"], "no severity is called `fatal`; there are error, warning, info"),
+        (["a.py", "--config", "severity = {TL101 = 'bad'}"], "TL101: no severity is called `bad`"),
+        (["a.py", "--config", "severity = {TL999 = 'info'}"], "no rule is called `TL999`"),
+        (["a.py", "--config", "severity = 'info'"], "expected object, got str"),
+        (["a.py", "--add-noqa=a # noqa"], "one line of plain words"),
+        (["a.py", "--add-noqa=a\nb"], "one line of plain words"),
+        (["-", "--watch"], "cannot be combined"),
+        (["a.py", "--watch", "--fix"], "cannot be combined"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_exit_2(tree, run, arguments, words):

@@ -89,6 +89,8 @@ def test_a_clean_run_is_valid_output(format: str, here: Path) -> None:
         json.loads(text)
     elif format == "junit":
         assert len(ElementTree.fromstring(text).findall("*/testcase")) == 1, "readers reject a report without a test"
+    elif format == "markdown":  # a comment on a pull request must say something
+        assert text == "**torchlint** found nothing.\n"
     else:
         assert text == ""
 
@@ -331,3 +333,33 @@ def test_formats_import_nothing_heavy() -> None:
         "print(sorted({'rich', 'libcst', 'torch', 'torchlint.rule', 'click'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_grouped(result: Result) -> None:
+    text = render("grouped", result, unsafe_fixes=False)
+    assert text.splitlines()[:2] == [
+        "my cödes/train.py:",
+        "  10:25  TL101  [*] `probs` is <b>100% softmax</b>,\\nnot logits \\x1b[31m\\x00",
+    ]
+    assert "\nbook.ipynb:\n  cell 4:2:3  TL501  no zero_grad\n" in text
+
+
+def test_markdown_means_nothing_that_others_wrote(here: Path) -> None:
+    path = str(here / "a`b](http:x).py")
+    message = "`q` @ `k`: <img src=x> [a](http://evil) @user #12 *b* http://evil `x<y>|` www.evil.example !"
+    finding = Finding("TL101", "x", path, Span(3, 1, 3, 2), message, help="say `a``b` to @me")
+    text = render("markdown", Result(findings=[finding], texts={path: ""}))
+    plain = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", text.replace("\\`", ""))  # what is no code
+    assert "@" not in plain.replace(" @ ", "") and "http" not in plain and "www" not in plain and "#12" not in plain
+    assert "\\<img src=x\\>" in plain and "\\*b\\*" in plain
+    assert "`` a`b](http:x).py ``" in text and "`x<y>|`" in text
+
+
+def test_markdown_fits_into_a_comment(here: Path) -> None:
+    findings = [
+        Finding("TL101", "x", str(here / "a.py"), Span(line, 1, line, 2), "word " * 50) for line in range(1, 500)
+    ]
+    text = render("markdown", Result(findings=findings))
+    assert len(text) < 65_000
+    shown = text.count("- line")
+    assert 100 < shown < 499 and text.endswith(f"… and {499 - shown} more.\n")

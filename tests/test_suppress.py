@@ -160,6 +160,19 @@ def test_added_comments():
     assert silenced("x = 1 + \\\n  2\n", finding(1)) == "x = 1 + \\\n  2  # noqa: TL101\n"
 
 
+def test_added_comments_give_a_reason():
+    def with_reason(text):
+        return apply(text, Suppressions.to_extend(text).add_noqa([finding(1)], "H100 only"))
+
+    for text, after in [
+        ("x = 1\n", "x = 1  # noqa: TL101 - H100 only\n"),
+        ("x = 1  # noqa: E501\n", "x = 1  # noqa: E501, TL101 - H100 only\n"),
+        ("x = 1  # noqa: E501 long\n", "x = 1  # noqa: E501, TL101 long; H100 only\n"),
+    ]:
+        assert with_reason(text) == after
+        assert kept(after, finding(1)) == [] and len(unused(after)) == 1
+
+
 @pytest.mark.parametrize("text", ["x = 1\n", 'x = f("""\n{}\n""")\n', "x = 1 + \\\n  2\n", "x = f(\n    1,\n)\n"])
 def test_added_comments_silence(text):
     for line in range(1, text.count("\n") + 1):

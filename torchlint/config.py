@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from torchlint.finding import Fix
+from torchlint.finding import SEVERITIES, Finding, Fix, Severity
 
 DEFAULT_EXCLUDE = (
     ".bzr .direnv .eggs .git .git-rewrite .hg .ipynb_checkpoints .mypy_cache .nox .pants.d .pyenv .pytest_cache "
@@ -43,6 +43,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     preview: bool = False
     unsafe_fixes: bool = False
     noqa: bool = True
+    severity: dict[str, Severity] = {}
+    fail_on: Severity = "info"
 
     include: tuple[str, ...] = ("*.py", "*.pyi", "*.ipynb")
     exclude: tuple[str, ...] = tuple(DEFAULT_EXCLUDE.split())
@@ -83,6 +85,15 @@ class Settings(Struct, frozen=True, kw_only=True):
         ]
         return tuple(dict.fromkeys(selector for selectors in lists for selector in selectors))
 
+    def severity_of(self, code: str, name: str) -> Severity | None:
+        """How much a rule's findings matter, as somebody has configured it."""
+        meant = [selector for selector in self.severity if matches(selector, code, name)]
+        return self.severity[max(meant, key=specificity)] if meant else None
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding is a reason for the exit code 1."""
+        return SEVERITIES.index(finding.severity) >= SEVERITIES.index(self.fail_on)
+
     def applies(self, fix: Fix | None) -> bool:
         """Whether `--fix` would apply a fix."""
         return fix is not None and (
@@ -101,6 +112,7 @@ def check_selectors(settings: Settings, names: Mapping[str, str]) -> None:
     lists = [(s.select or (), s.ignore, s.extend_select) for s in settings.selections]
     used = [selector for layer in lists for part in layer for selector in part]
     used += [s for part in settings.per_file_ignores.values() for s in part] + [*settings.fixable, *settings.unfixable]
+    used += settings.severity
     for selector in dict.fromkeys(used):
         if not any(matches(selector, code, name) for code, name in names.items()):
             known = [*names, *names.values(), "ALL"]

@@ -20,7 +20,10 @@ from torchlint.user import configuration_folder
 
 NAMES = (".torchlint.toml", "torchlint.toml", "pyproject.toml")
 _LONGEST_CHAIN = 30
-_PLAIN = ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "target_torch", "output_format")
+_PLAIN = (
+    "preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run", "target_torch", "output_format",
+    "fail_on",
+)  # fmt: skip
 _MOST_PARTS = 10_000_000
 
 
@@ -95,6 +98,10 @@ class Configurations:
             if (name in names if names is not None else os.path.lexists(path)) and self._is_ours(path):
                 return self._settings(path)
         return None
+
+    def sources(self) -> list[str]:
+        """The files that have configured something so far."""
+        return [path for path in self._files if path]
 
     def users_own(self) -> Settings:
         """The settings of somebody who is in no project."""
@@ -236,6 +243,9 @@ def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]
         for name in ("fixable", "unfixable"):
             if getattr(o, name) is not UNSET:
                 values[name] = tuple(getattr(o, name))
+        extend("fixable", o.extend_fixable or [])
+        if o.severity is not UNSET:
+            values["severity"] = {**values.get("severity", {}), **o.severity}
         for name in ("include", "exclude"):
             if getattr(o, name) is not UNSET:
                 values[name] = tuple(_pattern(layer, p) for p in getattr(o, name))

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 Applicability = Literal["safe", "unsafe", "display"]
 Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")  # the mildest first
 NO_DRY_RUN = "the dry run did not happen"  # so begins the notice that is about this environment, not about a file
 HERE = "<this file>"  # stands for the file in a notice that names a place in it
 

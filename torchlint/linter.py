@@ -56,10 +56,20 @@ def lint(
     try:
         text = decode(text) if isinstance(text, bytes) else text
     except NotText as error:
-        return Outcome((_not_python(path, 1, 1, str(error).splitlines()[0]),))
-    if path.endswith(".ipynb"):
-        return _lint_notebook(text, path, settings, project, rules, hints, strict)
-    return _lint_module(text, path, settings, project, rules, hints, strict)
+        return _weighed(Outcome((_not_python(path, 1, 1, str(error).splitlines()[0]),)), settings)
+    read = _lint_notebook if path.endswith(".ipynb") else _lint_module
+    return _weighed(read(text, path, settings, project, rules, hints, strict), settings)
+
+
+def _weighed(outcome: Outcome, settings: Settings) -> Outcome:
+    """The outcome with the severities that are configured."""
+    if not settings.severity:
+        return outcome
+    findings = [
+        msgspec.structs.replace(f, severity=settings.severity_of(f.code, f.name) or f.severity)
+        for f in outcome.findings
+    ]
+    return msgspec.structs.replace(outcome, findings=tuple(findings))
 
 
 def _lint_module(
@@ -94,7 +104,9 @@ def _lint_module(
         dry = _dry_run(text, path, tree, view, chosen, settings, hints, strict)
     findings = _once(findings + (dry.findings if dry else []), rules)
     remarks = settings.asked_for(rules)
-    findings = [f for f in findings if f.severity != "info" or f.code in remarks]
+    findings = [
+        f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
+    ]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
     if settings.noqa:

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 import torchlint
 from torchlint.config import ConfigError, suggestion
+from torchlint.finding import SEVERITIES, Severity
 from torchlint.installed import is_version
 from torchlint.reports import FORMATS
 
@@ -67,6 +68,10 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
     ] = UNSET
     fixable: Annotated[
         list[str] | UnsetType, Meta(description="The rules whose fixes `--fix` may apply.", examples=['["TL1"]'])
+    ] = UNSET
+    extend_fixable: Annotated[
+        list[str] | UnsetType,
+        Meta(description="Rules whose fixes `--fix` may apply besides those of `fixable`.", examples=['["TL301"]']),
     ] = UNSET
     unfixable: Annotated[
         list[str] | UnsetType, Meta(description="The rules whose fixes `--fix` never applies.", examples=['["TL401"]'])
@@ -125,6 +130,20 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
             examples=['{"pkg.model:Net" = ["B,3,224,224"]}'],
         ),
     ] = UNSET
+    severity: Annotated[
+        dict[str, Severity] | UnsetType,
+        Meta(
+            description="How much the findings of rules matter: error, warning or info.",
+            examples=['{"TL9" = "error", "TL606" = "info"}'],
+        ),
+    ] = UNSET
+    fail_on: Annotated[
+        Severity | UnsetType,
+        Meta(
+            description="The mildest severity that makes the exit code 1: error, warning, or info for any finding.",
+            examples=['"error"'],
+        ),
+    ] = UNSET
     rule_paths: Annotated[
         list[str] | UnsetType,
         Meta(
@@ -161,6 +180,11 @@ def options(table: Mapping[str, Any], source: str) -> Options:
     target = table.get("target-torch")
     if isinstance(target, str) and not is_version(target):
         raise ConfigError(f'{source}: target-torch: {target!r} is not a version of torch, such as "2.6"')
+    levels = table.get("severity")
+    for key, level in (*(levels.items() if isinstance(levels, dict) else ()), ("fail-on", table.get("fail-on"))):
+        if isinstance(level, str) and level not in SEVERITIES:
+            known = ", ".join(SEVERITIES[::-1])
+            raise ConfigError(f"{source}: {key}: no severity is called `{level}`; there are {known}")
     table = dict(table)
     for key in ("per-file-ignores", "extend-per-file-ignores", "inputs"):
         if isinstance(table.get(key), dict):

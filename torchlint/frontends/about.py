@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-from msgspec.inspect import type_info
+from msgspec.inspect import LiteralType, type_info
 
 from torchlint import cache_files, user
 from torchlint.boundary import leads_out, tree_of
@@ -20,7 +20,7 @@ from torchlint.project import IGNORED_FOLDERS
 from torchlint.result import shown
 
 FOLDER = ".torchlint_cache"
-_TYPES = {"StrType": "str", "BoolType": "bool", "ListType": "list[str]", "DictType": "dict[str, list[str]]"}
+_TYPES = {"StrType": "str", "BoolType": "bool", "ListType": "list[str]", "DictType": "dict[str, {}]"}
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _format = click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="How to print.")
 
@@ -56,10 +56,17 @@ def describe_options() -> dict[str, dict[str, str]]:
         table[field.encode_name] = {
             "description": schema["description"],
             "default": "none" if default is None else json.dumps(default),
-            "type": _TYPES[type(field.type.type).__name__],
+            "type": _words(field.type.type),
             "example": schema["examples"][0],
         }
     return table
+
+
+def _words(kind: Any) -> str:
+    """The type of an option as one writes it."""
+    if isinstance(kind, LiteralType):
+        return " | ".join(json.dumps(value) for value in kind.values)
+    return _TYPES[type(kind).__name__].format(_words(kind.value_type) if hasattr(kind, "value_type") else "")
 
 
 @click.command(context_settings=_CONTEXT)

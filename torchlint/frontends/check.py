@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from typing import Any
 
 import click
@@ -11,10 +12,10 @@ import click
 from torchlint import atomic
 from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
-from torchlint.config_file import Configurations, Layer, inline_layer
+from torchlint.finding import SEVERITIES
+from torchlint.frontends.given import codes, configurations, noqa_reason, switch
 from torchlint.frontends.output import Failure, fail, put, put_error, say, wants_color
-from torchlint.frontends.summary import Progress, add_noqa, count, show_settings, statistics, summary
-from torchlint.options import options
+from torchlint.frontends.summary import Progress, about_run, add_noqa, count, show_settings, statistics, summary
 from torchlint.patch import rewrite, unified
 from torchlint.printable import printable
 from torchlint.project import NotText, decode
@@ -26,27 +27,17 @@ from torchlint.run import Run
 from torchlint.walk import Walk, is_excluded
 from torchlint.workers import Fixed
 
-HUMAN = ("concise", "full")
+HUMAN = ("concise", "full", "grouped")
 
 
-class Codes(click.ParamType):
-    """Selectors separated by commas."""
+class _Command(click.Command):
+    """`--add-noqa` takes a reason only behind `=`: what follows it is a path."""
 
-    name = "rules"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
-        return value if isinstance(value, list) else [part.strip() for part in value.split(",") if part.strip()]
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, ["--add-noqa=" if word == "--add-noqa" else word for word in args])
 
 
-def switch(name: str, text: str, **more: Any):
-    return click.option(f"--{name}/--no-{name}", default=None, help=text, **more)
-
-
-def codes(name: str, text: str):
-    return click.option(f"--{name}", type=Codes(), metavar="RULES", multiple=True, help=text)
-
-
-@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.command(cls=_Command, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1)
 @switch("fix", "Apply safe fixes.")
 @switch("unsafe-fixes", "Apply fixes that may change the meaning, too.")
@@ -60,9 +51,11 @@ def codes(name: str, text: str):
 @codes("extend-ignore", "Rules to turn off besides the others.")
 @click.option("--per-file-ignores", metavar="PATTERN:RULE,...", multiple=True, help="Rules to turn off in some files.")
 @codes("fixable", "Rules whose fixes may be applied.")
+@codes("extend-fixable", "Rules whose fixes may be applied besides the others.")
 @codes("unfixable", "Rules whose fixes may not be applied.")
 @switch("preview", "Turn on rules that are being tried out.")
 @switch("dry-run", "Run modules and scripts on tensors without data (needs torch; on by default).")
+@click.option("--target-torch", metavar="VERSION", help="The torch that the program is to run on, such as 2.6.")
 @click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
 @click.option("--config", metavar="FILE|KEY=VALUE", multiple=True, help="A configuration file, or one option as TOML.")
 @click.option("--isolated", is_flag=True, help="Ignore all configuration files.")
@@ -73,21 +66,35 @@ def codes(name: str, text: str):
 @click.option("--stdin-filename", metavar="FILE", help="The name of what comes through the standard input.")
 @click.option("-n", "--no-cache", is_flag=True, envvar="TORCHLINT_NO_CACHE", help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="FOLDER", envvar="TORCHLINT_CACHE_DIR", help="Where results are remembered.")
-@click.option("--add-noqa", is_flag=True, help="Silence every finding with a `# noqa` comment.")
+@click.option(
+    "--add-noqa", metavar="[REASON]", callback=noqa_reason, help="Silence every finding with a `# noqa` comment."
+)
 @click.option("--ignore-noqa", is_flag=True, help="Report what comments silence, too.")
 @click.option("--statistics", is_flag=True, help="Print counts instead of findings.")
+@click.option("--fail-on", type=click.Choice(SEVERITIES[::-1]), help="The mildest severity that makes the exit code 1.")
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--show-files", is_flag=True, help="Print the files that would be linted.")
 @click.option("--show-settings", is_flag=True, help="Print the settings in force for the first file.")
 @click.option("--output-format", type=click.Choice(FORMATS), envvar="TORCHLINT_OUTPUT_FORMAT", help="How to print.")
 @click.option("-o", "--output-file", metavar="FILE", help="Where to write findings (the standard output if not given).")
+@click.option(
+    "--diff-base",
+    metavar="REF",
+    help="Report only what concerns lines changed since a revision of git: a branch, a tag …",
+)
 @click.option("--baseline", metavar="FILE", help="Do not report the findings in this file.")
 @click.option("--write-baseline", metavar="FILE", help="Write all findings to this file.")
+@click.option("--watch", is_flag=True, help="Lint again whenever a file changes, until Ctrl-C.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="How many processes lint (all processors if not given).")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what the run works with and what it did.")
 def check(paths: tuple[str, ...], **given: Any) -> int:
     """Lint files, folders, or the standard input (`-`)."""
+    if given["watch"]:
+        from torchlint.frontends.watch import watch
+
+        return watch(paths, given, lambda: Check(paths, given))
     return Check(paths, given).run()
 
 
@@ -105,7 +112,7 @@ class Check:
             if len(self.paths) > 1:
                 raise Failure("`-` cannot be combined with other paths")
             for name in ("add_noqa", "write_baseline"):
-                if given[name]:
+                if given[name] is not None:
                     raise Failure(f"--{name.replace('_', '-')} cannot be combined with `-`")
             self.paths = [os.path.abspath(given["stdin_filename"] or "-")]
             self.overlay = {self.paths[0]: _standard_input(self.paths[0])}
@@ -113,6 +120,8 @@ class Check:
 
     def run(self) -> int:
         given = self.given
+        if given["diff_base"] is not None and self.fixes:
+            raise Failure("--diff-base cannot be combined with fixes: they are made in whole files")
         if given["show_settings"]:
             return show_settings(self.settings)
         if given["show_files"]:
@@ -123,6 +132,7 @@ class Check:
             if self.fixes and not given["diff"]:
                 put(self.overlay[self.paths[0]])
             return 0
+        began = time.monotonic()
         with Progress(bool(given["quiet"])) as progress:
             run = Run(
                 self.paths,
@@ -134,6 +144,9 @@ class Check:
             )
             patches: list[str] = []
             result = run.fix(self._write(patches, run), again=not given["diff"]) if self.fixes else run.check()
+        if given["verbose"]:
+            for line in about_run(run, result, self.settings, time.monotonic() - began):
+                say(line)
         if given["diff"]:
             return self._end_diff(result, patches)
         if self.overlay and self.fixes:
@@ -159,19 +172,23 @@ class Check:
 
     def _report(self, result: Result) -> int:
         given = self.given
-        hidden = 0
+        hidden, unchanged = 0, None
+        if given["diff_base"] is not None:
+            from torchlint.changed_lines import keep_changed
+
+            unchanged = keep_changed(result, given["diff_base"], self.paths)
         if given["baseline"]:
             hidden = subtract(given["baseline"], result)
         if given["write_baseline"]:
             write_baseline(given["write_baseline"], result)
             self._say(f"Wrote {count(len(result.findings), 'finding')} to {given['write_baseline']}.")
             return self._end(result, [])
-        if given["add_noqa"]:
-            added = add_noqa(result)
+        if given["add_noqa"] is not None:
+            added = add_noqa(result, given["add_noqa"])
             self._say(f"Added {count(added, 'noqa comment')}.")
             return self._end(result, [])
         # With fixes of the standard input, its text has the standard output for itself.
-        text = self._text(result, hidden)
+        text = self._text(result, hidden, unchanged)
         if given["output_file"]:
             try:
                 atomic.write(given["output_file"], text.encode("utf-8", "backslashreplace"), result.trees)
@@ -183,7 +200,7 @@ class Check:
             put(text)
         return self._end(result)
 
-    def _text(self, result: Result, hidden: int) -> str:
+    def _text(self, result: Result, hidden: int, unchanged: int | None) -> str:
         style = self.settings.output_format
         if self.given["statistics"]:
             return statistics(result, self.settings)
@@ -191,6 +208,10 @@ class Check:
         load(style)(result, self.settings, parts.append, color=self._color())
         if style in HUMAN and not self.given["quiet"]:
             parts.append(summary(result, self.settings, hidden, show_fixes=bool(self.given["show_fixes"])))
+            if unchanged:
+                parts.append(
+                    f"{count(unchanged, 'finding')} in lines that {self.given['diff_base']} has too not shown.\n"
+                )
         return "".join(parts)
 
     def _end(self, result: Result, findings: list | None = None) -> int:
@@ -202,7 +223,8 @@ class Check:
             fail(line)
         if failures:
             return 2
-        failed = bool(result.findings if findings is None else findings) and not self.given["exit_zero"]
+        counted = filter(self.settings.fails, result.findings) if findings is None else findings
+        failed = any(counted) and not self.given["exit_zero"]
         return int(failed or bool(result.fixed and self.given["exit_non_zero_on_fix"]))
 
     def _end_diff(self, result: Result, patches: list[str]) -> int:
@@ -220,50 +242,6 @@ class Check:
     def _color(self) -> bool:
         when = self.given["color"]
         return when == "always" if self.given["output_file"] else wants_color(when)
-
-
-def configurations(given: dict[str, Any]) -> Configurations:
-    """What the command line says about configuration."""
-    explicit, inline = "", []
-    for value in given["config"]:
-        if "=" in value and not os.path.isfile(value):
-            inline.append(inline_layer(value))
-        elif explicit:
-            raise Failure("--config names two configuration files")
-        elif not os.path.exists(value):
-            raise Failure(f"--config {value}: no such file, and no KEY=VALUE either")
-        else:
-            explicit = value
-    table: dict[str, Any] = {}
-    for key in ("select", "ignore", "extend_select", "extend_ignore", "fixable", "unfixable"):
-        if given[key]:
-            table[key] = [code for codes in given[key] for code in codes]
-    for key in ("exclude", "extend_exclude"):
-        if given[key]:
-            table[key] = [pattern for patterns in given[key] for pattern in patterns.split(",") if pattern]
-    switches = ("preview", "unsafe_fixes", "force_exclude", "respect_gitignore", "dry_run")
-    for key in (*switches, "cache_dir", "output_format"):
-        if given[key] is not None:
-            table[key] = given[key]
-    if given["rule_path"]:
-        table["rule_paths"] = list(given["rule_path"])
-    if given["per_file_ignores"]:
-        table["per_file_ignores"] = _per_file(",".join(given["per_file_ignores"]))
-    layer = Layer(options({k.replace("_", "-"): v for k, v in table.items()}, "command line"), os.getcwd(), "", True)
-    return Configurations([*inline, layer], explicit, given["isolated"], noqa=not given["ignore_noqa"])
-
-
-def _per_file(text: str) -> dict[str, list[str]]:
-    """`PATTERN:RULE,RULE,PATTERN:RULE` as a table."""
-    table: dict[str, list[str]] = {}
-    pattern = ""
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        if ":" in part:
-            pattern, part = part.rsplit(":", 1)
-        if not pattern:
-            raise Failure(f"--per-file-ignores {text}: PATTERN:RULE is expected")
-        table.setdefault(pattern, []).append(part)
-    return table
 
 
 def _standard_input(path: str) -> str:

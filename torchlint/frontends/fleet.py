@@ -14,7 +14,7 @@ from torchlint.fleet.linting import Wishes
 from torchlint.fleet.running import Fleet
 from torchlint.fleet.sources import WrongList, read_list
 from torchlint.fleet.summary import summary
-from torchlint.frontends.check import codes, switch
+from torchlint.frontends.given import codes, switch
 from torchlint.frontends.output import Failure, fail, put, say
 from torchlint.frontends.summary import Progress, count
 from torchlint.options import options

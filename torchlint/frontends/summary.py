@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import sys
 import time
 from collections import Counter
@@ -11,14 +12,18 @@ from typing import Any
 
 from msgspec import UNSET, to_builtins
 
+from torchlint import __version__
 from torchlint.config import Settings
 from torchlint.edits import apply
 from torchlint.frontends.output import put, say
+from torchlint.installed import installed_version
 from torchlint.patch import rewrite
 from torchlint.printable import printable
 from torchlint.result import Result, Statistics, shown
 from torchlint.rule import load_rules
+from torchlint.run import Run
 from torchlint.source.text.suppress import Suppressions
+from torchlint.user import cache_folder
 
 _UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a comment itself
 _REASONS = 10
@@ -149,14 +154,33 @@ def show_settings(settings: Settings) -> int:
     return 0
 
 
-def add_noqa(result: Result) -> int:
+def about_run(run: Run, result: Result, settings: Settings, seconds: float) -> list[str]:
+    """What `--verbose` says: what a run worked with, and what it did."""
+    torch = installed_version("torch")
+    dry = "no dry run" if not settings.dry_run or not torch else "with the dry run"
+    rules = load_rules(settings.rule_paths)
+    s = result.statistics
+    sources = [shown(source) for source in run.configurations.sources()] or ["the defaults"]
+    fresh = s.files - s.cached
+    return [
+        f"torchlint {__version__}, Python {platform.python_version()}, torch {torch or 'is not installed'}: {dry}",
+        f"configuration: {', '.join(sources)}",
+        f"{len(settings.enabled(rules))} of {len(rules)} rules are on",
+        f"{count(s.files, 'file')}, {count(s.lines, 'line')}: {fresh:,} linted, {s.cached:,} from the cache"
+        + (f" ({settings.cache_dir or cache_folder()})" if run.keep else ", which is off"),
+        f"{count(len(result.findings), 'finding')}, {s.suppressed:,} silenced by comments; {seconds:.1f} s,"
+        f" at most {run.jobs} at once",
+    ]
+
+
+def add_noqa(result: Result, reason: str = "") -> int:
     """Puts a comment on every finding's line; says how many lines were changed. What cannot be written is a failure."""
     added = 0
     for path, findings in groupby(result.findings, key=lambda f: f.path):
         wanted = [f for f in findings if f.code not in _UNTOUCHABLE and f.cell is None]
         if wanted:
             text = result.text(path)
-            edits = Suppressions.to_extend(text).add_noqa(wanted)
+            edits = Suppressions.to_extend(text).add_noqa(wanted, reason)
             try:
                 rewrite(path, text, apply(text, edits), result.trees)
             except (OSError, UnicodeEncodeError) as error:

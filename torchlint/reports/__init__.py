@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-FORMATS = ("concise", "full", "json", "json-lines", "junit", "github", "gitlab", "sarif", "rdjson", "pylint")
+FORMATS = tuple("concise full grouped json json-lines junit github gitlab markdown sarif rdjson pylint".split())
 
 
 def load(name: str) -> Callable[..., None]:

@@ -24,6 +24,11 @@ _DIRECTIVE = re.compile(
 _CODE = re.compile(r"[\w-]+")
 
 
+def says_something(text: str) -> bool:
+    """Whether a text would mean something in a comment."""
+    return bool(_DIRECTIVE.search(f"# {text}"))
+
+
 class Directive:
     """One suppression comment: which codes (None for all), on which logical line (None for the whole file)."""
 
@@ -119,8 +124,8 @@ class Suppressions:
         unused = self._unused(active, path) if "TL002" in active else []
         return kept, len(findings) - len(kept), unused
 
-    def add_noqa(self, findings: Iterable[Finding]) -> list[Edit]:
-        """Edits that silence the findings with `# noqa` comments, joining the ones that are there."""
+    def add_noqa(self, findings: Iterable[Finding], reason: str = "") -> list[Edit]:
+        """Edits that silence the findings with `# noqa` comments, joining the ones that are there; with a reason."""
         wanted: dict[int, list[str]] = {}
         for finding in findings:
             row = finding.span.line
@@ -133,11 +138,21 @@ class Suppressions:
             there = [d for d in self.directives if d.row == row and d.is_noqa and d.codes and not d.whole_file]
             if there:
                 _, end = there[0].match.span("codes")
-                edits.append(there[0]._edit(end, end, "".join(f", {c}" for c in sorted(codes))))
+                comment, more = there[0].comment.rstrip(), "".join(f", {c}" for c in sorted(codes))
+                if reason and len(comment) > end:
+                    edits.append(there[0]._edit(len(comment), len(there[0].comment), f"; {reason}"))
+                elif reason:
+                    more += f" - {reason}"
+                edits.append(there[0]._edit(end, end, more))
             else:
                 line = self.lines[row - 1].rstrip("\r\n")
                 column = len(line.rstrip()) + 1
-                edits.append(Edit(Span(row, column, row, len(line) + 1), f"  # noqa: {', '.join(sorted(codes))}"))
+                edits.append(
+                    Edit(
+                        Span(row, column, row, len(line) + 1),
+                        f"  # noqa: {', '.join(sorted(codes))}{f' - {reason}' * bool(reason)}",
+                    )
+                )
         return edits
 
     @classmethod
