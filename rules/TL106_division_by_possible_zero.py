@@ -70,7 +70,7 @@ def method(call: Call):
 def judge(place, denominator: ast.expr):
     if any(place.names_in(test) & place.names_in(denominator) for test, _ in place.tests):
         return
-    for origin in place.origins(denominator, SHAPES):
+    for origin in factors(place.origins(denominator, SHAPES)):
         if not origin.does("sum", "mean", "norm", "vector_norm", "amax", "prod"):
             continue
         summed = origin.argument("input", 0)
@@ -89,3 +89,13 @@ def judge(place, denominator: ast.expr):
                 notes=[place.note(made[0], "the ReLU")],
             )
             return
+
+
+def factors(origins):
+    """Each factor of a product, which is 0 where one of them is."""
+    for origin in origins:
+        if isinstance(origin.node, ast.BinOp) and isinstance(origin.node.op, ast.Mult):
+            for side in (origin.node.left, origin.node.right):
+                yield from factors(origin.origins(side, SHAPES))
+        else:
+            yield origin

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchlint.facts import named
 from torchlint.source.flow import flow
 from torchlint.source.flow.branches import returned
-from torchlint.source.flow.changed import is_changed, last_added, only_appended
+from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
@@ -226,6 +226,11 @@ class CallTracer:
                     elif owner.attribute(func.attr):
                         found = True
                         yield from self._called_values(call.at(func, ()), call, depth)
+                if not found and func.attr == "forward":  # of a layer of torch, as if it were called itself
+                    for callee in self._called_values(call.at(func.value, ()), call, depth):
+                        if callee.kind == "instance" and callee.name.startswith("torch.nn."):
+                            found = True
+                            yield callee
                 if not found:
                     name = external_name(call.at(func, ()))  # fn = nn.functional; fn.relu(x)
                     if name and name.startswith(("torch.", "numpy.")):
@@ -332,7 +337,7 @@ def sequential_layers(made: Value | None) -> list[Value]:
     layers: list[Value] = []
     for argument in arguments:
         if isinstance(argument, ast.Starred):
-            found = flow.origins(made.at(argument.value, ()))
+            found = _of_one_list(flow.origins(made.at(argument.value, ())))
             if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not _grows(argument.value):
                 layers += [found[0].at(e, ()) for e in found[0].node.elts]
             else:
@@ -341,6 +346,15 @@ def sequential_layers(made: Value | None) -> list[Value]:
         else:
             layers.append(made.at(argument, ()))
     return layers
+
+
+def _of_one_list(found: list[Value]) -> list[Value]:
+    """The display, if all the others are what it is grown by: `layers = []`, and `layers += […]` in a loop."""
+    made = [o for o in found if isinstance(o.node, ast.List)]
+    grown = [o for o in found if isinstance(o.node, ast.AugAssign)]
+    if len(made) == 1 and len(grown) == len(found) - 1 and all(names_of(o) == names_of(made[0]) for o in grown):
+        return made
+    return found
 
 
 def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | None:
