@@ -111,7 +111,7 @@ def _effect(place, attribute) -> str | None:
         return OF_MODULE[name]
     if name in OF_TENSOR and place.is_tensor(owner):
         return OF_TENSOR[name]
-    return OF_SCALER[name] if name in OF_SCALER and place.kinds(owner) == {"scaler"} else None
+    return OF_SCALER[name] if name in OF_SCALER and place.role(owner).seems_a("scaler") else None
 
 
 @on_node("Call", needs=".item")

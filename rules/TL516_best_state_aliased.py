@@ -138,7 +138,8 @@ def collected(place: Node):
 def another_name(place: Node):
     """`best_model = model`"""
     for kept in place.kept_models:
-        message = f"`{kept.holder.id}` is another name for `{kept.value.id}`, which goes on being trained"
+        holder, model = place.source(kept.holder), place.source(kept.value)
+        message = f"`{holder}` is another name for `{model}`, which goes on being trained"
         yield _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)`")
 
 

@@ -52,6 +52,20 @@ class Attention(nn.Module):
         x = nn.functional.dropout2d(x, 0.2, training=self.training)
         return F.dropout2d(self.attend(x), self.drop, training=self.training)
 ```
+```python bad
+def block(x, weight, p=0.2):
+    return F.dropout(torch.relu(x @ weight), p)  # TL603
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(8, 8))
+
+    def forward(self, x):
+        x = nn.Dropout(0.5)(block(x, self.weight))  # TL603
+        drop = nn.Dropout2d(0.1)  # TL603
+        return torch.dropout(drop(x), 0.5, True)  # TL603
+```
 
 It may be told in other words, run in training only, or be always on with intent.
 
@@ -73,7 +87,10 @@ class Net(nn.Module):
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=p)
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=0.0)
         x = F.scaled_dot_product_attention(x, x, x, dropout_p=self.rate)
-        x = F.alpha_dropout(x, self.p)  # off unless it is told to be on
+        if self.training:
+            x = nn.Dropout(0.5)(x)
+        drop = nn.Dropout(0.1).train(self.training)
+        x = F.alpha_dropout(drop(x), self.p)  # off unless it is told to be on
         return F.dropout(x, 0.0)
 
 class Prenet(nn.Module):
@@ -92,11 +109,12 @@ def block(x, p):
 import ast
 import re
 
-from torchlint import Call, on_call
+from torchlint import Call, ModuleClass, on_call, on_module
 
 in_tests = False
 
 MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
+LAYERS = frozenset("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
 MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
 
 
@@ -107,9 +125,10 @@ MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
     "torch.nn.functional.dropout3d",
     "torch.nn.functional.alpha_dropout",
     "torch.nn.functional.feature_alpha_dropout",
+    "torch.dropout",
 )
 def dropout(call: Call):
-    told = call.argument("training", 2)
+    told = call.argument("train" if call.is_call("torch.dropout") else "training", 2)
     if told is None and "alpha" in call.word():
         return  # these are off unless they are told
     if told is not None and not (isinstance(told, ast.Constant) and told.value is True):
@@ -146,6 +165,18 @@ def attention(call: Call):
         )
 
 
+@on_module(needs=("Dropout", "forward"))
+def made_in_forward(cls: ModuleClass):
+    for node, method in cls.made_anew:
+        call = cls.at(node)
+        meant = MEANT.search(cls.node.name) or MEANT.search(call.source(call.function))
+        if call.word() in LAYERS and call.number("p", 0) != 0 and not meant:
+            yield call.finding(
+                f"`{call.word()}` is made anew in each `{method}`, in train mode: it drops in eval mode too",
+                help="make it in `__init__` and keep it in an attribute",
+            )
+
+
 def set_training(call: Call, told):
     if told is None:
         return call.with_keyword("training", "self.training")
@@ -159,7 +190,9 @@ def me(call: Call) -> str:
 
 def is_plain(call: Call, p) -> bool:
     """Does it stand in a module's method, drops something, and nothing around it speaks of the mode or of intent?"""
-    if not me(call) or call.asks_mode or MEANT.search(call.source(call.function)) or MEANT.search(call.method_of.name):
+    if not me(call) and not helps_forward(call) or call.asks_mode or MEANT.search(call.source(call.function)):
+        return False
+    if call.method_of is not None and MEANT.search(call.method_of.name):
         return False
     if p is None:
         return True
@@ -171,6 +204,17 @@ def is_plain(call: Call, p) -> bool:
         changes = [s for s in call.module.index.stored(p.attr) if not call.starts_object(s)]
         return not changes and call.module_class.method(p.attr) is None  # a property may ask for the mode
     return isinstance(p, ast.Name) and all(is_unconditional(o) for o in call.origins(p))
+
+
+def helps_forward(call: Call) -> bool:
+    """Does it stand in a function that forwards of this file call, in no mode?"""
+    function = call.function
+    if call.method_of is not None or not isinstance(function, ast.FunctionDef) or MODE.search(call.source(function)):
+        return False
+    users = call.calls(function.name)
+    return bool(users) and all(
+        user.in_forward and not user.asks_mode and not MEANT.search(user.source(user.method_of)) for user in users
+    )
 
 
 def is_unconditional(origin) -> bool:

@@ -63,13 +63,13 @@ def collected_states(module: Module, node: ast.Call | ast.Assign) -> Iterator[Al
 
 
 def kept_models(module: Module, assignment: ast.Assign) -> Iterator[Aliased]:
-    """`best_model = model` when it is the best so far"""
+    """`best_model = model`, `self.best_model = self.model` when it is the best so far"""
     for holder, model in _assigned(assignment):
         if (
-            isinstance(holder, ast.Name)
-            and isinstance(model, ast.Name)
-            and "best" in holder.id.lower()
-            and holder.id != model.id
+            isinstance(holder, (ast.Name, ast.Attribute))
+            and isinstance(model, (ast.Name, ast.Attribute))
+            and "best" in last_word(holder).lower()
+            and "best" not in last_word(model).lower()
             and seems(Value(module, model), MODULE)
             and any(isinstance(test, (ast.Compare, ast.BoolOp)) for test, _ in tests_around(assignment))
             and _is_trained_around(module, assignment, model)
@@ -184,6 +184,11 @@ def _is_trained_by(module: Module, loop: ast.AST, model: ast.expr, methods: tupl
 
 def _rebinds(loop: ast.AST, thing: ast.expr) -> bool:
     while isinstance(thing, ast.Attribute):
+        if any(
+            isinstance(n, ast.Attribute) and n.attr == thing.attr and isinstance(n.ctx, ast.Store)
+            for n in ast.walk(loop)
+        ):
+            return True
         thing = thing.value
     return not isinstance(thing, ast.Name) or any(
         isinstance(n, ast.Name) and n.id == thing.id and not isinstance(n.ctx, ast.Load) for n in ast.walk(loop)

@@ -148,6 +148,9 @@ def _called(value: Value) -> _Made | None:
     first = node.args[0] if node.args else None
     if isinstance(first, (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)):
         return _Made(node, shape, (*given, *_flat(first)), isinstance(first, (ast.ListComp, ast.GeneratorExp)))
+    if isinstance(first, ast.Call) and {callee.name for callee in callees(value.at(first))} == {"builtins.map"}:
+        made = first.args[0] if first.args else None  # `list(map(lambda i: nn.Linear(i, i), sizes))`
+        return _Made(node, shape, (*given, *_flat(made.body)), True) if isinstance(made, ast.Lambda) else None
     return _Made(node, shape, tuple(given), False) if first is None or shape == DICT else None
 
 

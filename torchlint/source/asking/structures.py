@@ -9,6 +9,7 @@ from torchlint.source.answers import inplace
 from torchlint.source.answers.backwards import cut_results, layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
+from torchlint.source.answers.made_anew import made_anew
 from torchlint.source.answers.members import Store
 from torchlint.source.answers.plain_tensors import PlainTensor, plain_tensors
 from torchlint.source.answers.unregistered import Unregistered, unregistered
@@ -99,6 +100,11 @@ class ModuleClass(Place):
     def unused_layers(self) -> list[Store]:
         """The layers that it makes and nobody is seen to use."""
         return list(unused_layers(self.info))
+
+    @property
+    def made_anew(self) -> list[tuple[ast.Call, str]]:
+        """The layers of torch that its methods construct at each call, and the names of those methods."""
+        return list(made_anew(self.info))
 
     def attributes(self) -> Iterator[tuple[str, Origin, ast.FunctionDef | None]]:
         """What `self.x = value` sets: name, value and the method in which it stands."""

@@ -1,0 +1,61 @@
+"""The layers that the methods of a module construct at each call: new ones, in train mode, that nobody else holds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import reads
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function
+from torchlint.source.training.regions import asks_training_mode, loops_around, tests_around
+
+_MOVING = frozenset("to cuda half float double".split())
+
+
+def made_anew(cls: ClassInfo) -> Iterator[tuple[ast.Call, str]]:
+    """The constructions of layers of torch, each with the name of its method."""
+    for name, method in cls.methods.items():
+        if name == "__init__":
+            continue
+        for node in cls.module.index.inside(method, ast.Call):
+            if (
+                enclosing_function(node) is method
+                and (name == "forward" or _is_called_at_once(node))
+                and (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
+                and _is_lost(cls.module, node)
+            ):
+                yield node, name
+
+
+def _outermost(node: ast.Call) -> ast.expr:
+    """`nn.Linear(2, 2).cuda()` for the construction in it."""
+    while isinstance(node.up, ast.Attribute) and node.up.attr in _MOVING and isinstance(node.up.up, ast.Call):
+        node = node.up.up
+    return node
+
+
+def _is_called_at_once(node: ast.Call) -> bool:
+    made = _outermost(node)
+    return isinstance(made.up, ast.Call) and made.up.func is made
+
+
+def _is_lost(module: Module, node: ast.Call) -> bool:
+    """Is it made under no condition, and given neither weights nor a mode afterwards?"""
+    made = _outermost(node)
+    if _is_called_at_once(node):
+        return not asks_training_mode(module, node)
+    if not isinstance(made.up, ast.Assign) or len(made.up.targets) != 1:
+        return False
+    [target] = made.up.targets
+    if isinstance(target, ast.Attribute):
+        return not any(tests_around(node)) and not loops_around(node)
+    users = reads(module, target)
+    return (
+        bool(users)
+        and not asks_training_mode(module, node)
+        and all(isinstance(u.up, ast.Call) and u.up.func is u for u in users)
+    )
