@@ -66,11 +66,7 @@ PLAIN = frozenset(("affine", "elementwise_affine"))  # norms that are told to ha
 def check(cls: ModuleClass):
     for node, method in cls.made_anew:
         call = cls.at(node)
-        if (
-            call.word() != "Parameter"
-            and call.has_weights() is True
-            and not any(k.arg in PLAIN for k in node.keywords)
-        ):
+        if call.word() != "Parameter" and call.has_weights() is True and not any(k.arg in PLAIN for k in node.keywords):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`: its weights are never trained",
                 help="make it in `__init__` and keep it in an attribute",
