@@ -7,10 +7,11 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-from torchlint.fleet.unpacking import LARGEST_FILE, MOST_MEMBERS, Member, Refused
+from torchlint.fleet.unpacking import MOST_MEMBERS, Member, Refused
 from torchlint.reading import RECORDS, read
 
 _PATIENCE = 1800  # seconds for one command
@@ -97,17 +98,17 @@ def members(environment: dict[str, str], commit: str) -> Iterator[Member]:
             facts, _, name = line.partition(b"\t")
             mode, kind, digest, size = facts.split()
             if kind == b"blob" and mode.startswith(b"100") and size.isdigit():  # a link is 120000
-                yield os.fsdecode(name), int(size), lambda most, digest=digest: _blob(reader, digest)
+                yield os.fsdecode(name), int(size), partial(_blob, reader, digest)
 
 
-def _blob(reader: subprocess.Popen, digest: bytes) -> bytes:
+def _blob(reader: subprocess.Popen, digest: bytes, most: int) -> bytes:
     asked, answers = cast(IO[bytes], reader.stdin), cast(IO[bytes], reader.stdout)
     asked.write(digest + b"\n")
     asked.flush()
     answer = answers.readline().split()
     if len(answer) != 3:
         raise NoCommit(f"the repository lacks the file {digest.decode()}")
-    if int(answer[2]) > LARGEST_FILE:
+    if int(answer[2]) > most:
         raise Refused("a file is larger than its repository says")
     return answers.read(int(answer[2]) + 1)[:-1]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from torchlint.fleet.running import Done
 from torchlint.printable import printable
@@ -39,7 +39,7 @@ def summary(done: Iterable[Done]) -> str:
     return "\n".join(tables)
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from torchlint.project import folders_below
@@ -17,6 +18,7 @@ from torchlint.reading import read_start
 SUFFIXES = (".py", ".ipynb", ".pyi", ".toml", ".gitignore")  # what is linted, and what says how
 LARGEST_FILE = 4 << 20
 LARGEST_SOURCE = 256 << 20
+LARGEST_ARCHIVE = 8 << 30
 MOST_FILES = 20_000
 MOST_MEMBERS = 500_000
 
@@ -95,34 +97,36 @@ def zip_members(path: Path) -> Iterator[Member]:
         for info in infos:
             kind = stat.S_IFMT(info.external_attr >> 16)
             if kind in (0, stat.S_IFREG) and not info.is_dir():
-                yield info.filename, info.file_size, lambda most, info=info: _read(archive, info, most)
+                yield info.filename, info.file_size, partial(_read, archive, info)
 
 
 def tar_members(path: Path) -> Iterator[Member]:
     """The regular files of a tar archive, compressed or not. They are read as they come: it is never sought in."""
     with tarfile.open(path, "r|*") as archive:
+        size = 0
         for number, info in enumerate(archive):
-            if number >= MOST_MEMBERS:
-                raise Refused(f"more than {MOST_MEMBERS:,} members")
+            size += info.size  # what is not wanted is decompressed, too
+            if number >= MOST_MEMBERS or size > LARGEST_ARCHIVE:
+                raise Refused(f"more than {MOST_MEMBERS:,} members or {LARGEST_ARCHIVE >> 30} GB")
             if info.isreg():
-                yield info.name.removeprefix("./"), info.size, lambda most, info=info: _read_tar(archive, info, most)
+                yield info.name.removeprefix("./"), info.size, partial(_read_tar, archive, info)
 
 
 def folder_members(folder: Path) -> Iterator[Member]:
     """The regular files of a folder; links are not followed, other people's folders (`.git`, `.venv`) not entered."""
     number = 0
-    for at, entries in folders_below(str(folder)):
+    for _, entries in folders_below(str(folder)):
         for entry in entries:
             number += 1
             if number > MOST_MEMBERS:
                 raise Refused(f"more than {MOST_MEMBERS:,} members")
             if entry.is_file(follow_symlinks=False):
-                name = Path(at, entry.name).relative_to(folder).as_posix()
-                yield (
-                    name,
-                    entry.stat(follow_symlinks=False).st_size,
-                    lambda most, entry=entry: read_start(entry.path, most, False)[0],
-                )
+                name, size = os.path.relpath(entry.path, folder), entry.stat(follow_symlinks=False).st_size
+                yield name.replace(os.sep, "/"), size, partial(_read_file, entry.path)
+
+
+def _read_file(path: str, most: int) -> bytes:
+    return read_start(path, most, follow=False)[0]
 
 
 def _read_tar(archive: tarfile.TarFile, info: tarfile.TarInfo, most: int) -> bytes:
