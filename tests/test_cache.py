@@ -10,10 +10,13 @@ import msgspec
 import pytest
 from samples import BAD, MODEL, USER, found
 
+import torchlint
 from torchlint import cache_files as files
+from torchlint.cache import judges_of
 from torchlint.config import Settings
+from torchlint.config_file import Configurations
 from torchlint.reports import FORMATS, load
-from torchlint.run import check
+from torchlint.run import Run, check
 
 pytestmark = pytest.mark.usefixtures("alone")
 PLAIN = Settings(dry_run=False)
@@ -383,3 +386,53 @@ def test_two_runs_at_once_leave_a_sound_cache(old, place):
     assert [run.wait() for run in runs] == [0] * 3
     (file,) = kept(place)
     assert files.read(str(file))
+
+
+def test_a_second_cache_is_read_and_never_written(old, place, tmp_path, monkeypatch):
+    root = old({"a.py": BAD, "b.py": "import torch\n"})
+    cached()
+    shared = tmp_path / "shared"
+    place.rename(shared)
+    before = {path.name: path.read_bytes() for path in shared.iterdir()}
+    (root / "b.py").write_text("import torch  # changed\n")
+
+    def run():
+        result = Run(["."], Configurations(settings=PLAIN), cache_from=str(shared)).check()
+        return result.statistics.cached, found(result)
+
+    os.utime(root / "a.py", (1, 1))  # as in a fresh checkout
+    assert run() == (1, ["a.py:5:TL101"])
+    assert {path.name: path.read_bytes() for path in shared.iterdir()} == before
+    assert cached() == (2, ["a.py:5:TL101"])  # now our own knows it all
+    next(shared.glob("*.msgpack")).write_bytes(b"no cache")
+    assert run() == (2, ["a.py:5:TL101"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [(("--no-cache",), "cannot be combined with --no-cache"), ((), "nowhere: no such folder")]
+)
+def test_a_second_cache_that_cannot_be_is_one_line(tree, options, said):
+    tree({"a.py": BAD})
+    command = [sys.executable, "-m", "torchlint", "check", "--cache-from", "nowhere", *options, "a.py"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_same_torchlint_installed_twice_shares_a_cache(tmp_path, monkeypatch):
+    named = []
+    for number, when in enumerate((1_000, 2_000)):
+        package = tmp_path / str(number) / "torchlint"
+        package.mkdir(parents=True)
+        for name in ("__init__.py", "linter.py"):
+            (package / name).write_text("x = 1\n")
+            os.utime(package / name, (when, when))
+        info = package.parent / f"torchlint-{torchlint.__version__}.dist-info"
+        info.mkdir()
+        (info / "RECORD").write_text(
+            "".join(f"torchlint/{name},sha256=abc,6\n" for name in ("__init__.py", "linter.py"))
+        )
+        monkeypatch.setattr(torchlint, "__file__", str(package / "__init__.py"))
+        named.append(judges_of(()))
+    assert named[0] == named[1]
+    (package / "linter.py").write_text("x = 1000\n")  # somebody tries something out
+    assert judges_of(()) != named[1]

@@ -22,7 +22,7 @@ ALLOWED = {
     "reading": set(),
     "boundary": set(),
     "facts": set(),
-    "installed": set(),
+    "installed": {"reading"},
     "project": {"boundary", "reading"},
     "rule": {"finding", "project", "reading"},
     "source": {"columns", "edits", "facts", "finding", "installed", "project", "reading", "rule"},

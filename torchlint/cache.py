@@ -21,7 +21,7 @@ import torchlint
 from torchlint import cache_files
 from torchlint.config import Settings
 from torchlint.finding import Finding
-from torchlint.installed import installed_version
+from torchlint.installed import installed_version, record_of
 from torchlint.project import Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
@@ -65,14 +65,14 @@ class Part(Struct, array_like=True):
 
 
 class Cache:
-    """The cache file of one configuration and tree; without a path it only lasts as long as the run. Whatever goes
-    wrong with it only costs time."""
+    """The cache file of one configuration and tree; without a path it only lasts as long as the run. What it does not
+    hold may stand in a second one, which is only read: `shared`. Whatever goes wrong with them only costs time."""
 
-    def __init__(self, path: str, started: float):
+    def __init__(self, path: str, started: float, shared: str = ""):
         self.path = path
         # What changed since just before the run began may change again without a new time: it is not trusted.
         self._young = int((started - 0.1) * 1e9)
-        self._raw: dict[str, Raw] = _decoded(cache_files.read(path) if path else None, dict[str, Raw]) or {}
+        self._raw: dict[str, Raw] = {**_projects_in(shared), **_projects_in(path)}
         self._parts: dict[str, Part] = {}
         self._dirty = False
 
@@ -179,6 +179,10 @@ class Cache:
         return None if stamp is None or max(stamp[:2]) >= self._young else stamp
 
 
+def _projects_in(path: str) -> dict[str, Raw]:
+    return _decoded(cache_files.read(path) if path else None, dict[str, Raw]) or {}
+
+
 def _decoded(data: bytes | Raw | None, kind: Any) -> Any:
     """What was encoded as something of this kind; None if it is not."""
     try:
@@ -230,14 +234,25 @@ def key_of(settings: Settings, tree: str, judges: str) -> str:
 
 
 def judges_of(rule_paths: tuple[str, ...]) -> str:
-    """Names torchlint, the rules, and all else that results come from."""
+    """Names torchlint, the rules, and all else that results come from: the same wherever the same is installed."""
     package = os.path.dirname(os.path.abspath(torchlint.__file__))
-    parts: list = [torchlint.__version__, sys.version, *(installed_version(n) for n in ("torch", "libcst", "numpy"))]
-    for folder in (package, os.path.join(os.path.dirname(package), "rules"), *rule_paths):
-        for at, below, names in os.walk(folder):
-            below[:] = sorted(name for name in below if name != "__pycache__")
-            parts += [(path, _stamp(path)) for path in (os.path.join(at, name) for name in sorted(names))]
+    around = os.path.dirname(package)
+    parts: list = [torchlint.__version__, tuple(sys.version_info)]
+    parts += [installed_version(name) for name in ("torch", "libcst", "numpy")]
+    # An installer has written down what the files of a package are; those of a working copy are known by their times.
+    parts.append(
+        record_of("torchlint", around) or [_stamps(folder) for folder in (package, os.path.join(around, "rules"))]
+    )
+    parts += [_stamps(folder) for folder in rule_paths]
     return hashlib.blake2b(repr(parts).encode(), digest_size=12).hexdigest()
+
+
+def _stamps(folder: str) -> list[tuple[str, Stamp | None]]:
+    found = []
+    for at, below, names in os.walk(folder):
+        below[:] = sorted(name for name in below if name != "__pycache__")
+        found += [(path, _stamp(path)) for path in (os.path.join(at, name) for name in sorted(names))]
+    return found
 
 
 def _stamp(path: str) -> Stamp | None:

@@ -7,6 +7,8 @@ import re
 import sys
 from functools import cache
 
+from torchlint.reading import RECORDS, read
+
 NEWEST = (2, 13)  # the torch whose removed and deprecated names we know
 _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,6})?(?:[+.a-z].{0,40})?")
 
@@ -15,14 +17,30 @@ _VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,6})?(?:[+.a-z].{0,40})?")
 def installed_version(name: str) -> str:
     """A distribution's version from the names on the import path: importlib.metadata costs more than a cached run."""
     for folder in sys.path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for entry in names:
+        for entry in _listed(folder):
             if entry.startswith(f"{name}-") and entry.endswith((".dist-info", ".egg-info")):
                 return entry[len(name) + 1 :].rsplit(".", 1)[0]
     return ""
+
+
+def record_of(name: str, folder: str) -> list[str]:
+    """What an installer says of the files of a package in a folder of them: their names, digests and sizes. Empty if it
+    was not installed there, or if somebody has changed one since."""
+    version = next((entry for entry in _listed(folder) if re.fullmatch(rf"{name}-[\w.]+\.dist-info", entry)), "")
+    try:
+        text = read(os.path.join(folder, version, "RECORD"), RECORDS).decode() if version else ""
+        said = [line.rsplit(",", 2) for line in text.splitlines() if line.startswith(f"{name}/") and ",sha256=" in line]
+        unchanged = all(os.stat(os.path.join(folder, file)).st_size == int(size) for file, _, size in said)
+    except (OSError, ValueError):
+        return []
+    return sorted(map(",".join, said)) if unchanged else []
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder or ".")
+    except OSError:
+        return []
 
 
 def is_version(text: str) -> bool:

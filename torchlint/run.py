@@ -50,6 +50,7 @@ def check(
 
 class Run:
     """One run over some paths. `overlay` holds texts that are not on the disk; with it nothing is cached.
+    `cache_from` is a folder of cache files that are read where our own say nothing.
 
     `progress` is told how many files are done, and of how many, while there is something to wait for.
     """
@@ -62,6 +63,7 @@ class Run:
         *,
         jobs: int | None = None,
         cache: bool = True,
+        cache_from: str = "",
         overlay: dict[str, str] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ):
@@ -70,6 +72,7 @@ class Run:
         self.executor = executor
         self.jobs = jobs or available_processors()
         self.keep = cache and not overlay
+        self.cache_from = cache_from
         self.overlay = overlay or {}
         self.progress = progress
         self._caches: dict[tuple[int, str], Cache] = {}
@@ -145,12 +148,14 @@ class Run:
         # Folders that belong to nothing larger share a file: there may be thousands of them.
         settings, tree = group.settings, tree_of(group.root, group.settings.root) or os.getcwd()
         if (id(settings), tree) not in self._caches:
-            path, folder = "", settings.cache_dir or cache_folder()
-            if self.keep and folder:
+            path = shared = ""
+            folder = settings.cache_dir or cache_folder()
+            if self.keep and (folder or self.cache_from):
                 if settings.rule_paths not in self._judges:
                     self._judges[settings.rule_paths] = judges_of(settings.rule_paths)
-                path = file_in(folder, key_of(settings, tree, self._judges[settings.rule_paths]))
-            self._caches[id(settings), tree] = Cache(path, self._started)
+                key = key_of(settings, tree, self._judges[settings.rule_paths])
+                path, shared = (place and file_in(place, key) for place in (folder, self.cache_from))
+            self._caches[id(settings), tree] = Cache(path, self._started, shared)
         return self._caches[id(settings), tree]
 
     def _save(self, groups: list[Group]) -> list[str]:

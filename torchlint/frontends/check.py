@@ -67,6 +67,9 @@ class _Command(click.Command):
 @click.option("-n", "--no-cache", is_flag=True, envvar="TORCHLINT_NO_CACHE", help="Neither read nor write the cache.")
 @click.option("--cache-dir", metavar="FOLDER", envvar="TORCHLINT_CACHE_DIR", help="Where results are remembered.")
 @click.option(
+    "--cache-from", metavar="FOLDER", envvar="TORCHLINT_CACHE_FROM", help="A second cache, which is only read."
+)
+@click.option(
     "--add-noqa", metavar="[REASON]", callback=noqa_reason, help="Silence every finding with a `# noqa` comment."
 )
 @click.option("--ignore-noqa", is_flag=True, help="Report what comments silence, too.")
@@ -116,6 +119,10 @@ class Check:
                     raise Failure(f"--{name.replace('_', '-')} cannot be combined with `-`")
             self.paths = [os.path.abspath(given["stdin_filename"] or "-")]
             self.overlay = {self.paths[0]: _standard_input(self.paths[0])}
+        if given["cache_from"] and given["no_cache"]:
+            raise Failure("--cache-from cannot be combined with --no-cache")
+        if given["cache_from"] and not os.path.isdir(given["cache_from"]):
+            raise Failure(f"--cache-from {given['cache_from']}: no such folder")
         self.settings = self.configurations.of_file(self.paths[0])
 
     def run(self) -> int:
@@ -139,6 +146,7 @@ class Check:
                 self.configurations,
                 jobs=given["jobs"],
                 cache=not given["no_cache"],
+                cache_from=given["cache_from"] or "",
                 overlay=self.overlay,
                 progress=progress,
             )
