@@ -87,3 +87,58 @@ def test_what_a_statement_that_failed_would_have_set_is_not_known(tmp_path, text
 def test_what_it_has_set_is_known(tmp_path):
     text = "if plain:\n    x = torch.ones(2, 3)\n    ''.no_such_method()\nnn.Linear(5, 4)(x)"
     assert run(tmp_path, CONFIG + text) == ["Linear takes 5 features but gets 3 in `x` (2, 3)"]
+
+
+THINGS = """
+class Things:
+    def __init__(self):
+        self.kept = []
+        self.x = torch.zeros(2)
+        self.layer = nn.Linear(2, 3)
+    def renew(self):
+        ''.no_such_method()
+        self.kept.append(torch.ones(2))
+        self.x = torch.zeros(3)
+        self.layer = nn.Linear(5, 3)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 3)
+    def forward(self, x):
+        return self.layer(x)
+
+def renew(things):
+    ''.no_such_method()
+    things.layer = nn.Linear(5, 3)
+
+def fill():
+    global kept
+    ''.no_such_method()
+    kept.append(torch.ones(2, 3))
+
+things, net, kept, named = Things(), Net(), [], {"a": []}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for i in range(3):\n    ''.no_such_method()\n    kept.append(torch.ones(2, 3))\nnp.array(kept).transpose(1, 0, 2)",
+        "for i in range(3):\n    ''.no_such_method()\n    named['a'].append(torch.ones(2))\nnp.array(named['a']).transpose(1, 0)",
+        "fill()\nnp.array(kept).transpose(1, 0, 2)",
+        "things.renew()\nnp.array(things.kept).transpose(1, 0)",
+        "things.renew()\nthings.x.view(3)",
+        "result = things.renew()\nthings.x.view(3)",
+        "if kept is not None:\n    ''.no_such_method()\n    things.x = torch.zeros(3)\nthings.x.view(3)",
+        "things.renew()\nthings.layer(torch.ones(2, 5))",
+        "renew(net)\nnet(torch.ones(2, 5))",
+    ],
+)
+def test_what_a_statement_that_failed_had_hold_of_is_not_known(tmp_path, text):
+    assert [m for m in run(tmp_path, "import numpy as np\n" + THINGS + text) if "no_such" not in m] == []
+
+
+@pytest.mark.parametrize("text", ["renew(things)\nnet(torch.ones(2, 5))", "renew(net)\nthings.x.view(3)"])
+def test_what_it_had_not_is_known(tmp_path, text):
+    assert len([m for m in run(tmp_path, THINGS + text) if "no_such" not in m]) == 1

@@ -1,40 +1,53 @@
-"""Statements of a file that do not run to their end: what they would have set is unknown, and no older value stays."""
+"""Statements of a file that do not run to their end: what they would have set is unknown, and no older value stays.
+
+A statement sets names, fills containers, and gives objects new attributes, itself or through the functions and methods
+that it calls. Which of those it came to, nobody asks: whatever it has hold of may be another one afterwards.
+"""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from torch import nn
 
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.program import Frame, Scope
+from torchlint.shapes.language.program import Frame, Program, Scope
+from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, is_open, loosen
 from torchlint.shapes.language.statements import Run, statement
 from torchlint.shapes.language.targets import store
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 _SEVERAL = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+_DEPTH = 3  # how far into containers of containers
 _MISSING = object()
+_FAILED = "a statement that would have set it failed"
 
 
 def whole(node: ast.stmt, scope: Scope) -> Run:
     """The closure of one of a file's own statements; a later one never sees what stood there before it failed."""
     run = statement(node, scope)
+    if isinstance(node, _DEFINITIONS):
+        return run
+    targets = []
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         targets = [store(t, scope) for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
-        names = ()
-    elif isinstance(node, _SEVERAL):
-        targets, names = [], tuple(Scope("function", [node], None, scope.program).bound)
-    else:
-        return run
+    names = tuple(Scope("function", [node], None, scope.program).bound) if isinstance(node, _SEVERAL) else ()
 
     def step(frame: Frame):
         before = [frame.vars.get(name, _MISSING) for name in names]
         try:
             return run(frame)
         except BaseException:
-            unknown = Unknown("a statement that would have set it failed")
+            unknown = Unknown(_FAILED)
             for name, value in zip(names, before):
                 if value is not _MISSING and frame.vars.get(name, _MISSING) is value:
                     frame.vars[name] = unknown
             for target in targets:
                 _set(target, frame, unknown)
+            _doubt(node, frame, scope.program)
             raise
 
     return step
@@ -45,3 +58,97 @@ def _set(target, frame: Frame, value: Unknown) -> None:
         target(frame, value)
     except Exception:
         pass  # what would have held it is missing, too
+
+
+class _Effects:
+    """What some code changes, by name: variables that it declares global, containers, attributes of objects."""
+
+    def __init__(self, nodes: Iterable[ast.AST]):
+        self.globals: set[str] = set()
+        self.filled: set[str] = set()
+        self.attributes: set[str] = set()
+        self.filled_attributes: set[str] = set()
+        for node in nodes:
+            match node:
+                case ast.Global(names=names):
+                    self.globals.update(names)
+                case ast.Attribute(ctx=ast.Store(), attr=name):
+                    self.attributes.add(name)
+                case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in CHANGING:
+                    self._fill(owner)
+                case ast.Subscript(value=owner, ctx=ast.Store()) | ast.AugAssign(target=owner):
+                    self._fill(owner)
+
+    def _fill(self, owner: ast.expr) -> None:
+        while isinstance(owner, (ast.Subscript, ast.Call)):
+            owner = owner.value if isinstance(owner, ast.Subscript) else owner.func
+        if isinstance(owner, ast.Name):
+            self.filled.add(owner.id)
+        elif isinstance(owner, ast.Attribute):
+            self.filled_attributes.add(owner.attr)
+
+
+def _in_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands in functions that may run after the objects were made."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from _in_functions(child)
+        elif getattr(child, "name", "") != "__init__":
+            yield from ast.walk(child)
+
+
+def _given(node: ast.AST) -> Iterator[str]:
+    """The variables that stand in arguments of calls."""
+    waiting: list[tuple[ast.AST, bool]] = [(node, False)]
+    while waiting:
+        one, inside = waiting.pop()
+        if inside and isinstance(one, ast.Name):
+            yield one.id
+        called = one.func if isinstance(one, ast.Call) else None
+        for child in ast.iter_child_nodes(one):
+            waiting.append((child, inside if child is called else inside or called is not None))
+
+
+@lru_cache(maxsize=64)
+def _effects_of_functions(node: ast.Module | ast.ClassDef) -> _Effects:
+    return _Effects(_in_functions(node))
+
+
+def _doubt(node: ast.stmt, frame: Frame, program: Program) -> None:
+    """Let nothing be certain that a statement may have changed."""
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    effects = [_Effects(ast.walk(node))]
+    if any(isinstance(one, ast.Call) for one in ast.walk(node)):
+        effects.append(_effects_of_functions(program.tree))
+    filled = set(_given(node)).union(*(e.filled for e in effects))
+    frame.machine.budget.spend(len(names) + len(filled))
+    for name in set().union(*(e.globals for e in effects)):
+        if name in frame.vars:
+            frame.vars[name] = Unknown(_FAILED)
+    for name in filled:
+        _loosen(frame.vars.get(name))
+    for value in [frame.vars.get(name) for name in names]:
+        if frame.machine.is_own(value) and not isinstance(value, type):
+            _doubt_object(value, frame, effects)
+
+
+def _doubt_object(value: Any, frame: Frame, effects: list[_Effects]) -> None:
+    codes = [frame.machine.codes.get(kind) for kind in type(value).__mro__]
+    effects = [*effects, *(_effects_of_functions(code.node) for code in codes if code is not None)]
+    held = getattr(value, "__dict__", {})
+    modules = held.get("_modules", {}) if isinstance(value, nn.Module) else {}
+    for name in set().union(*(e.attributes for e in effects)):
+        for fields in (held, modules):
+            if name in fields:
+                del fields[name]
+                held[name] = Unknown(_FAILED)
+    for name in set().union(*(e.filled_attributes for e in effects)):
+        _loosen(held.get(name))
+
+
+def _loosen(container: Any, depth: int = _DEPTH) -> None:
+    if isinstance(container, CONTAINERS) and depth:
+        for part in list(container.values() if isinstance(container, dict) else container):
+            _loosen(part, depth - 1)
+        if not is_open(container):
+            loosen(container)
