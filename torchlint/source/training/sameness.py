@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.memory import remembered
@@ -55,6 +56,14 @@ def is_same(a: Value | None, b: Value) -> bool:
 
 
 def _of_two_calls(a: Value, b: Value) -> bool:
-    """`student, teacher = create(), create()`: one place makes them, and each call makes its own."""
-    calls = {id(o.frame.call.node) for o in (a, b) if o.frame and o.frame.call and not isinstance(o.node, ast.arg)}
-    return len(calls) == 2
+    """`student, teacher = create(), create()`: one place makes them, and each call makes its own, however deep the place
+    lies below the two calls.
+    """
+    return any(one is not other for one, other in zip(_calls_to(a), _calls_to(b)))
+
+
+def _calls_to(made: Value) -> Iterator[ast.AST]:
+    frame = None if isinstance(made.node, ast.arg) else made.frame
+    while frame and frame.call:
+        yield frame.call.node
+        frame = frame.call.frame
