@@ -72,6 +72,7 @@ CERTAIN = {
         def block():
             return Block(8, 16, 12, torch.linspace(0, 0.1, 3).tolist()[1])
         """,
+    "what a default says": "def scaled(x, size=3, *, mean=None):\n    return torch.ones(2).view(size)  # !\n",
     "the builder's sizes are better than later guesses": """
         class Block(nn.Module):
             def __init__(self, a, b, c):

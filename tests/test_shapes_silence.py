@@ -326,6 +326,36 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         first, second = torch.ones(2, 3, device=gpu(0)), torch.ones(2, 3, device=gpu(1))
         first.cuda(1) + second
         """,
+        # what stands in place of something that every caller gives
+        """
+        def statistics(x, mean=None, scale=1.0):
+            return torch.tensor([scale, mean])
+
+        def spread(x, *, size=-2):
+            return torch.ones(4).view(size, 2)
+
+        def first(x, rows=[]):
+            return torch.ones(4)[len(rows) + 4]
+        """,
+        # the entry before the first round is never the best one
+        """
+        class History:
+            def __init__(self):
+                self.epochs = {0: {"met": float("inf"), "mean": None}}
+
+            def best(self):
+                return self.epochs[min(self.epochs, key=lambda e: self.epochs[e]["met"])]
+
+        def run(loader):
+            history = History()
+            for epoch, x in enumerate(loader, 1):
+                if x.mean() < 3:
+                    history.epochs[epoch] = {"met": x.mean().item(), "mean": 2.0}
+            entry = history.best()
+            return torch.tensor([entry["met"], entry["mean"]])
+
+        run(torch.utils.data.DataLoader(os.listdir(".")))
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

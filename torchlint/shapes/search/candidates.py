@@ -534,6 +534,15 @@ def frame_of(error: Exception) -> Frame | None:
     return found
 
 
+def call_alone(machine: Machine, function: Any, required: list[str]) -> Failure | None:
+    """What torch refuses in a function that nobody is seen to call, whatever its callers give in place of None or -1."""
+    failure, closure = call_function(machine, function, required), functions.closure_of(function)
+    if failure is None or closure is None:
+        return failure
+    doubted = [p.name for p in parameters_of(closure, skip=0) if p.has_default and varied.says_nothing(p.default)]
+    return call_function(machine, function, [*required, *doubted]) if doubted else failure
+
+
 def call_function(machine: Machine, function: Any, required: list[str]) -> Failure | None:
     """Call a function with what its defaults say, and unknowns for the rest; what torch refuses in it."""
     machine.budget = Budget(max(0, min(FUNCTION_STEPS, machine.left)))

@@ -26,7 +26,7 @@ from torchlint.shapes.machine.decisions import are_independent, explore
 from torchlint.shapes.machine.machine import GUESSED_STEPS, Failure, Machine
 from torchlint.shapes.record.watch import Watch
 from torchlint.shapes.search.callers import Callers
-from torchlint.shapes.search.candidates import Attempt, call_function
+from torchlint.shapes.search.candidates import Attempt, call_alone
 from torchlint.shapes.search.endings import gave_up, stopped
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
@@ -266,7 +266,7 @@ class _Run:
         if node not in machine.entered and node.name in machine.names:
             names = required(node)
             with self.hearing():
-                for failure in explore(machine, lambda: call_function(machine, machine.names[node.name], names)):
+                for failure in explore(machine, lambda: call_alone(machine, machine.names[node.name], names)):
                     if failure is not None and are_independent(machine.asked):
                         self.add(machine, failure, ("shape", "dtype"))
 
