@@ -535,7 +535,7 @@ def frame_of(error: Exception) -> Frame | None:
 
 
 def call_alone(machine: Machine, function: Any, required: list[str]) -> Failure | None:
-    """What torch refuses in a function that nobody is seen to call, whatever its callers give in place of None or -1."""
+    """What torch refuses in a function that nobody is seen to call, whatever is given in place of None or -1."""
     failure, closure = call_function(machine, function, required), functions.closure_of(function)
     if failure is None or closure is None:
         return failure

@@ -7,7 +7,7 @@ import re
 
 from torchlint.source.flow.calling import sequential_layers
 from torchlint.source.flow.classes import ClassInfo
-from torchlint.source.flow.flow import callees
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -39,14 +39,28 @@ def asks_mode(model: Value, depth: int = 4) -> bool | None:
                 )
                 found.append(True if True in layers else None if None in layers or not layers else False)
             elif callee.name.startswith("torch.nn."):
-                found.append(
-                    bool(ASK_MODE.fullmatch(callee.name[9:])) or any(k.arg == "dropout" for k in origin.node.keywords)
-                )
+                found.append(_layer_asks(callee.name[9:], origin))
             else:
                 found.append(True if callee.name.startswith(_WITH_MODE_LAYERS) else None)
     if not found or None in found:
         return None
     return any(found)
+
+
+def _layer_asks(name: str, made: Value) -> bool:
+    """Does a layer of torch? Not one that drops nothing: `Dropout(0)`, `LSTM(8, 8, dropout=0.0)`."""
+    call = made.node
+    rate = next((k.value for k in call.keywords if k.arg in ("p", "dropout")), None)
+    if "Dropout" in name and rate is None and call.args:
+        rate = call.args[0]
+    if rate is not None and _is_zero(made.at(rate, ())):
+        return False
+    return bool(ASK_MODE.fullmatch(name)) or any(k.arg == "dropout" for k in call.keywords)
+
+
+def _is_zero(rate: Value) -> bool:
+    found = [o.node for o in origins(rate)]
+    return bool(found) and all(isinstance(n, ast.Constant) and n.value in (0, None) for n in found)
 
 
 @remembered
@@ -83,7 +97,7 @@ def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
                     else False
                 )
             elif callee.name.startswith("torch.nn."):
-                inner = bool(ASK_MODE.fullmatch(callee.name[9:]))
+                inner = _layer_asks(callee.name[9:], Value(module, call))
             else:
                 inner = True if callee.name.startswith(_WITH_MODE_LAYERS) else False
             if inner:

@@ -56,8 +56,8 @@ def is_same(a: Value | None, b: Value) -> bool:
 
 
 def _of_two_calls(a: Value, b: Value) -> bool:
-    """`student, teacher = create(), create()`: one place makes them, and each call makes its own, however deep the place
-    lies below the two calls.
+    """`student, teacher = create(), create()`: one place makes them, and each call makes its own, however deep the
+    place lies below the two calls.
     """
     return any(one is not other for one, other in zip(_calls_to(a), _calls_to(b)))
 
