@@ -63,13 +63,13 @@ def work(kind: str, path: Path) -> None:
     report.
     """
     from torchlint.config import Settings
-    from torchlint.linter import fix_until_stable, lint
+    from torchlint.linter import Job, fix_until_stable, lint
     from torchlint.project import Project
 
     settings = Settings(dry_run=kind == "dry", unsafe_fixes=True)
     text = path.read_text()
     if kind == "fix":
-        fix_until_stable(text, str(path), settings, Project(path.parent), unsafe=True)
+        fix_until_stable(text, Job.of(str(path), settings, Project(path.parent)), unsafe=True)
     elif kind == "report":
         from torchlint.frontends.cli import main
         from torchlint.reports import FORMATS
@@ -89,7 +89,7 @@ def work(kind: str, path: Path) -> None:
             for name in FORMATS:
                 main(["check", "--isolated", "--no-cache", "--no-dry-run", "--output-format", name, str(path)])
     else:
-        lint(text, str(path), settings, Project(path.parent))
+        lint(text, Job.of(str(path), settings, Project(path.parent)))
 
 
 def serve(kind: str, limit: float) -> None:

@@ -71,19 +71,19 @@ def main() -> None:
             frame(text)
         except NotebookError as error:
             counts["refused"] += 1
-            (finding,) = linter.lint(text, path, SETTINGS).findings
+            (finding,) = linter.lint(text, linter.Job.of(path, SETTINGS)).findings
             print(f"{path}:{finding.span.line}: {finding.code} {finding.message}")
             assert str(error) in finding.message
             continue
         notebook = Notebook.parse(text)
-        outcome = linter.lint(text, path, SETTINGS)
+        outcome = linter.lint(text, linter.Job.of(path, SETTINGS))
         counts["findings"] += len(outcome.findings)
         for finding in outcome.findings:
             counts[finding.code] += 1
             line = notebook.lines(finding.cell)[finding.span.line - 1] if finding.cell else ""
             place = f"cell {finding.cell}:{finding.span.line}:{finding.span.column}"
             print(f"{path}:{place}: {finding.code} {line.strip()[:80]}")
-        fixed, applied, rest = linter.fix_until_stable(text, path, SETTINGS, unsafe=True)
+        fixed, applied, rest = linter.fix_until_stable(text, linter.Job.of(path, SETTINGS), unsafe=True)
         counts["fixed"] += len(applied)
         if applied:
             assert fixed != text and frame(fixed) == frame(text)

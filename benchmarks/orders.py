@@ -24,14 +24,14 @@ SETTINGS = ROOT / "fixtures" / "hostile" / "settings"
 
 def said(paths: list[str]) -> dict[str, list]:
     """What is said of each file, linted in this order in this process."""
-    from torchlint.linter import lint
+    from torchlint.linter import Job, lint
     from torchlint.project import Project
 
     found = {}
     projects: dict[str, Project] = {}
     for path in paths:
         folder = str(Path(path).parent)
-        outcome = lint(Path(path).read_bytes(), path, project=projects.setdefault(folder, Project(folder)))
+        outcome = lint(Path(path).read_bytes(), Job.of(path, project=projects.setdefault(folder, Project(folder))))
         ran = [outcome.dry.get(name) for name in ("modules", "modules_run", "steps", "guessed_steps")]
         found[path] = [[f.code, f.span.line, f.span.column, f.message] for f in outcome.findings] + [
             list(outcome.notices),

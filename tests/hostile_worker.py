@@ -27,7 +27,7 @@ import torchlint.project
 import torchlint.reading
 import torchlint.source.asking.filling
 import torchlint.source.asking.rewrite
-from torchlint.linter import lint
+from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
 
@@ -173,7 +173,9 @@ def main():
     rules = load_rules()
     ordinary = [
         f.code
-        for f in lint(ORDINARY, os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules).findings
+        for f in lint(
+            ORDINARY, Job.of(os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules)
+        ).findings
     ]
     sys.addaudithook(audit)
     for line in sys.stdin:
@@ -189,7 +191,7 @@ def main():
         slowness = workload()
         wall, cpu, watching = time.perf_counter(), time.process_time(), True
         try:
-            outcome = lint(text, path, project=Project(os.path.dirname(path)), rules=rules)
+            outcome = lint(text, Job.of(path, project=Project(os.path.dirname(path)), rules=rules))
         except BaseException as raised:
             error, outcome = f"{type(raised).__name__}: {str(raised)[:300]}", None
         watching = False
@@ -198,7 +200,9 @@ def main():
         changed = changes(before, state())
         again = [
             f.code
-            for f in lint(ORDINARY, os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules).findings
+            for f in lint(
+                ORDINARY, Job.of(os.path.abspath("ordinary.py"), project=Project(os.getcwd()), rules=rules)
+            ).findings
         ]
         answer = {
             "seconds": cpu,

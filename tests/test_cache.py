@@ -115,11 +115,11 @@ def test_who_asks_which_files_mention_a_word_is_asked_again(old, monkeypatch):
     from torchlint import linter
     from torchlint.finding import Finding, Span
 
-    def lint(data, path, settings, project):
-        view = project.view(path)
+    def lint(data, job):
+        view = job.project.view(job.path)
         others = view.mentions("Net") if b"torch" in data else []
         return linter.Outcome(
-            (Finding("TL999", "n", path, Span(len(others) + 1, 1, 1, 1), "m"),), consulted=view.consulted
+            (Finding("TL999", "n", job.path, Span(len(others) + 1, 1, 1, 1), "m"),), consulted=view.consulted
         )
 
     root = old({"a.py": "import torch", "b.py": "Net()", "c.py": "pass"})

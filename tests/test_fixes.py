@@ -7,7 +7,7 @@ import json
 import pytest
 
 from torchlint.config import Settings
-from torchlint.linter import fix_until_stable
+from torchlint.linter import Job, fix_until_stable
 
 SETTINGS = Settings(dry_run=False)
 MOVED = (
@@ -83,7 +83,7 @@ PROGRAMS = pytest.mark.parametrize("before, after", [MOVED, INSERTED, WRAPPED], 
 
 
 def fixed(text: str, path) -> str:
-    text, applied, _ = fix_until_stable(text, path, SETTINGS, unsafe=True)
+    text, applied, _ = fix_until_stable(text, Job.of(path, SETTINGS), unsafe=True)
     assert len(applied) == 1
     return text
 
@@ -159,6 +159,6 @@ def test_a_function_that_libcst_cannot_read_costs_the_others_nothing(tmp_path):
 
 def test_where_libcst_cannot_write_there_is_a_finding_without_a_fix(tmp_path):
     text = WRAPPED[0].replace("# why", f"x = x{'.b()' * 300}")
-    left, applied, outcome = fix_until_stable(text, tmp_path / "a.py", SETTINGS, unsafe=True)
+    left, applied, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", SETTINGS), unsafe=True)
     assert left == text and applied == []
     assert [(f.code, f.fix) for f in outcome.findings] == [("TL505", None)]

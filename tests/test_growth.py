@@ -10,7 +10,7 @@ import pytest
 from effort import calls_of
 
 from torchlint.config import Settings
-from torchlint.linter import lint
+from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
 
@@ -35,7 +35,7 @@ CHOSEN = [*STRUCTURES, *FILES, *NESTED, *IN_PLACES[::11]]
 def calls(name: str, n: int, folder: Path) -> int:
     path = growth.written(ALL[name](n), folder / str(n))
     text, project = path.read_text(), Project(str(path.parent))
-    return calls_of(lambda: lint(text, str(path), Settings(), project, RULES), LIMIT)
+    return calls_of(lambda: lint(text, Job.of(str(path), Settings(), project, RULES)), LIMIT)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,9 +60,19 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def imports(path: Path, for_types: bool = True) -> Iterator[tuple[str, bool]]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def imports(path: Path, for_types: bool = True) -> tuple[tuple[str, bool], ...]:
     """Every module (and name in one) a file imports, and whether the import runs when the file is imported."""
-    top = ast.parse(path.read_text())
+    return tuple(_imports(path, for_types))
+
+
+def _imports(path: Path, for_types: bool) -> Iterator[tuple[str, bool]]:
+    top = parsed(path)
     package = ".".join(path.relative_to(ROOT).parent.parts)
     deferred = {
         id(inner)
@@ -210,7 +221,7 @@ def test_rules_import_only_torchlint_itself(path: Path) -> None:
 @pytest.mark.parametrize("path", RULES, ids=name)
 def test_a_manual_teaches(path: Path) -> None:
     """Its examples are few and plain."""
-    manual = ast.get_docstring(ast.parse(path.read_text())) or ""
+    manual = ast.get_docstring(parsed(path)) or ""
     assert manual.count("\n```python ") <= MOST_EXAMPLES, f"further ones go to fixtures/edges/{path.name[:5]}.md"
 
 
@@ -224,7 +235,7 @@ def test_files_are_short_and_open_with_a_sentence(path: Path) -> None:
     text = path.read_text()
     if not text.strip():
         return
-    docstring = ast.get_docstring(ast.parse(text))
+    docstring = ast.get_docstring(parsed(path))
     assert docstring, "a module opens with one sentence that says what it is"
     assert docstring.split("\n\n")[0].rstrip()[-1] in ".:", "the first paragraph is a whole sentence"
     assert len(text.splitlines()) <= LONGEST, "split it: one file, one purpose"

@@ -11,7 +11,7 @@ from effort import calls_of
 from torchlint.config import Selection, Settings
 from torchlint.edits import landings
 from torchlint.finding import Edit, Finding, Fix, Span
-from torchlint.linter import fix, fix_until_stable, lint
+from torchlint.linter import Job, fix, fix_until_stable, lint
 from torchlint.rule import load_rules
 
 BAD = "import torch.nn.functional as F\nloss = F.cross_entropy(F.softmax(z, dim=1), y)\n"
@@ -20,7 +20,7 @@ EVERYTHING = Settings(dry_run=False, selections=(Selection(select=("ALL",)),))
 
 
 def codes(text: str | bytes, settings: Settings = TEXT_WORLD) -> list[tuple[str, int]]:
-    return [(f.code, f.span.line) for f in lint(text, "/nowhere/a.py", settings, strict=True).findings]
+    return [(f.code, f.span.line) for f in lint(text, Job.of("/nowhere/a.py", settings, strict=True)).findings]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ CALLS = 100_000_000  # the hardest of these takes 33 million, most less than one
 )
 def test_hostile_text_crashes_no_rule_and_takes_no_time(text):
     outcomes = []
-    assert calls_of(lambda: outcomes.append(lint(text, "/nowhere/a.py", EVERYTHING)), CALLS) < CALLS
+    assert calls_of(lambda: outcomes.append(lint(text, Job.of("/nowhere/a.py", EVERYTHING))), CALLS) < CALLS
     assert "TL000" not in {f.code for f in outcomes[0].findings}
 
 
@@ -108,7 +108,7 @@ def user_rules(folder, *bodies: str):
 )
 def test_a_crash_of_a_rule_is_one_finding(tmp_path, body, said):
     rules = user_rules(tmp_path, body, "yield call.finding('here')")
-    found = lint("import torch\nx = torch.zeros(3)\n", "/nowhere/a.py", TEXT_WORLD, rules=rules).findings
+    found = lint("import torch\nx = torch.zeros(3)\n", Job.of("/nowhere/a.py", TEXT_WORLD, rules=rules)).findings
     assert [f.code for f in found] == ["TL000", "TL991"]
     assert said in found[0].message and "\n" not in found[0].message and "TL990" in found[0].message
 
@@ -175,23 +175,26 @@ def test_who_evaluates_without_gradients_may_stand_in_another_file(tmp_path, cal
     (tmp_path / "main.py").write_text(
         "import torch\nfrom evaluation import validate\n\ndef main(net, data):\n" + caller
     )
-    assert [f.code for f in lint(evaluation, tmp_path / "evaluation.py", TEXT_WORLD).findings] == found
+    assert [f.code for f in lint(evaluation, Job.of(tmp_path / "evaluation.py", TEXT_WORLD)).findings] == found
 
 
 def test_suppressed_findings_are_counted():
-    outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), "/nowhere/a.py", TEXT_WORLD)
+    outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), Job.of("/nowhere/a.py", TEXT_WORLD))
     assert outcome.findings == () and outcome.suppressed == 1
 
 
 def test_per_file_ignores(tmp_path):
     settings = Settings(dry_run=False, root=str(tmp_path), per_file_ignores={f"{tmp_path}/tests/*": ("TL1",)})
-    assert [f.code for f in lint(BAD, tmp_path / "a.py", settings).findings] == ["TL101"]
-    assert lint(BAD, tmp_path / "tests" / "a.py", settings).findings == ()
+    assert [f.code for f in lint(BAD, Job.of(tmp_path / "a.py", settings)).findings] == ["TL101"]
+    assert lint(BAD, Job.of(tmp_path / "tests" / "a.py", settings)).findings == ()
 
 
 def test_what_one_file_says_is_said_twice_the_same():
     text = BAD * 30
-    assert lint(text, "/nowhere/a.py", EVERYTHING).findings == lint(text, "/nowhere/a.py", EVERYTHING).findings
+    assert (
+        lint(text, Job.of("/nowhere/a.py", EVERYTHING)).findings
+        == lint(text, Job.of("/nowhere/a.py", EVERYTHING)).findings
+    )
 
 
 def finding(column: int, end: int, text: str, applicability: str = "safe", line: int = 1) -> Finding:
@@ -232,9 +235,9 @@ def test_fixes_that_meet(findings, unsafe, fixed):
     ids=repr,
 )
 def test_fixing_changes_nothing_else_and_ends(text):
-    fixed, applied, left = fix_until_stable(text, "/nowhere/a.py", TEXT_WORLD, unsafe=True)
+    fixed, applied, left = fix_until_stable(text, Job.of("/nowhere/a.py", TEXT_WORLD), unsafe=True)
     assert fixed == text.replace("F.softmax(z, dim=1)", "z") and len(applied) == 1 and left.findings == ()
-    assert fix_until_stable(fixed, "/nowhere/a.py", TEXT_WORLD, unsafe=True)[:2] == (fixed, [])
+    assert fix_until_stable(fixed, Job.of("/nowhere/a.py", TEXT_WORLD), unsafe=True)[:2] == (fixed, [])
 
 
 ZEROS = '''"""No zeros.
@@ -260,7 +263,7 @@ def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
     text = (
         "import torch\nif torch:\n    a = torch.zeros(1)\n    b = torch.zeros(2); c = torch.zeros(1), torch.zeros(3)\n"
     )
-    fixed, applied, left = fix_until_stable(text, "/nowhere/a.py", settings)
+    fixed, applied, left = fix_until_stable(text, Job.of("/nowhere/a.py", settings))
     assert fixed == text.replace("torch.zeros(2)", "0").replace("torch.zeros(3)", "0")
     assert len(applied) == 2 and [f.span.line for f in left.findings if f.code == "TL990"] == [3, 4]
 
@@ -305,7 +308,7 @@ def test_functions_that_call_each_other_are_followed_once():
 )
 def test_what_is_said_fits_the_place(text, said):
     prelude = "import torch\nimport torch.nn.functional as F\nnet = torch.nn.Linear(4, 3)\nlogits = net(x)\n"
-    (finding,) = lint(prelude + text, "/nowhere/a.py", TEXT_WORLD, strict=True).findings
+    (finding,) = lint(prelude + text, Job.of("/nowhere/a.py", TEXT_WORLD, strict=True)).findings
     assert finding.severity == said[0] and finding.message.endswith(said[1])
 
 
@@ -321,7 +324,7 @@ def test_what_is_said_fits_the_place(text, said):
 )
 def test_the_value_is_named_and_not_the_layer_that_made_it(last, code, words):
     text = f"import torch\nfrom torch import nn\nx, y = load()\nnet = nn.Sequential(nn.Linear(4, 3), {last})\n{code}\n"
-    (finding,) = lint(text, "train.py", Settings(dry_run=False)).findings
+    (finding,) = lint(text, Job.of("train.py", Settings(dry_run=False))).findings
     assert words in finding.message
 
 
@@ -340,5 +343,5 @@ def test_what_a_notebook_shows_of_another_file_is_in_no_cell(tmp_path):
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    found = lint(json.dumps(notebook), tmp_path / "a.ipynb", TEXT_WORLD).findings
+    found = lint(json.dumps(notebook), Job.of(tmp_path / "a.ipynb", TEXT_WORLD)).findings
     assert [(f.code, os.path.basename(f.path), f.cell, f.span.line) for f in found] == [("TL503", "trying.py", None, 5)]

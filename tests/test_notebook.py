@@ -7,7 +7,7 @@ import pytest
 
 from torchlint.config import Settings
 from torchlint.finding import Edit, Finding, Fix, Note, Span
-from torchlint.linter import lint
+from torchlint.linter import Job, lint
 from torchlint.reading import SOURCE
 from torchlint.source.text.notebook import Notebook, NotebookError
 
@@ -317,8 +317,8 @@ def position(text, offset):
 
 def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
     blank = "policy = solve(?, ?)"
-    assert lint(document("import numpy", blank), "n.ipynb", Settings(dry_run=False)).findings == ()
-    (found,) = lint(document("import torch", blank), "n.ipynb", Settings(dry_run=False)).findings
+    assert lint(document("import numpy", blank), Job.of("n.ipynb", Settings(dry_run=False))).findings == ()
+    (found,) = lint(document("import torch", blank), Job.of("n.ipynb", Settings(dry_run=False))).findings
     assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)
 
 
@@ -379,5 +379,5 @@ def test_a_notebook_that_python_would_not_take(text, words):
     ],
 )
 def test_the_gaps_of_an_exercise_are_left_to_who_does_it(cell, gap):
-    found = lint(document("import torch", cell), "n.ipynb", Settings(dry_run=False)).findings
+    found = lint(document("import torch", cell), Job.of("n.ipynb", Settings(dry_run=False))).findings
     assert [f.code for f in found] == ([] if gap else ["TL001"])

@@ -10,7 +10,7 @@ import pytest
 
 from torchlint.config import Settings
 from torchlint.examples import cases, differences, missing
-from torchlint.linter import fix_until_stable, lint
+from torchlint.linter import Job, fix_until_stable, lint
 from torchlint.rule import Rule, RuleError, load_rules
 
 RULES = load_rules()
@@ -38,7 +38,7 @@ def test_fixes_keep_windows_line_endings(tmp_path):
     text = (
         "import torch\r\nimport torch.nn.functional as F\r\nloss = F.cross_entropy(F.softmax(z, dim=1), y)  # why\r\n"
     )
-    fixed, applied, _ = fix_until_stable(text, tmp_path / "a.py", Settings(dry_run=False), unsafe=True)
+    fixed, applied, _ = fix_until_stable(text, Job.of(tmp_path / "a.py", Settings(dry_run=False)), unsafe=True)
     assert fixed == text.replace("F.softmax(z, dim=1)", "z") and len(applied) == 1
 
 
@@ -55,7 +55,9 @@ def user_rule(folder: Path, body: str, name: str = "TL999_bad_thing.py") -> dict
 
 def test_a_rule_of_the_users_own_folder_speaks(tmp_path):
     rules = user_rule(tmp_path / "r", '@on_call("torch.zeros")\ndef check(call):\n    yield call.finding("no zeros")\n')
-    found = lint("import torch\nx = torch.zeros(3)\n", tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings
+    found = lint(
+        "import torch\nx = torch.zeros(3)\n", Job.of(tmp_path / "a.py", Settings(dry_run=False), rules=rules)
+    ).findings
     assert [(f.code, f.name, f.span.line) for f in found] == [("TL999", "bad_thing", 2)]
 
 
@@ -67,7 +69,7 @@ def test_a_rule_asks_what_the_function_that_is_called_does(tmp_path):
         "    yield call.finding(f\"{call.does('sigmoid')} {call.fact.keeps_output} {call.fact.function}\")\n",
     )
     text = "import torch\nx = torch.ones(3)\ntorch.sigmoid(x)\ntorch.special.expit(x)\nx.sin()\ntorch.nn.Sigmoid()(x)\n"
-    found = lint(text, tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings
+    found = lint(text, Job.of(tmp_path / "a.py", Settings(dry_run=False), rules=rules)).findings
     assert [(f.span.line, f.message) for f in found if f.code == "TL999"] == [
         (3, "True True sigmoid"),
         (4, "True True sigmoid"),
@@ -79,7 +81,7 @@ def test_a_rule_asks_what_the_function_that_is_called_does(tmp_path):
 def test_a_rule_that_crashes_is_one_finding_and_the_others_go_on(tmp_path):
     rules = user_rule(tmp_path / "r", '@on_call("torch.zeros")\ndef check(call):\n    yield 1 / 0\n')
     text = "import torch\nx = torch.zeros(3)\ntorch.nn.functional.cross_entropy(torch.softmax(x, 0), y)\n"
-    found = lint(text, tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings
+    found = lint(text, Job.of(tmp_path / "a.py", Settings(dry_run=False), rules=rules)).findings
     assert [(f.code, f.span.line) for f in found] == [("TL000", 2), ("TL101", 3)]
     assert "TL999" in found[0].message and "ZeroDivisionError" in found[0].message
 
@@ -88,6 +90,8 @@ def test_triggers_are_read_without_running_the_file(tmp_path):
     rules = user_rule(tmp_path / "r", 'raise SystemExit("ran")\n@on_call("torch.zeros")\ndef check(call):\n    yield\n')
     assert rules["TL999"].triggers[0].names == ("torch.zeros",)
     assert (
-        lint("import torch\nx = torch.ones(3)\n", tmp_path / "a.py", Settings(dry_run=False), rules=rules).findings
+        lint(
+            "import torch\nx = torch.ones(3)\n", Job.of(tmp_path / "a.py", Settings(dry_run=False), rules=rules)
+        ).findings
         == ()
     )

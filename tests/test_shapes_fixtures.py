@@ -24,7 +24,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torchlint.config import Settings
-from torchlint.linter import lint
+from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
 
@@ -76,7 +76,7 @@ def judged(program: str) -> list[tuple[str, set[tuple[str, int]]]]:
     project = Project(path.parent if path.is_file() else path)
     found = []
     for source in sources(program):
-        outcome = lint(source.read_text(), str(source), Settings(), project, RULES, strict=True)
+        outcome = lint(source.read_text(), Job.of(str(source), Settings(), project, RULES, strict=True))
         for finding in outcome.findings:
             found.append((finding.code, {(f.path, f.span.line) for f in (finding, *finding.notes)}))
     return found

@@ -8,8 +8,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from effort import calls_of
+
 from torchlint.config import Selection, Settings
-from torchlint.linter import lint
+from torchlint.finding import Signature
+from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import Rule
 
@@ -23,10 +26,7 @@ def said(tmp_path, body: str, program: str, decorator: str = "on_op") -> list[tu
     settings = Settings(selections=(Selection(select=("TL999", "TL000")),))
     outcome = lint(
         PRELUDE + textwrap.dedent(program).lstrip("\n"),
-        tmp_path / "program.py",
-        settings,
-        Project(tmp_path),
-        {"TL999": Rule(path)},
+        Job.of(tmp_path / "program.py", settings, Project(tmp_path), {"TL999": Rule(path)}),
     )
     return [(f.span.line - 3, f.message) for f in outcome.findings]
 
@@ -118,3 +118,32 @@ def test_a_rule_that_raises_is_one_finding(tmp_path):
 def test_needs_are_asked_first(tmp_path):
     body = '@on_op("torch.flatten", needs="no_such_word|neither")\ndef check(op):\n    yield op.finding("here")\n'
     assert said(tmp_path, body, "torch.flatten(torch.zeros(2, 3))\n") == []
+
+
+LIMIT = 10_000_000  # calls
+MODES = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(*[nn.Linear(8, 8) for _ in range(20)])
+        self.fc, self.other = nn.Linear(8, 3), nn.Linear(9, 3)
+
+    def forward(self, x):
+        x = self.body(x)
+        if self.training:
+            return self.fc(x)
+        return self.other(x)
+"""
+
+
+def test_shapes_for_an_editor_change_no_finding_and_cost_no_second_dry_run(tmp_path):
+    def linted(hints: bool):
+        return lint(PRELUDE + MODES, Job.of(tmp_path / "net.py", hints=hints))
+
+    linted(True)  # what is imported and remembered costs nothing below
+    outcomes = []
+    alone, both = (calls_of(lambda: outcomes.append(linted(hints)), LIMIT) for hints in (False, True))
+    assert outcomes[0].findings == outcomes[1].findings and [f.code for f in outcomes[0].findings] == ["TL901"]
+    assert both < 1.4 * alone
+    (forward,) = [hint for hint in outcomes[1].hints if isinstance(hint, Signature)]
+    assert (forward.inputs, forward.output) == ((("x", "[B, 8]"),), "[B, 3]")  # as it is in training

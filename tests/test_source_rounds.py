@@ -8,7 +8,7 @@ import pytest
 from asking import module_of
 
 from torchlint.config import Settings
-from torchlint.linter import lint
+from torchlint.linter import Job, lint
 from torchlint.rule import load_rules
 from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.views import Call
@@ -201,5 +201,5 @@ def test_a_rule_is_given_the_rounds_it_asks_for_if_they_may_run_backward(kinds, 
         f'"""Do not.\n"""\nfrom torchlint import Round, on_round\n\n@on_round({kinds})\n'
         'def check(round):\n    yield round.finding("here", at=round.node.body[0] if round.node.up is None else None)\n'
     )
-    found = lint(TRAINING, tmp_path / "a.py", Settings(dry_run=False), rules=load_rules([tmp_path])).findings
+    found = lint(TRAINING, Job.of(tmp_path / "a.py", Settings(dry_run=False), rules=load_rules([tmp_path]))).findings
     assert sorted(f.span.line for f in found if f.code == "TL999") == lines

@@ -7,17 +7,19 @@ import pytest
 from torchlint import lint
 from torchlint.config import Selection, Settings
 from torchlint.installed import NEWEST, installed_version, is_version, target
-from torchlint.linter import fix_until_stable
+from torchlint.linter import Job, fix_until_stable
 
 
 def codes(text: str, wanted: str) -> list[str]:
     settings = Settings(selections=(Selection(select=("TL8",)),), dry_run=False, target_torch=wanted)
-    return [finding.code for finding in lint(f"import torch\n{text}\n", settings=settings).findings]
+    return [
+        finding.code for finding in lint(f"import torch\n{text}\n", Job.of("<text>.py", settings=settings)).findings
+    ]
 
 
 def fixed(text: str) -> str:
     settings = Settings(selections=(Selection(select=("TL8",)),), dry_run=False, target_torch="2.13")
-    return fix_until_stable(text, "program.py", settings)[0]
+    return fix_until_stable(text, Job.of("program.py", settings))[0]
 
 
 @pytest.mark.parametrize(

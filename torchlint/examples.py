@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from torchlint.config import Selection, Settings
 from torchlint.installed import NEWEST
-from torchlint.linter import fix_until_stable, lint
+from torchlint.linter import Job, fix_until_stable, lint
 from torchlint.project import Project
 from torchlint.rule import Example, Rule
 
@@ -75,7 +75,7 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
     said: dict[tuple[int, str], str] = {}
     begins = {str(folder / _file(block)): block.line for block in case.blocks}
     for path, text in texts.items():
-        outcome = lint(text, path, settings, Project(folder), rules, strict=strict)
+        outcome = lint(text, Job.of(path, settings, Project(folder), rules, strict=strict))
         said |= {(begins[f.path] + f.span.line - 1, f.code): f.message for f in outcome.findings}
         yield from outcome.notices
     for line, code in sorted(marks - set(said)):
@@ -96,7 +96,7 @@ def _other_fixes(case: Case, wanted: dict[Path, str], settings: Settings, rules,
     if len(texts) != len(wanted):
         yield f"{case.line(case.blocks[0].line)}: this is not the same number of files as before"
     for (path, text), (_, right), block in zip(texts.items(), wanted.items(), case.blocks):
-        fixed, applied, left = fix_until_stable(text, str(path), settings, Project(folder), rules, unsafe=True)
+        fixed, applied, left = fix_until_stable(text, Job.of(path, settings, Project(folder), rules), unsafe=True)
         if fixed != right:
             written, made = (t.removeprefix(PRELUDE).splitlines() for t in (right, fixed))
             diff = list(difflib.unified_diff(written, made, "as written", "as fixed", lineterm="", n=1))

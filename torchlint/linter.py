@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,30 +36,48 @@ class Outcome(Struct, frozen=True):
     hints: tuple = ()
 
 
-def lint(
-    text: str | bytes,
-    path: str | Path = "<text>.py",
-    settings: Settings | None = None,
-    project: Project | None = None,
-    rules: Mapping[str, Rule] | None = None,
-    *,
-    hints: bool = False,
-    strict: bool = False,
-) -> Outcome:
-    """Lint one text as the file at `path`.
+@dataclass(frozen=True)
+class Job:
+    """As which file a text is linted, and with what.
 
-    `strict` lets a failing rule raise; `hints` asks for shapes for an editor.
+    `hints` asks for shapes for an editor; `strict` lets a failing rule raise.
     """
-    settings = settings or Settings()
-    path = os.path.abspath(path)
-    project = project or Project(os.path.dirname(path))
-    rules = load_rules(settings.rule_paths) if rules is None else rules
+
+    path: str
+    settings: Settings
+    project: Project
+    rules: Mapping[str, Rule]
+    hints: bool = False
+    strict: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        path: str | Path,
+        settings: Settings | None = None,
+        project: Project | None = None,
+        rules: Mapping[str, Rule] | None = None,
+        *,
+        hints: bool = False,
+        strict: bool = False,
+    ) -> Job:
+        """What is not given is as usual: the defaults, the file's own folder, all rules."""
+        path = os.path.abspath(path)
+        settings = settings or Settings()
+        project = project or Project(os.path.dirname(path))
+        rules = load_rules(settings.rule_paths) if rules is None else rules
+        return cls(path, settings, project, rules, hints, strict)
+
+
+def lint(text: str | bytes, job: Job | str | Path = "<text>.py") -> Outcome:
+    """Lint one text, as the file at a path or as a job says."""
+    job = job if isinstance(job, Job) else Job.of(job)
     try:
         text = decode(text) if isinstance(text, bytes) else text
     except NotText as error:
-        return _weighed(Outcome((_not_python(path, 1, 1, str(error).splitlines()[0]),)), settings)
-    read = _lint_notebook if path.endswith(".ipynb") else _lint_module
-    return _weighed(read(text, path, settings, project, rules, hints, strict), settings)
+        return _weighed(Outcome((_not_python(job.path, 1, 1, str(error).splitlines()[0]),)), job.settings)
+    read = _lint_notebook if job.path.endswith(".ipynb") else _lint_module
+    return _weighed(read(text, job), job.settings)
 
 
 def _weighed(outcome: Outcome, settings: Settings) -> Outcome:
@@ -72,9 +91,8 @@ def _weighed(outcome: Outcome, settings: Settings) -> Outcome:
     return msgspec.structs.replace(outcome, findings=tuple(findings))
 
 
-def _lint_module(
-    text: str, path: str, settings: Settings, project: Project, rules: Mapping[str, Rule], hints: bool, strict: bool
-) -> Outcome:
+def _lint_module(text: str, job: Job) -> Outcome:
+    path, settings, rules = job.path, job.settings, job.rules
     text = text.removeprefix("\ufeff")
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
@@ -91,17 +109,17 @@ def _lint_module(
     }
     says_torch = any(word in text for word in TORCH)
     try:
-        tree = parsed(project, path, text)
+        tree = parsed(job.project, path, text)
     except CannotParse as error:
         if not says_torch:
             return Outcome(lines=lines)
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
-    view = project.view(path)
+    view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
-    findings, armed, rewritten = _text_world(text, path, tree, view, chosen, target(settings.target_torch), strict)
+    findings, armed, rewritten = _text_world(text, job, tree, view, chosen)
     dry = None
     if settings.dry_run and says_torch:
-        dry = _dry_run(text, path, tree, view, chosen, settings, hints, strict)
+        dry = _dry_run(text, job, tree, view, chosen)
     findings = _once(findings + (dry.findings if dry else []), rules)
     remarks = settings.asked_for(rules)
     findings = [
@@ -125,9 +143,7 @@ def _lint_module(
     )
 
 
-def _text_world(
-    text: str, path: str, tree, view, rules: list[Rule], target: tuple[int, int], strict: bool
-) -> tuple[list[Finding], bool, int]:
+def _text_world(text: str, job: Job, tree, view, rules: list[Rule]) -> tuple[list[Finding], bool, int]:
     from torchlint.source.asking.runner import arm, judge, may_arm
 
     armed = may_arm(rules, text)
@@ -135,14 +151,14 @@ def _text_world(
         return [], False, 0
     from torchlint.source.flow.module import Module, World, shared_index
 
-    world = World(view, target)
-    index = shared_index(view.project, path, text, tree)
+    world = World(view, target(job.settings.target_torch))
+    index = shared_index(job.project, job.path, text, tree)
     assert index is not None  # it is made of a tree
-    module = world.modules[path] = Module(index, world)
+    module = world.modules[job.path] = Module(index, world)
     if not module.mentions("|".join(TORCH)):  # another library's backward
         return [], False, 0
     armed = arm(armed, module)
-    return judge(module, armed, strict), bool(armed), world.rewritten_lines
+    return judge(module, armed, job.strict), bool(armed), world.rewritten_lines
 
 
 class _Dry(Struct):
@@ -152,9 +168,9 @@ class _Dry(Struct):
     hints: tuple = ()
 
 
-def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hints: bool, strict: bool) -> _Dry:
+def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
     rules = [rule for rule in rules if rule.dry]
-    if not rules and not hints:
+    if not rules and not job.hints:
         return _Dry()
     from importlib.util import find_spec
 
@@ -171,13 +187,17 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
     from torchlint.shapes.search.check import dry_run
 
     armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
-    listener = None
+    listener = watch = None
     if any(trigger.kind == "op" for _, trigger in armed):
         from torchlint.shapes.record.listening import Listener
 
-        listener = Listener([(t.names, partial(_said, r, t, path, strict)) for r, t in armed if t.kind == "op"])
+        listener = Listener([(t.names, partial(_said, r, t, job)) for r, t in armed if t.kind == "op"])
+    if job.hints:
+        from torchlint.shapes.record.watch import Watch
+
+        watch = Watch()
     graphs = any(trigger.kind == "graph" for _, trigger in armed)
-    result = dry_run(text, path, view, tree, settings.inputs, listener=listener, graphs=graphs)
+    result = dry_run(text, job.path, view, tree, job.settings.inputs, watch, listener=listener, graphs=graphs)
     found = list(listener.findings.values()) if listener is not None else []
     for rule, trigger in armed:
         subjects = (
@@ -188,12 +208,8 @@ def _dry_run(text, path, tree, view, rules: list[Rule], settings: Settings, hint
             else ()
         )
         for subject in subjects:
-            found += _said(rule, trigger, path, strict, subject)
-    shown: tuple = ()
-    if hints:
-        from torchlint.shapes.search.hints import hints as shapes_of
-
-        shown = shapes_of(text, path, view, tree, settings.inputs)
+            found += _said(rule, trigger, job, subject)
+    shown = tuple(watch.found) if watch is not None else ()
     return _Dry(found, {**result.statistics, "reasons": result.reasons}, result.notices, shown)
 
 
@@ -204,20 +220,20 @@ def _is_met(trigger: Trigger, text: str) -> bool:
     )
 
 
-def _said(rule: Rule, trigger: Trigger, path: str, strict: bool, subject: Any) -> list[Finding]:
+def _said(rule: Rule, trigger: Trigger, job: Job, subject: Any) -> list[Finding]:
     """What a rule says about an operation, a forward or a fault, in this file; one that raises is said to."""
     try:
-        found = [f for f in rule.function(trigger)(subject) if f.path == path]
+        found = [f for f in rule.function(trigger)(subject) if f.path == job.path]
     except Exception as error:
-        if strict:
+        if job.strict:
             raise
         message = f"rule {rule.code} failed here: {type(error).__name__}: {error}".splitlines()[0]
         return [
             Finding(
                 "TL000",
                 "rule_crashed",
-                path,
-                subject.span if subject.path == path else Span(1, 1, 1, 1),
+                job.path,
+                subject.span if subject.path == job.path else Span(1, 1, 1, 1),
                 message,
                 "please report this",
                 "error",
@@ -256,25 +272,23 @@ def _not_python(path: str, line: int, column: int, reason: str, cell: int | None
     )
 
 
-def _lint_notebook(
-    text: str, path: str, settings: Settings, project: Project, rules, hints: bool, strict: bool
-) -> Outcome:
+def _lint_notebook(text: str, job: Job) -> Outcome:
     from torchlint.source.text.notebook import Notebook, NotebookError
 
     try:
         notebook = Notebook.parse(text)
     except NotebookError as error:
-        return Outcome((_not_python(path, error.line, error.column, str(error)),))
+        return Outcome((_not_python(job.path, error.line, error.column, str(error)),))
     if not any(word in (source or "") for source in notebook.sources for word in WORDS):
         return Outcome(lines=notebook.text.count("\n"))
-    outcome = _lint_module(notebook.text, path, settings, project, rules, hints, strict)
-    raised = {code for code, rule in rules.items() if any(trigger.kind == "error" for trigger in rule.triggers)}
+    outcome = _lint_module(notebook.text, job)
+    raised = {code for code, rule in job.rules.items() if any(trigger.kind == "error" for trigger in rule.triggers)}
     findings = [
         f
-        for f in (notebook.to_cell(f) if f.path == path else f for f in outcome.findings)
+        for f in (notebook.to_cell(f) if f.path == job.path else f for f in outcome.findings)
         if f.code not in raised or not notebook.failing & {f.cell, *(note.cell for note in f.notes)}
     ]
-    findings += [_not_python(path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
+    findings += [_not_python(job.path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))
     return msgspec.structs.replace(outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown)
 
@@ -347,31 +361,22 @@ def _reads(text: str, path: str) -> bool:
         return False
 
 
-def fix_until_stable(
-    text: str,
-    path: str,
-    settings: Settings | None = None,
-    project: Project | None = None,
-    rules: Mapping[str, Rule] | None = None,
-    unsafe: bool = False,
-) -> tuple[str, list[Finding], Outcome]:
+def fix_until_stable(text: str, job: Job | str | Path, unsafe: bool = False) -> tuple[str, list[Finding], Outcome]:
     """Lint and fix until nothing changes: the new text, what was fixed, and what is left. A fix that leaves its own
     finding is dropped.
     """
-    settings = settings or Settings()
-    rules = load_rules(settings.rule_paths) if rules is None else rules
-    path = os.path.abspath(path)
-    project = project or Project(os.path.dirname(path))
+    job = job if isinstance(job, Job) else Job.of(job)
+    path, project = job.path, job.project
     applied: list[Finding] = []
-    outcome = lint(text, path, settings, project, rules)
+    outcome = lint(text, job)
     for _ in range(10):
-        wanted = [f for f in outcome.findings if settings.is_fixable(f.code, f.name)]
+        wanted = [f for f in outcome.findings if job.settings.is_fixable(f.code, f.name)]
         while True:
             fixed, done = fix(text, wanted, unsafe, path)
             if not done or fixed == text:
                 return text, applied, outcome
             project.overlay = {**project.overlay, path: fixed}
-            after = lint(fixed, path, settings, project, rules)
+            after = lint(fixed, job)
             edits = {edit for finding in done for edit in _edits_of(finding)}
             idle = _remaining(done, edits, after.findings)
             if not idle:

@@ -112,7 +112,7 @@ def _lint(task: Task, path: str) -> Entry:
     data = project.bytes(path)
     if data is None:
         return failure(path, "TL001", "cannot_be_parsed", "the file cannot be read any more")
-    outcome = linter.lint(data, path, task.settings, project)
+    outcome = linter.lint(data, linter.Job.of(path, task.settings, project))
     return Entry(
         digest(data),
         Raw(msgspec.msgpack.encode(outcome.findings)),
@@ -131,8 +131,8 @@ def _fix(task: Task, path: str) -> Fixed:
 
     project = _project(task)
     before = decode(project.bytes(path) or b"")
-    unsafe = task.settings.unsafe_fixes
-    after, applied, _ = linter.fix_until_stable(before, path, task.settings, project, None, unsafe)
+    job = linter.Job.of(path, task.settings, project)
+    after, applied, _ = linter.fix_until_stable(before, job, task.settings.unsafe_fixes)
     return Fixed(path, before, after, tuple(applied))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torchlint.config import Settings
 from torchlint.installed import target
-from torchlint.linter import lint
+from torchlint.linter import Job, lint
 from torchlint.project import View
 from torchlint.rule import Rule
 from torchlint.source.flow.module import Module, World, shared_index
@@ -40,7 +40,7 @@ class Program:
 
     def lint(self, rules: dict[str, Rule], settings: Settings):
         """What is said of the whole file."""
-        return lint(self.text, self.path, settings, self.view.project, rules)
+        return lint(self.text, Job.of(self.path, settings, self.view.project, rules))
 
 
 def short(value: object, length: int = 70) -> str:

@@ -80,7 +80,7 @@ def lint(text: str, filename: str, options: Namespace) -> list[Finding]:
     path = os.path.abspath(filename)
     settings = settings_of(path, options)
     root, roots = project_of(os.path.dirname(path), settings)
-    outcome = linter.lint(text, path, settings, project(root, roots))
+    outcome = linter.lint(text, linter.Job.of(path, settings, project(root, roots)))
     # Whether a comment is unused is for flake8 to say: it may be there for a code of another plugin.
     return [finding for finding in outcome.findings if finding.path == path and finding.code != "TL002"]
 

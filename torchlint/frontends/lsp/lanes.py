@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from torchlint.frontends.lsp.documents import OpenFiles, Unit
-from torchlint.frontends.lsp.work import Answer, Job
+from torchlint.frontends.lsp.work import Answer, Request
 from torchlint.frontends.lsp.worker import Worker, WorkerDied
 
 
@@ -23,8 +23,8 @@ class Lane:
 
 
 class Lanes:
-    """Jobs that take longer than `patience` while another unit waits begin again in the slow lane, and later ones of
-    their unit begin there. So units that hang wait for each other only. Work on a text that has changed since ends
+    """Requests that take longer than `patience` while another unit waits begin again in the slow lane, and later ones
+    of their unit begin there. So units that hang wait for each other only. Work on a text that has changed since ends
     after `patience` seconds, any after `limit`.
     """
 
@@ -35,8 +35,8 @@ class Lanes:
         self.slow = Lane(is_dry)
         self._slow_units: set[Unit] = set()
 
-    async def run(self, unit: Unit, files: OpenFiles, begin: Callable[[], Job | None]) -> Answer | None:
-        """The answer to the job that `begin` gives when its turn has come, None if it gives none; raises WorkerDied."""
+    async def run(self, unit: Unit, files: OpenFiles, begin: Callable[[], Request | None]) -> Answer | None:
+        """The answer to what `begin` gives when its turn has come, None if it gives nothing; raises WorkerDied."""
         while True:
             lane = self._lane(unit)
             lane.waiting.append(unit)
@@ -46,10 +46,10 @@ class Lanes:
                 lane.waiting.remove(unit)
             try:
                 if lane is self._lane(unit):
-                    job = begin()
-                    if job is None:
+                    request = begin()
+                    if request is None:
                         return None
-                    return await self._watched(lane, unit, asyncio.ensure_future(lane.worker.run(job, files)))
+                    return await self._watched(lane, unit, asyncio.ensure_future(lane.worker.run(request, files)))
             except WorkerDied:
                 if lane is self._lane(unit):
                     raise

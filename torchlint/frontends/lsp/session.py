@@ -18,7 +18,7 @@ from torchlint.frontends.lsp.diagnostics import diagnostic
 from torchlint.frontends.lsp.documents import Document, OpenFiles, Reading, Unit, after, without_fixes
 from torchlint.frontends.lsp.settings import Workspace
 from torchlint.frontends.lsp.stage import Stage
-from torchlint.frontends.lsp.work import Answer, Job, internal_error
+from torchlint.frontends.lsp.work import Answer, Request, internal_error
 from torchlint.frontends.lsp.worker import WorkerDied
 from torchlint.rule import load_rules
 from torchlint.walk import is_excluded, project_of
@@ -117,15 +117,15 @@ class Session:
             return None
         return settings
 
-    def job(self, unit: Unit, settings: Settings, fix: bool = False) -> Job:
+    def request(self, unit: Unit, settings: Settings, fix: bool = False) -> Request:
         root, roots = project_of(os.path.dirname(unit.path), settings)
-        return Job(unit.path, unit.text(), settings, root, roots, fix)
+        return Request(unit.path, unit.text(), settings, root, roots, fix)
 
     async def fixed(self, unit: Unit, settings: Settings) -> str:
         """The text after all safe fixes of the text world, empty if there is no answer."""
         settings = replace(settings, dry_run=False)
         try:
-            answer = await self.text.lanes.run(unit, self.files, lambda: self.job(unit, settings, fix=True))
+            answer = await self.text.lanes.run(unit, self.files, lambda: self.request(unit, settings, fix=True))
             return answer.fixed if answer else ""
         except WorkerDied:
             return ""
@@ -213,12 +213,12 @@ class Session:
         """
         unit = reading.unit
 
-        def begin() -> Job | None:
+        def begin() -> Request | None:
             settings = settings_of(unit)
             if settings is None:
                 return None
             reading.begin()
-            return self.job(unit, settings)
+            return self.request(unit, settings)
 
         for _ in range(2):
             try:

@@ -16,8 +16,8 @@ from torchlint.finding import Finding, Hint, Signature, Span
 from torchlint.project import Project
 
 
-class Job(Struct, frozen=True):
-    """A text to lint, or to `fix`. `unsaved` are texts of other open files that changed since the last job, None for
+class Request(Struct, frozen=True):
+    """A text to lint, or to `fix`. `unsaved` are texts of other open files that changed since the last one, None for
     one that was closed. `is_fresh` says that files on the disk may have changed."""
 
     path: str
@@ -31,7 +31,7 @@ class Job(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """What came of a job. `memory` is what the worker holds, in bytes."""
+    """What came of a request. `memory` is what the worker holds, in bytes."""
 
     findings: tuple[Finding, ...] = ()
     hints: tuple[Hint, ...] = ()
@@ -47,7 +47,7 @@ _BELIEVED = 10
 
 
 class Desk:
-    """One worker's memory between jobs: unsaved texts and the projects it has read."""
+    """One worker's memory between requests: unsaved texts and the projects it has read."""
 
     def __init__(self):
         self.unsaved: dict[str, str] = {}
@@ -55,35 +55,36 @@ class Desk:
         self.key: tuple[str, tuple[str, ...]] | None = None
         self.read_at = 0.0
 
-    def do(self, job: Job) -> Answer:
-        for path, text in job.unsaved.items():
+    def do(self, request: Request) -> Answer:
+        for path, text in request.unsaved.items():
             if text is None:
                 self.unsaved.pop(path, None)
             else:
                 self.unsaved[path] = text
-        project = self._project(job)
+        project = self._project(request)
         try:
-            return self._fix(job, project) if job.fix else self._lint(job, project)
+            return self._fix(request, project) if request.fix else self._lint(request, project)
         except Exception as error:
             what = f"torchlint failed on this file: {type(error).__name__}: {error}".splitlines()[0][:300]
-            return Answer((internal_error(job.path, what),), fixed=job.text, memory=memory())
+            return Answer((internal_error(request.path, what),), fixed=request.text, memory=memory())
 
-    def _project(self, job: Job) -> Project:
-        wanted = (job.root, job.roots)
-        is_old = job.is_fresh or time.monotonic() - self.read_at > _BELIEVED
+    def _project(self, request: Request) -> Project:
+        wanted = (request.root, request.roots)
+        is_old = request.is_fresh or time.monotonic() - self.read_at > _BELIEVED
         if self.project is None or is_old or self.key != wanted:
-            self.project = Project(job.root, job.roots)
+            self.project = Project(request.root, request.roots)
             self.key = wanted
             self.read_at = time.monotonic()
         self.project.overlay = dict(self.unsaved)
         return self.project
 
-    def _lint(self, job: Job, project: Project) -> Answer:
+    def _lint(self, request: Request, project: Project) -> Answer:
         from torchlint import linter
 
-        outcome = linter.lint(job.text, job.path, job.settings, project, hints=job.settings.dry_run)
+        job = linter.Job.of(request.path, request.settings, project, hints=request.settings.dry_run)
+        outcome = linter.lint(request.text, job)
         return Answer(
-            findings=tuple(f for f in outcome.findings if f.path == job.path),
+            findings=tuple(f for f in outcome.findings if f.path == request.path),
             hints=tuple(hint for hint in outcome.hints if isinstance(hint, Hint)),
             signatures=tuple(hint for hint in outcome.hints if isinstance(hint, Signature)),
             consulted=frozenset(outcome.consulted),
@@ -91,10 +92,11 @@ class Desk:
             memory=memory(),
         )
 
-    def _fix(self, job: Job, project: Project) -> Answer:
+    def _fix(self, request: Request, project: Project) -> Answer:
         from torchlint import linter
 
-        fixed, _, _ = linter.fix_until_stable(job.text, job.path, job.settings, project, None, False)
+        job = linter.Job.of(request.path, request.settings, project)
+        fixed, _, _ = linter.fix_until_stable(request.text, job)
         return Answer(fixed=fixed, memory=memory())
 
 
@@ -104,17 +106,17 @@ def internal_error(path: str, message: str) -> Finding:
 
 
 def main() -> None:
-    """Answers jobs until the server ends."""
-    request, answer = connect()
+    """Answers requests until the server ends."""
+    receive, answer = connect()
     if "--dry" in sys.argv:
         os.nice(5) if hasattr(os, "nice") else None
-    decode, encode = msgspec.msgpack.Decoder(Job).decode, msgspec.msgpack.Encoder().encode
+    decode, encode = msgspec.msgpack.Decoder(Request).decode, msgspec.msgpack.Encoder().encode
     desk = Desk()
-    answer(encode(desk.do(decode(request()))))
-    # The first job imports all that stays: no garbage is looked for in there.
+    answer(encode(desk.do(decode(receive()))))
+    # The first one imports all that stays: no garbage is looked for in there.
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
     while True:
-        answer(encode(desk.do(decode(request()))))
+        answer(encode(desk.do(decode(receive()))))
         gc.collect()  # trees, modules and programs are full of cycles; the next key takes longer than this

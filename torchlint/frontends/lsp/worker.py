@@ -1,4 +1,4 @@
-"""A worker process as the server sees it: one job at a time, and it can be killed."""
+"""A worker process as the server sees it: one request at a time, and it can be killed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from torchlint import safe_path
 from torchlint.config import Settings
 from torchlint.frontends.lsp.documents import OpenFiles
-from torchlint.frontends.lsp.work import Answer, Job
+from torchlint.frontends.lsp.work import Answer, Request
 
 log = logging.getLogger(__name__)
-# A worker that has grown by so much since its first job is replaced by a new one.
+# A worker that has grown by so much since its first request is replaced by a new one.
 _MEMORY_GROWTH = 120 << 20
 
 
@@ -33,9 +33,9 @@ class WorkerDied(Exception):
 
 
 class Worker:
-    """Starts a process when there is a job, and again when it has died or grown too much.
+    """Starts a process when there is a request, and again when it has died or grown too much.
 
-    `busy_since` is when the job under way was given out.
+    `busy_since` is when the request under way was given out.
     """
 
     def __init__(self, is_dry: bool):
@@ -50,22 +50,22 @@ class Worker:
         self._decode = msgspec.msgpack.Decoder(Answer).decode
 
     async def warm_up(self) -> None:
-        """Start before there is a job."""
+        """Start before there is a request."""
         async with self._lock:
             try:
                 await self._started()
             except WorkerDied as error:
                 log.error("a worker does not start: %s", error)
 
-    async def run(self, job: Job, files: OpenFiles) -> Answer:
+    async def run(self, request: Request, files: OpenFiles) -> Answer:
         """The answer; raises WorkerDied. The unsaved texts of `files` go along."""
         async with self._lock:
             process = await self._started()
-            job = replace(job, unsaved=self._news(files), is_fresh=self.is_fresh)
+            request = replace(request, unsaved=self._news(files), is_fresh=self.is_fresh)
             self.is_fresh = self.is_late = False
             self.busy_since = monotonic()
             try:
-                answer = await self._exchange(process, job)
+                answer = await self._exchange(process, request)
             finally:
                 self.busy_since = None
         self._memory = self._memory or answer.memory
@@ -73,9 +73,9 @@ class Worker:
             self.kill()
         return answer
 
-    async def _exchange(self, process: asyncio.subprocess.Process, job: Job) -> Answer:
+    async def _exchange(self, process: asyncio.subprocess.Process, request: Request) -> Answer:
         try:
-            data = msgspec.msgpack.encode(job)
+            data = msgspec.msgpack.encode(request)
             assert process.stdin is not None and process.stdout is not None  # they are pipes
             process.stdin.write(len(data).to_bytes(4, "big") + data)
             await process.stdin.drain()
@@ -85,11 +85,11 @@ class Worker:
             self.kill(self.is_late)
             raise WorkerDied(self.is_late) from None
         except BaseException:
-            self.kill()  # cancelled in the middle: what it says next would be the answer to this job
+            self.kill()  # cancelled in the middle: what it says next would be the answer to this request
             raise
 
     def kill(self, is_late: bool = False) -> None:
-        """Ends the process, whatever it does. The next job gets a new one."""
+        """Ends the process, whatever it does. The next request gets a new one."""
         self.is_late = is_late
         if self._process is not None:
             try:
@@ -105,8 +105,8 @@ class Worker:
             command = safe_path.command("torchlint.frontends.lsp.work", *(["--dry"] if self.is_dry else []))
             pipe = asyncio.subprocess.PIPE
             self._process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
-            # Importing torch takes seconds, which no job should be blamed for.
-            await self._exchange(self._process, Job("/warm_up.py", WARM_UP, Settings(dry_run=self.is_dry), "/", ()))
+            # Importing torch takes seconds, which no request should be blamed for.
+            await self._exchange(self._process, Request("/warm_up.py", WARM_UP, Settings(dry_run=self.is_dry), "/", ()))
         return self._process
 
     def _news(self, files: OpenFiles) -> dict[str, str | None]:

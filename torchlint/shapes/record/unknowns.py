@@ -28,7 +28,7 @@ class Unknowns(Watch):
 
         def watched(frame: Frame) -> Any:
             value = evaluate(frame)
-            if type(value) is Unknown:
+            if self.looking and type(value) is Unknown:
                 self.unknown.setdefault(span, value.reason)
             return value
 

@@ -1,13 +1,15 @@
 """Watches a dry run for editors: which tensors were at which expressions, and which sizes follow the batch.
 
-The findings come from another run: what is done here to learn more (running a forward again with a bigger batch) cannot
-change them.
+It looks at the first run of a file only, and what it does to learn more (running a forward again with a bigger batch)
+comes when that is over: the findings are the same with and without it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
@@ -48,6 +50,7 @@ class Session:
         self.machine = machine
         self.module = module
         self.arguments = arguments or {}
+        self.is_training = isinstance(module, nn.Module) and module.training
         self.records: list[Record] = []
         self.finished = False
         self.guessed = False
@@ -64,9 +67,12 @@ class Session:
 
 
 class Watch:
-    """Given to a program before it is compiled. `guessing` is set when the script is over."""
+    """Given to a program before it is compiled. `looking` is set while there is something to see, `guessing` when the
+    script is over.
+    """
 
     def __init__(self):
+        self.looking = False
         self.outside = Session()
         self.best: dict[type, Session] = {}
         self.guessing = False
@@ -84,7 +90,7 @@ class Watch:
 
         def watched(frame: Frame) -> Any:
             value = evaluate(frame)
-            if isinstance(value, torch.Tensor):
+            if self.looking and isinstance(value, torch.Tensor):
                 self._write(span, "", value)
             return value
 
@@ -98,7 +104,7 @@ class Watch:
 
         def watched(frame: Frame, value: Any) -> None:
             store(frame, value)
-            if isinstance(value, torch.Tensor):
+            if self.looking and isinstance(value, torch.Tensor):
                 self._write(span, name, value)
 
         return watched
@@ -111,6 +117,9 @@ class Watch:
         head = Span(whole.line, whole.column, whole.line, whole.column + len("def forward"))
 
         def watched(frame: Frame) -> None:
+            if not self.looking:
+                run(frame)
+                return
             module = frame.vars.get(names[0])
             arguments = {name: frame.vars.get(name) for name in names[1:]}
             began = self._begin(frame.machine, module, arguments)
@@ -120,7 +129,7 @@ class Watch:
             try:
                 run(frame)
                 self._session.records.insert(
-                    at, Record(head, "", (type(module), count(module), inputs, facts(frame.returned)))
+                    at, Record(head, "", (type(module), module, inputs, facts(frame.returned)))
                 )
                 if began:
                     began.finished = type(frame.returned) is not Unknown
@@ -148,10 +157,21 @@ class Watch:
         if kind not in self.best or session.rank >= self.best[kind].rank:
             self.best[kind] = session
 
+    @contextmanager
+    def looking_on(self, looking: bool) -> Iterator[None]:
+        """While this lasts, everything is seen, or nothing."""
+        before, self.looking = self.looking, looking
+        try:
+            yield
+        finally:
+            self.looking = before
+
     # What came of it
 
     def finish(self) -> None:
-        """Find everything, each thing once, in the order of the text; while tensors are still dry."""
+        """Find everything, each thing once, in the order of the text; while tensors are still dry, and when the run
+        that was watched has nothing to do any more.
+        """
         found: dict[Hint | Signature, None] = {}
         inside = {part for session in self.best.values() for part in session.parts()}
         # How a larger module calls a part is better than sizes guessed for the part alone.
@@ -161,6 +181,8 @@ class Watch:
             for record, other in zip(session.records, twin.records if twin else session.records):
                 found[_hint(record, other, session, _batch(twin) - _batch(session) if twin else 0)] = None
         self.found = sorted(found, key=lambda thing: (thing.span, isinstance(thing, Signature)))
+        self.best.clear()  # the program is kept, and this with it
+        self.outside.records.clear()
 
     def _again(self, session: Session) -> Session | None:
         """The same forward with a bigger batch: None if it did something else then, or failed."""
@@ -174,11 +196,15 @@ class Watch:
         machine.modules.clear()
         on_use.clear()
         kept, self.best = self.best, {}
+        self.looking = True
         try:
+            if session.module.training != session.is_training:  # another way was tried since
+                nn.Module.train(session.module, session.is_training)
             machine.call(session.module, [], bigger)
         except (Exception, Stop):
             return None
         finally:
+            self.looking = False
             on_use[:] = listeners
             others, self.best = self.best, kept
         twin = others.get(type(session.module))
@@ -197,9 +223,11 @@ def facts(value: Any, depth: int = 3) -> Any:
     if isinstance(value, torch.Tensor):
         return seen(value)
     if depth and isinstance(value, (list, tuple)):
-        return [facts(one, depth - 1) for one in value[:4]]
+        # What a class of the program says of its items would be run.
+        items = list.__iter__(value) if isinstance(value, list) else tuple.__iter__(value)
+        return [facts(one, depth - 1) for one in islice(items, 4)]
     if depth and isinstance(value, dict):
-        return {str(key): facts(one, depth - 1) for key, one in list(value.items())[:4]}
+        return {str(key): facts(one, depth - 1) for key, one in islice(dict.items(value), 4)}
     if value is None or isinstance(value, (bool, int, float)):
         return repr(value)
     return "?" if type(value) is Unknown else type(value).__name__
@@ -207,7 +235,12 @@ def facts(value: Any, depth: int = 3) -> Any:
 
 def count(module: Any) -> int:
     """How many numbers a module learns."""
-    parameters = module.parameters() if isinstance(module, nn.Module) else ()
+    if not isinstance(module, nn.Module):
+        return 0
+    try:
+        parameters = list(nn.Module.parameters(module))
+    except (Exception, Stop):  # the class says otherwise which they are
+        return 0
     return sum(p.numel() for p in parameters if not isinstance(p, nn.parameter.UninitializedTensorMixin))
 
 
@@ -242,12 +275,12 @@ def _hint(record: Record, other: Record, session: Session, growth: int) -> Hint 
     if isinstance(record.value, Seen):
         shape = shape_text(record.value.shape, other.value.shape, batch, growth)
         return Hint(record.span, shape, record.value.dtype, record.value.device, record.name, guessed=session.guessed)
-    kind, parameters, inputs, output = record.value
+    kind, module, inputs, output = record.value
     _, _, other_inputs, other_output = other.value
     texts = [(name, text(value, other_inputs[name], batch, growth)) for name, value in inputs.items()]
     given = tuple((name, value) for name, value in texts if value != "None")
     result = text(output, other_output, batch, growth)
-    return Signature(record.span, kind.__name__, given, result, parameters, session.guessed)
+    return Signature(record.span, kind.__name__, given, result, count(module), session.guessed)
 
 
 def text(value: Any, other: Any, batch: int, growth: int) -> str:

@@ -63,7 +63,7 @@ def dry_run(
     hears operations for rules; with `graphs` the result has the forwards as torch.fx graphs.
     """
     try:
-        program = load(path, text, tree) if watch is None else Program(path, text, tree or ast.parse(text), watch)
+        program = load(path, text, tree, watch)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return DryRun(notices=("the dry run cannot read it",))
     before = sys.getrecursionlimit()
@@ -74,7 +74,7 @@ def dry_run(
 
             traces = Collector(path)
         result = _Run(program, view, inputs, traces, listener, graphs).run()
-        if watch is None and (traces is None or graphs):
+        if traces is None or graphs:
             result = cured(text, result, lambda changed: _run_changed(path, changed, view, inputs))
         return result
     finally:
@@ -134,51 +134,75 @@ class _Run:
     def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
         machine = Machine(self.view, STEPS, dict(answers), cuda=cuda)
-        kinds = ("shape", "dtype") if answers else ()
         machines.append(machine)
         try:
-            with (
-                dry_tensors(),
-                no_initialisers(),
-                self.traces.collecting(machine) if self.traces and rest else nullcontext(),
-            ):
-                names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
-                try:
-                    with self.hearing():
-                        for failure in machine.run_script(self.program, names):
-                            if not answers or are_independent(machine.asked):
-                                self.add(machine, failure, kinds)
-                except Overworked:
-                    raise
-                except Exhausted as end:
-                    if not answers:
-                        self.notices.append(gave_up(end, self.program))
-                except (Stop, RecursionError, MemoryError):
-                    pass
-                if machine.lost is not None and rest:
-                    self.notices += stopped(machine.lost, self.program)
-                machine.own_file(self.program, names)
-                for failure in machine.reported:
-                    self.add(machine, failure, kinds)
-                self.statistics["steps"] += machine.budget.used
-                watch = self.program.watch
+            with dry_tensors(), no_initialisers():
+                with self.collecting(machine, rest), self.watching(rest):
+                    self.main(machine, rest, answers)
+                    if rest:
+                        self.others(machine)
+                asked_cuda = machine.asked_cuda
                 if rest:
-                    if machine.budget.used < decisions.STEPS and self.traces is None and watch is None:
-                        self.turns = decisions.turns(machine.asked, self.program.tree)
-                    if watch is not None:
-                        watch.guessing = True
-                    if self.traces is not None:
-                        self.traces.guessing = True
-                    self.rest(machine)
-                    if watch is not None:
-                        watch.finish()
-                    if self.traces is not None:
-                        if self.graphs is not None:
-                            self.graphs = tuple(self.traces.graphs(machine))
-                        self.traces.finish(machine)
+                    self.learn()
         finally:
             machines.pop()
-        return machine.asked_cuda
+        return asked_cuda
+
+    def main(self, machine: Machine, rest: bool, answers: Mapping[str, bool]) -> None:
+        """The file as a script."""
+        kinds = ("shape", "dtype") if answers else ()
+        names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
+        try:
+            with self.hearing():
+                for failure in machine.run_script(self.program, names):
+                    if not answers or are_independent(machine.asked):
+                        self.add(machine, failure, kinds)
+        except Overworked:
+            raise
+        except Exhausted as end:
+            if not answers:
+                self.notices.append(gave_up(end, self.program))
+        except (Stop, RecursionError, MemoryError):
+            pass
+        if machine.lost is not None and rest:
+            self.notices += stopped(machine.lost, self.program)
+        machine.own_file(self.program, names)
+        for failure in machine.reported:
+            self.add(machine, failure, kinds)
+        self.statistics["steps"] += machine.budget.used
+
+    def others(self, machine: Machine) -> None:
+        """What the script did not reach."""
+        if machine.budget.used < decisions.STEPS and self.traces is None:
+            self.turns = decisions.turns(machine.asked, self.program.tree)
+        if self.program.watch is not None:
+            self.program.watch.guessing = True
+        if self.traces is not None:
+            self.traces.guessing = True
+        self.rest(machine)
+        if self.traces is not None:
+            if self.graphs is not None:
+                self.graphs = tuple(self.traces.graphs(machine))
+            self.traces.finish(machine)
+
+    def learn(self) -> None:
+        """What editors want to know besides, at its own expense."""
+        if self.program.watch is not None:
+            used = work.used
+            work.begin()
+            try:
+                self.program.watch.finish()
+            finally:
+                work.begin(used)
+
+    def collecting(self, machine: Machine, rest: bool) -> AbstractContextManager:
+        """While forwards are recorded."""
+        return self.traces.collecting(machine) if self.traces and rest else nullcontext()
+
+    def watching(self, rest: bool) -> AbstractContextManager:
+        """While an editor's watch sees tensors: in the first run."""
+        watch = self.program.watch
+        return watch.looking_on(rest) if watch is not None else nullcontext()
 
     def hearing(self) -> AbstractContextManager:
         """While rules hear what is done with sizes that are no guesses."""
@@ -224,11 +248,12 @@ class _Run:
                 if not given and not machine.ended(kind) and (failure is None or guessed):
                     attempt.as_called()
                     failure = None if machine.ended(kind) else failure  # a caller knows better
-                if self.listener is not None:
-                    self.listener.keep(attempt, changes)
-                if failure is None and not given and self.traces is None and self.program.watch is None:
-                    for other in other_ways(attempt):
-                        self.add(machine, other, ("shape", "dtype"))
+                with self.watching(False):
+                    if self.listener is not None:
+                        self.listener.keep(attempt, changes)
+                    if failure is None and not given and self.traces is None:
+                        for other in other_ways(attempt):
+                            self.add(machine, other, ("shape", "dtype"))
                 machine.left += total - before
                 if self.traces is not None:
                     self.traces.attempted(kind, attempt)
