@@ -10,7 +10,8 @@ from functools import cache
 from torchlint.reading import RECORDS, read
 
 NEWEST = (2, 13)  # the torch whose removed and deprecated names we know
-_VERSION = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,6})?(?:[+.a-z].{0,40})?")
+VERSION = r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,6})?(?:[+.a-z].{0,40})?"
+_VERSION = re.compile(VERSION)
 
 
 @cache

@@ -15,7 +15,8 @@ from torchlint.finding import SEVERITIES, Severity
 from torchlint.installed import is_version
 from torchlint.reports import FORMATS
 
-_LONGEST_TEXT = 1000  # characters of a pattern, a path, a selector
+LONGEST_TEXT = 1000  # characters of a pattern, a path, a selector
+LOOSE_LISTS = ("per-file-ignores", "extend-per-file-ignores", "inputs")  # tables of lists, or of one text each
 _MOST_TEXT = 64 << 10  # and of all of them
 
 
@@ -186,7 +187,7 @@ def options(table: Mapping[str, Any], source: str) -> Options:
             known = ", ".join(SEVERITIES[::-1])
             raise ConfigError(f"{source}: {key}: no severity is called `{level}`; there are {known}")
     table = dict(table)
-    for key in ("per-file-ignores", "extend-per-file-ignores", "inputs"):
+    for key in LOOSE_LISTS:
         if isinstance(table.get(key), dict):
             table[key] = {name: [value] if isinstance(value, str) else value for name, value in table[key].items()}
     try:
@@ -206,8 +207,8 @@ def _check_size(table: Mapping[str, Any], source: str) -> None:
             stack += [*value, *value.values()]
         elif isinstance(value, list):
             stack += value
-        elif isinstance(value, str) and len(value) > _LONGEST_TEXT:
-            raise ConfigError(f"{source}: `{value[:20]}...` has more than {_LONGEST_TEXT} characters")
+        elif isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise ConfigError(f"{source}: `{value[:20]}...` has more than {LONGEST_TEXT} characters")
         left -= len(value) + 1 if isinstance(value, str) else 1
     if left < 0:
         raise ConfigError(f"{source}: more than {_MOST_TEXT >> 10} KB of options")

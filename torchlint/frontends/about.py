@@ -22,14 +22,18 @@ from torchlint.result import shown
 FOLDER = ".torchlint_cache"
 _TYPES = {"StrType": "str", "BoolType": "bool", "ListType": "list[str]", "DictType": "dict[str, {}]"}
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
-_format = click.option("--output-format", type=click.Choice(("text", "json")), default="text", help="How to print.")
 
 
 @click.command(context_settings=_CONTEXT)
 @click.argument("option", required=False)
-@_format
+@click.option("--output-format", type=click.Choice(("text", "json", "schema")), default="text", help="How to print.")
 def config(option: str | None, output_format: str) -> int:
-    """List the configuration options, or explain one."""
+    """List the configuration options, or explain one; `--output-format schema` is their JSON schema."""
+    if output_format == "schema":
+        from torchlint.config_schema import schema
+
+        put(json.dumps(schema(), indent=2) + "\n")
+        return 0
     table = describe_options()
     if option and option not in table:
         raise Failure(f"no option is called `{option}`{suggestion(option, table)}")

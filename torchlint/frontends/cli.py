@@ -12,6 +12,8 @@ COMMANDS = {
     "check": ("torchlint.frontends.check", "Lint files, folders, or the standard input (`-`).", ""),
     "rule": ("torchlint.frontends.rule_page", "Explain a rule, or list them all.", ""),
     "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
+    "completion": ("torchlint.frontends.completion", "Make bash, zsh or fish complete `torchlint`.", ""),
+    "man": ("torchlint.frontends.completion", "Print the manual page.", ""),
     "clean": ("torchlint.frontends.about", "Remove what is remembered of earlier runs.", ""),
     "fleet": ("torchlint.frontends.fleet", "Lint many repositories, here or on other machines.", ""),
     "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
@@ -47,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
             put(f"torchlint {torchlint.__version__}\n")
             return 0
         if not arguments or arguments[0] in ("--help", "-h", "help"):
-            put(_HELP.format(commands="\n".join(f"  {name:<8} {text}" for name, (_, text, _) in COMMANDS.items())))
+            put(_HELP.format(commands="\n".join(f"  {name:<10} {text}" for name, (_, text, _) in COMMANDS.items())))
             return 0
         name = arguments.pop(0) if arguments[0] in COMMANDS else "check"
         if name == "check":

@@ -1,22 +1,19 @@
-"""Where a rule's manual lies on the web, for the formats that have a place for it."""
+"""Where a rule's page lies on the web, for the formats that have a place for it."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+SITE = "https://torchlint.github.io/torchlint"  # the one place that says so; pyproject.toml must agree
+
 
 def rule_url(code: str, name: str) -> str | None:
-    """The manual's address; None as long as the package's metadata names no `Rules` address."""
-    base = _base()
-    return base and f"{base.rstrip('/')}/{code}_{name}.py"
+    """The address of a rule's page; None for a rule of somebody's own."""
+    return f"{SITE}/rules/{code}/" if _ours().get(code) == name else None
 
 
 @lru_cache(maxsize=1)
-def _base() -> str | None:
-    from importlib import metadata  # 20 ms, and most formats never ask
+def _ours() -> dict[str, str]:
+    from torchlint.rule import rule_names
 
-    try:
-        labels = dict(line.split(", ", 1) for line in metadata.metadata("torchlint").get_all("Project-URL") or ())
-    except metadata.PackageNotFoundError:
-        return None
-    return labels.get("Rules")
+    return rule_names()
