@@ -31,7 +31,7 @@ ALLOWED = {
     "edits": {"finding"},
     "linter": {"finding", "project", "config", "edits", "installed", "rule", "source", "shapes"},
     "printable": set(),
-    "reports": {"finding", "printable", "result", "config", "edits"},
+    "reports": {"finding", "printable", "result", "config", "edits", "rule"},
     "result": {"finding", "project", "reading", "rule", "source"},
 }
 LOWER = set(ALLOWED)
