@@ -104,8 +104,8 @@ RIGHT = {
         " torch.utils.data.DataLoader(torch.zeros(64, 5, 4), batch_size=32):\n    rnn(x, torch.zeros(1, 32, 8))"
     ),
     "rows that are written": (
-        "memory, at = torch.zeros(10, 4), torch.tensor([0, 2, 5])\nmemory[at] = torch.ones(3, 4)\nmemory[at] ="
-        " torch.ones(1, 1, 4)\nmemory[at, 1] = 2.0\nmemory[:, at] = torch.ones(3)"
+        "memory, at = torch.zeros(10, 6), torch.tensor([0, 2, 5])\nmemory[at] = torch.ones(3, 6)\nmemory[at] ="
+        " torch.ones(1, 1, 6)\nmemory[at, 1] = 2.0\nmemory[:, at] = torch.ones(3)"
     ),
     "output or state": (
         "out = nn.LSTM(4, 8)(torch.rand(2, 5, 4))\nout.index(3) if hasattr(out, 'shape') else"

@@ -18,14 +18,16 @@ class LightningModule(nn.Module):
 
 
 class Trainer:
-    """Runs one training step."""
+    """Trains as many epochs as it is told to."""
 
-    def __init__(self, **options):
-        pass
+    def __init__(self, max_epochs=1, **options):
+        self.max_epochs = max_epochs
 
     def fit(self, module, loader):
         optimizer = module.configure_optimizers()
-        loss = module.training_step(next(iter(loader)), 0)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        for _ in range(self.max_epochs):
+            for index, batch in enumerate(loader):
+                loss = module.training_step(batch, index)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from torchlint.finding import Finding, Fix, Note, Span
 
-Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast"]
+Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast", "check"]
 
 
 class Fault(Struct, frozen=True):

@@ -449,7 +449,11 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
             f, args = function(frame), positional(frame)
             machine = frame.machine
             machine.place = place
-            return machine.call(f, args, {})
+            try:
+                return machine.call(f, args, {})
+            except TypeError as error:
+                machine.misfit(f, error)
+                raise
 
         return call_plainly
     keywords = [(k.arg, expression(k.value, scope)) for k in node.keywords]
@@ -466,7 +470,11 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
             named["*"] = Unknown("the number of arguments is unknown")
             args = args[: next(i for i, a in enumerate(args) if a is MISSING)]
         machine.place = place
-        return machine.call(f, args, named)
+        try:
+            return machine.call(f, args, named)
+        except TypeError as error:
+            machine.misfit(f, error)
+            raise
 
     return call
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, Stop, unknown_in
 from torchlint.shapes.language import statements
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import Frame, Scope, has_yield, price_of
+from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
 
 ENOUGH_YIELDS = 64
 RECURSION = 12  # calls of a function within itself, if it is given something unknown: who knows where it would end
@@ -48,6 +49,7 @@ class Code:
         self._names = {*self.positional, *self.only_named}
         self._run: Callable[[Frame], Any] | None = None
         self._generator = False
+        self.loose = False  # whether a decorator that nobody knows may have made another function of it
 
     @property
     def run(self) -> Callable[[Frame], Any]:
@@ -73,6 +75,11 @@ class Code:
                 if watch is not None:
                     self._run = watch.body(self.node, self._run, self.positional, self.parent.program)
         return self._run
+
+    @cached_property
+    def gives_nothing(self) -> bool:
+        """Whether it ends without any value."""
+        return isinstance(self.node, ast.FunctionDef) and not gives_value(self.node.body)
 
     @property
     def annotations(self) -> dict[str, ast.expr]:
@@ -187,6 +194,8 @@ class Closure:
                     return machine.changes.short(frame.yields)
                 return iter(frame.yields)
             run(frame)
+            if frame.returned is None and code.gives_nothing:
+                machine.nothing[caller] = code
             return frame.returned
         except Exception as error:
             if machine.last_error is not error:

@@ -234,6 +234,20 @@ def has_yield(nodes: Iterable[ast.AST]) -> bool:
     return False
 
 
+def gives_value(nodes: Iterable[ast.AST]) -> bool:
+    """Whether statements return or yield something, or do nothing but raise."""
+    stack = list(nodes)
+    if isinstance(stack[-1], ast.Raise):
+        return True
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)) or isinstance(node, ast.Return) and node.value is not None:
+            return True
+        if not isinstance(node, _SCOPES):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
 def source_of(path: str) -> Program | None:
     """The program that was loaded from a path last."""
     return _programs[path][1] if path in _programs else None

@@ -39,8 +39,10 @@ class Changes:
         self.containers: list[Any] = []
         self.items: list[tuple[list, Any]] = []  # set by position
         self.fields: list[tuple[Any, str, Any]] = []  # attributes and globals: of what, by name, with each value
+        self.written: list[Any] = []  # tensors whose numbers were known
         self.early = False  # whether the source that was read last ended before it would
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
+        self.broken_off = False  # the same of a loop whose other rounds might have done anything
 
     def call(self, function: Any) -> None:
         """A method of a container may change it."""
@@ -79,6 +81,11 @@ class Changes:
             if place not in but and (type(value) is Unknown or type(old) is type(value) and not alike(old, value)):
                 container[place] = Unknown("it may have been set under an unknown name")
 
+    def write(self, tensors: list[torch.Tensor]) -> None:
+        """Tensors of which some numbers are known are written to in place."""
+        if self.loops:
+            self.written += [tensor.untyped_storage() for tensor in tensors]
+
     def recursion(self, args: tuple) -> Unknown:
         """A function is not called once more; what it was given to fill may get more."""
         for container in args:
@@ -112,6 +119,7 @@ class Rounds:
         "containers",
         "items",
         "fields",
+        "written",
     )
 
     def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]]):
@@ -133,6 +141,7 @@ class Rounds:
         self.containers = len(self.changes.containers)
         self.items = len(self.changes.items)
         self.fields = len(self.changes.fields)
+        self.written = len(self.changes.written)
 
     def __enter__(self) -> Rounds:
         self.changes.loops += 1
@@ -146,6 +155,7 @@ class Rounds:
             self.changes.containers.clear()
             self.changes.items.clear()
             self.changes.fields.clear()
+            self.changes.written.clear()
 
     def trained(self) -> bool:
         """Count a round; whether two rounds have trained something before it."""
@@ -183,6 +193,7 @@ class Rounds:
         earlier = self.before if self.first is None else self.first
         same = alike if like_the_last else operator.is_
         self.changes.cut = True
+        self.changes.broken_off |= not like_the_last
         for (read, keep), value in zip(self.names, earlier):
             if not same(value, read(self.frame)):
                 keep(self.frame, Unknown("it changes from round to round"))
@@ -194,6 +205,9 @@ class Rounds:
             owner[:] = [Unknown("it changes from round to round") if type(item) in NUMBERS else item for item in owner]
         for container in {id(c): c for c in self.changes.containers[self.containers :]}.values():
             loosen(container)
+        for storage in self.changes.written[self.written :]:
+            for fact in ("real", "span", "rest"):
+                storage.__dict__.pop(fact, None)
         for container in [read(self.frame) for read in self.filled]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)

@@ -424,20 +424,23 @@ def _raise(node: ast.Raise, scope: Scope) -> Run:
     value, place = expression(node.exc, scope) if node.exc else None, scope.place(node)
 
     def throw(frame):
+        error = value(frame) if value else None
         frame.machine.place = place
-        frame.machine.throw(frame, value(frame) if value else None)
+        frame.machine.throw(frame, error)
 
     return throw
 
 
 def _assert(node: ast.Assert, scope: Scope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node), Question(node.test)
+    message = expression(node.msg, scope) if node.msg else None
 
     def check(frame):
         value = test(frame)
         if type(value) is not Unknown and not frame.machine.truth(value, place, key, True):
+            said = message(frame) if message else None
             frame.machine.place = place
-            frame.machine.throw(frame, AssertionError(key.text))
+            frame.machine.throw(frame, AssertionError(said if type(said) is str and said else key.text))
 
     return check
 

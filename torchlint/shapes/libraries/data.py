@@ -10,9 +10,11 @@ import torch
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
 
 LOOKED_UP = 3  # samples of a batch
+NUMBERED = 12  # samples of which the integers are looked at
 ROUNDS = 2  # batches a loader yields: the second one meets what the first one left
 
 
@@ -127,7 +129,20 @@ class Loader(StandIn):
             )
         if type(size) is int:
             _check_alike(machine, self._several(sample, size))
-        return collate(sample, size)
+        batch = collate(sample, size)
+        if machine.is_sure() and type(size) is int and not rest:
+            _number(batch, [sample, *self._others()])
+        return batch
+
+    def _others(self) -> list:
+        """More samples, from all over the dataset, if it is the program's own and every sample gets its turn."""
+        samples, machine = self._samples(), machines[-1]
+        if not machine.is_own(self.dataset) or isinstance(self.dataset, IterableDataset):
+            return []
+        if type(samples) is not int or self.sampler is not None or self.batch_sampler is not None:
+            return []
+        places = sorted({samples * i // NUMBERED for i in range(1, NUMBERED)} | {samples - 1} - {0})
+        return [machine.item(self.dataset, place) for place in places if 0 < place < samples]
 
     def _several(self, sample: Any, size: int) -> list:
         """The samples of a batch: a few are looked up, since they may differ, the others are like the first."""
@@ -175,6 +190,24 @@ def collate(sample: Any, size: Any) -> Any:
     if isinstance(sample, (list, tuple)):
         return [collate(value, size) for value in sample]
     return Unknown("a batch of things that are no tensors")
+
+
+def _number(batch: Any, samples: list) -> None:
+    """Give the integers of a batch the numbers that its samples have."""
+    first = samples[0]
+    if isinstance(batch, dict) and isinstance(first, dict):
+        for key in batch:
+            if all(isinstance(sample, dict) and key in sample for sample in samples):
+                _number(batch[key], [sample[key] for sample in samples])
+    elif isinstance(batch, (list, tuple)) and isinstance(first, (list, tuple)):
+        for position, part in enumerate(batch):
+            if all(isinstance(sample, (list, tuple)) and position < len(sample) for sample in samples):
+                _number(part, [sample[position] for sample in samples])
+    elif isinstance(batch, torch.Tensor):
+        if all(type(sample) is int for sample in samples):
+            ranges.keep(batch, ranges.Span(min(samples), max(samples)))
+        elif all(isinstance(sample, torch.Tensor) for sample in samples):
+            ranges.keep(batch, ranges.together(samples))
 
 
 def _check_alike(machine, samples: list) -> None:

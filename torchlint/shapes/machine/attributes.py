@@ -63,6 +63,9 @@ CHANGEABLE = (
 )
 
 
+OF_LOSSES = frozenset("backward detach item mean sum shape size".split())  # what None is asked for by mistake
+
+
 def is_several(value: Any) -> bool:
     """Whether it is what several tensors were given as: the output and the state of a recurrent layer."""
     return (
@@ -112,6 +115,10 @@ class Attributes:
             return getattr(owner, name)
         if kind.__module__.startswith("torch") and not name.startswith("_") and name not in HIDDEN:
             return own_part(owner, name)
+        if owner is None and name in OF_LOSSES:
+            error = self.of_nothing(name)
+            if id(error) in self.failures:
+                raise error
         if isinstance(owner, BaseException) and name in ("args", "code", "errno", "strerror", "value"):
             return getattr(owner, name, Unknown("a detail of an error"))
         return Unknown(f"{kind.__name__}.{name} is not looked at")
@@ -146,19 +153,19 @@ class Attributes:
             return Unknown(f"Module.{name} is not looked at")
         try:
             return own_part(owner, name)
-        except AttributeError:
+        except AttributeError as error:
             if name in self.patched or self.is_open(type(owner)) or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
-            raise
+            raise self.lacks(error, owner, name)
 
     def _of_instance(self, owner: Any, name: str) -> Any:
         try:
             return getattr(owner, name)
-        except AttributeError:
+        except AttributeError as error:
             kind = owner if isinstance(owner, type) else type(owner)
             if self.is_open(kind) or name in self.patched or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
-            raise
+            raise self.lacks(error, owner, name)
 
     def _of_type(self, owner: type, name: str) -> Any:
         if name in METHODS.get(owner, ()) or issubclass(owner, enum.Enum):

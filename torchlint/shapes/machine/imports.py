@@ -85,6 +85,7 @@ class Imports:
         module = self.files[path] = standins.ImportedFile(
             name, path, {"__name__": name, "__file__": path, "__doc__": None}
         )
+        self.presumed |= path == self.script  # it runs a second time, and what it keeps lists of meets itself there
         text = self.view.read(path)
         if text is None or len(self.files) > MAX_FILES or self.importing > 40:
             return module
@@ -101,7 +102,7 @@ class Imports:
         except Exhausted:
             raise
         except (Exception, Stop):
-            pass
+            self.skipped = True
         finally:
             self.place, self.importing, self.budget = before, self.importing - 1, budget
         return module
@@ -115,6 +116,7 @@ class Imports:
             try:
                 step(frame)
             except Exception:
+                self.skipped = True
                 continue
 
     def own_file(self, program: Program, names: dict[str, Any]) -> None:
@@ -136,6 +138,7 @@ class Imports:
     def run_script(self, program: Program, names: dict[str, Any]) -> Iterator[Any]:
         """Run a file as a script and yield what torch refuses; what cannot be run is left out."""
         self.names = names
+        self.script = program.path
         self.scripting = True
         frame = Frame(names, None, names, self)
         for position, step in enumerate(compiled(program)):
@@ -145,6 +148,7 @@ class Imports:
                 failure = self.failures.get(id(error))
                 if failure is not None:
                     yield failure
+                self.skipped = True
             except Stop:
                 self._define(program, position + 1, frame)
                 raise

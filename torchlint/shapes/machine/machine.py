@@ -31,6 +31,7 @@ from torchlint.shapes.language.rounds import MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.attributes import Attributes
+from torchlint.shapes.machine.certainty import Certainty
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
 from torchlint.shapes.machine.types import Classes
@@ -56,7 +57,20 @@ class Turn(NamedTuple):
 class Failure:
     """A torch operation that raised: where, what it was called with, and who called whom."""
 
-    __slots__ = ("error", "place", "function", "args", "kwargs", "stack", "expected", "modules", "certain")
+    __slots__ = (
+        "error",
+        "place",
+        "function",
+        "args",
+        "kwargs",
+        "stack",
+        "expected",
+        "modules",
+        "certain",
+        "kind",
+        "says",
+        "about",
+    )
 
     def __init__(self, machine: Machine, error: Exception, function: Any, args: tuple, kwargs: dict[str, Any]):
         self.error = error
@@ -68,9 +82,12 @@ class Failure:
         self.modules = tuple(machine.modules)
         self.expected = machine.expected > 0
         self.certain = False  # it needs no replay: Python, or torch's own check of a type, says so
+        self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
+        self.says = ""  # that, in words
+        self.about: Any = None  # a place that belongs to it, or the values that broke a check
 
 
-class Machine(Operations, Attributes, Classes, Imports):
+class Machine(Operations, Attributes, Classes, Imports, Certainty):
     """One run of a program. `choices` are the answers to unknown conditions that this run must take."""
 
     def __init__(self, view: View, steps: int, choices: dict[str, bool] | None = None, cuda: bool = True):
@@ -109,6 +126,11 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.decided_here = False  # the same since a function that nobody calls was called
         self.decisions = 0  # how often, by now
         self.expected = 0
+        self.presumed = False  # whether something unknown was taken for something without asking
+        self.skipped = False  # whether a statement was not run to its end
+        self.environment = False  # whether anything was asked that depends on how the program is started
+        self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
+        self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
         self.left = GUESSED_STEPS
         self.updates = 0  # backward passes and optimizer steps so far
@@ -124,6 +146,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         self.dataclass_fields: dict[type, dict] = {}
         self.importing = 0
         self.scripting = False
+        self.script: str | None = None  # the path of what runs as a script
         self.yielded = functions.yielded
         self.lexical_class = functions.lexical_class
 
@@ -353,14 +376,27 @@ class Machine(Operations, Attributes, Classes, Imports):
         # It may add to the classes it is given: in notebooks `@add_to_class(Net)` spreads a class over cells.
         self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
         report_use(function, "call", (args, kwargs))
+        self.lend((*args, *kwargs.values()))
         return Unknown(function.reason.here())
 
     def decorate(self, decorator: Any, value: Any) -> Any:
         """Apply a decorator; one that is unknown, or makes something unknown, leaves the definition as it is."""
         if type(decorator) is Unknown:
+            self.loosen(value)
             return value
         made = self.call(decorator, [value], {})
-        return value if type(made) is Unknown else made
+        if type(made) is Unknown:
+            self.loosen(value)
+            return value
+        return made
+
+    def loosen(self, value: Any) -> None:
+        """A definition that a decorator nobody knows may have changed."""
+        closure = functions.closure_of(value) or functions.closure_of(getattr(value, "__wrapped__", None))
+        if closure is not None:
+            closure.code.loose = True
+        elif isinstance(value, type):
+            self.open_classes.add(value)
 
     def super_of(self, frame: Frame) -> Any:
         """`super()` without arguments."""
@@ -399,6 +435,7 @@ class Machine(Operations, Attributes, Classes, Imports):
         if isinstance(value, type) and issubclass(value, BaseException):
             value = self.call(value, [], {})
         if isinstance(value, Exception):
+            self.own_check(frame, value)
             self.raised[id(value)] = value
             raise value
         if isinstance(value, BaseException):
@@ -419,7 +456,11 @@ class Machine(Operations, Attributes, Classes, Imports):
     def report(self, error: Exception) -> None:
         """An error that the program swallows by printing it is still an error."""
         failure = self.failures.get(id(error))
-        if failure is not None and failure.function in (getattr, operator.getitem) and failure.certain:
+        if failure is not None and (
+            failure.certain
+            and failure.function in (getattr, operator.getitem)
+            or getattr(failure.function, "__name__", "") == "__getattr__"
+        ):
             return  # a program may ask what it has by trying
         if failure is not None and not failure.expected and all(f.place != failure.place for f in self.reported):
             self.reported.append(failure)

@@ -19,6 +19,7 @@ from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.language.rounds import MORE, is_open
 from torchlint.shapes.machine.attributes import is_several
+from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
@@ -120,6 +121,7 @@ class Operations:
         """`a is b`; an unknown is taken to be something."""
         if type(a) is Unknown or type(b) is Unknown:
             other = b if type(a) is Unknown else a
+            self.presumed |= other is None
             return False if other is None or other is ... else Unknown("it is compared with an unknown")
         return a is b
 
@@ -164,8 +166,10 @@ class Operations:
         kind = type(owner)
         if kind is list or kind is tuple or kind is torch.Size:
             if type(key) is int:
-                if not -len(owner) <= key < len(owner) and self.may_miss(owner):
-                    return Unknown(MORE)
+                if not -len(owner) <= key < len(owner):
+                    if self.may_miss(owner):
+                        return Unknown(MORE)
+                    raise self.missing(IndexError(f"{kind.__name__} index out of range"), owner, key)
                 return owner[key]
             if type(key) is Unknown:
                 return Unknown("an item at an unknown position")
@@ -199,10 +203,10 @@ class Operations:
                 return owner[key] if type(key) is not Unknown else Unknown("the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
-            except KeyError:
+            except KeyError as error:
                 if self.may_miss(owner):
                     return Unknown(MORE)
-                raise
+                raise self.missing(error, owner, key)
         if method is None:
             raise TypeError(f"'{kind.__name__}' object is not subscriptable")
         if type(key) is int and len_of(owner):
@@ -234,6 +238,8 @@ class Operations:
             value = value.tensor if isinstance(value, Array) else value
             if type(index) is not Unknown and type(value) is not Unknown:
                 self.foreign(operator.setitem, (owner, index, value), {})
+            else:
+                ranges.forget(owner)
         elif isinstance(owner, Array):
             pass
         elif type(key) is Unknown or (type(key) is slice and type(value) is Unknown):
@@ -386,9 +392,10 @@ class Operations:
             end = len(items) - tail
             return [*items[:star], items[star:end], *items[end:]]
         if len(items) > count:
-            raise ValueError(f"too many values to unpack (expected {count})")
+            raise self.uneven(ValueError(f"too many values to unpack (expected {count})"), value, count)
         if len(items) < count:
-            raise ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+            error = ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
+            raise self.uneven(error, value, count)
         return items
 
     # Text

@@ -18,7 +18,9 @@ from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
 from torchlint.shapes.search import origins, reasons, whereabouts, wording
 from torchlint.shapes.search.conflicts import of_call, of_layer
+from torchlint.shapes.search.own import fault_of_program
 from torchlint.shapes.tensors.device_tags import DeviceError
+from torchlint.shapes.tensors.ranges import RangeError
 from torchlint.shapes.tensors.replay import confirm
 
 DTYPE = (
@@ -85,6 +87,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     error = failure.error
     if failure.expected or failure.place is None:
         return None
+    if failure.kind is not None:
+        return fault_of_program(failure)
     if (
         "empty parameter list" in str(error)
         and (machine.incomplete or machine.changes.cut or machine.asked)
@@ -117,7 +121,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     theirs = "Module.__init__()" in str(error)  # what nn.Module says to a layer that comes too early
     if getattr(function, "__module__", None) in ("_operator", "builtins") and not theirs and own:
         return None  # Python's own error, about values that may be unknown in part
-    certain = failure.certain or isinstance(error, DeviceError) or is_certain(function, error)
+    certain = failure.certain or isinstance(error, (DeviceError, RangeError)) or is_certain(function, error)
     if not certain and not (is_plain(args) and is_plain(kwargs.values())):
         return None
     text = None
@@ -157,6 +161,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     if isinstance(error, DeviceError):
         message, where = whereabouts.described(machine, failure, error, function, args, kwargs, texts, name)
         notes += where
+    elif isinstance(error, RangeError):
+        message, kind = wording.of_range(error, name or function.__name__), "operation"
     elif message is None or failure.certain:
         message = text.splitlines()[0] if certain else wording.of_function(function, args, kwargs, text, kind, texts)
     if "predictions for" in message:

@@ -13,6 +13,7 @@ from torch import nn
 from torchlint.shapes.language import program
 from torchlint.shapes.machine.machine import Failure
 from torchlint.shapes.search import reasons
+from torchlint.shapes.tensors.ranges import RangeError
 
 SYMBOLS = {
     "add": "+",
@@ -213,6 +214,12 @@ def _written_out(args: tuple, kwargs: Mapping[str, Any], texts: Written, kind: s
                 return None
         shown.append(text if isinstance(key, int) else f"{key}={text}")
     return (", ".join(shown), " and ".join(shapes)) if shapes else None
+
+
+def of_range(error: RangeError, name: str) -> str:
+    """A number that is there, where fewer are counted."""
+    known = f"0 to {error.size - 1}" if error.size > 1 else "0 alone"
+    return f"`{name}` counts {known}, and gets {error.number}"
 
 
 def _has_tensors(value: Any) -> bool:

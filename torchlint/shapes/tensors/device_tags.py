@@ -14,7 +14,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from torchlint.shapes.core.values import UnknownUsed
-from torchlint.shapes.tensors import autocast, costs, recurrent
+from torchlint.shapes.tensors import autocast, costs, ranges, recurrent
 
 META = torch.device("meta")
 CPU = torch.device("cpu")
@@ -285,6 +285,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.asarray: _literal,
     torch.Tensor.new_tensor: _literal,
     **recurrent.HANDLERS,
+    torch.nn.functional.one_hot: ranges.one_hot,
     **dict.fromkeys(autocast.LOWERED, autocast.lowered),
     **dict.fromkeys(autocast.WIDENED, autocast.widened),
     torch._VF._pack_padded_sequence: _pack,

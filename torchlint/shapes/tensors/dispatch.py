@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, device_tags, kernels, replay, settings
+from torchlint.shapes.tensors import autocast, device_tags, kernels, ranges, replay, settings
 
 SMALL = 512  # elements of which the values are kept
 CACHED = 50_000  # answers that are remembered
@@ -136,6 +136,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
     if operation.by_data or operation.indexing and _is_masked(args[1]):
         return _by_data(function, operation, args, kwargs, tensors)
     device = device_tags.common(operation, tensors, asked) if device_tags.used[0] else None
+    ranges.check(operation, args)
     if operation.writes:
         return _write(function, operation, args, kwargs, tensors, key)
     if not operation.pure:
@@ -169,6 +170,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
                 break
         else:
             _evaluate(function, args, kwargs, result)
+    ranges.follow(operation, function, args, kwargs, tensors, result)
     if operation.name == "_is_all_true" and "real" not in result.untyped_storage().__dict__:
         result.untyped_storage().real = torch.ones(
             (), dtype=torch.bool
@@ -281,6 +283,8 @@ def without_data(tensor: torch.Tensor) -> torch.Tensor:
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     if tensor.numel() <= SMALL:
         made.untyped_storage().real = tensor.detach()
+    else:
+        ranges.measure(made, tensor)
     if machines:
         made.untyped_storage().born_at = machines[-1].place
     tensor.untyped_storage().twin = made
@@ -384,7 +388,9 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
             _remember(key)
     written = [args[p] if p < len(args) else kwargs.get(name) for p, name in operation.writes]
     flat = [t for w in written if w is not None for t in (w if isinstance(w, (list, tuple)) else (w,))]
-    known = [t for t in flat if isinstance(t, torch.Tensor) and "real" in t.untyped_storage().__dict__]
+    known = [t for t in flat if isinstance(t, torch.Tensor) and ranges.is_known(t)]
+    if known and machines:
+        machines[-1].changes.write(known)
     if known:
         try:
             if operation.random:
@@ -392,7 +398,9 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
             _run_real(function, args, kwargs)
         except (UnknownUsed, RuntimeError, ValueError, TypeError, IndexError):
             for tensor in known:
-                tensor.untyped_storage().__dict__.pop("real", None)
+                ranges.lose(tensor)
+    if operation.fills:
+        ranges.fill(operation, args)
     return result
 
 

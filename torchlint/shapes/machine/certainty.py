@@ -1,0 +1,130 @@
+"""What Python refuses, or the program itself: an error of nobody's guess, if nothing on the way to it was guessed."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.language import functions, program
+from torchlint.shapes.language.rounds import CONTAINERS, is_open
+from torchlint.shapes.machine import contracts
+
+LENT = 1000  # things that are remembered to have been in hands nobody knows
+_OWN_KEYS = (str, int, float, bool)
+
+
+class Certainty:
+    """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
+
+    def is_sure(self) -> bool:
+        """Whether the script came here on values that are all its own: no condition was guessed, nothing left out."""
+        return self.scripting and not (
+            self.asked or self.presumed or self.skipped or self.changes.broken_off or self.expected
+        )
+
+    def blame(self, error: Exception, says: str = "", kind: str = "operation", about: Any = None) -> Exception:
+        """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it, and why."""
+        if self.is_sure() and id(error) not in self.failures:
+            self.remember(error, operator.getitem, (), {}, certain=True)
+            failure = self.failures[id(error)]
+            failure.kind, failure.says, failure.about = kind, says or str(error), about
+        return error
+
+    def lend(self, values: Any) -> None:
+        """Code that nobody knows gets these: it may fill them, and call what it is given."""
+        for value in values:
+            if isinstance(value, (*CONTAINERS, nn.Module)) or self.is_own(value):
+                if len(self.lent) < LENT:
+                    self.lent[id(value)] = value
+                else:
+                    self.presumed = True
+            elif functions.closure_of(value) is not None:
+                self.presumed = True
+
+    def is_whole(self, container: Any) -> bool:
+        """Whether all that a container holds is known."""
+        return id(container) not in self.lent and not is_open(container)
+
+    # Which errors
+
+    def misfit(self, function: Any, error: TypeError) -> None:
+        """A call that is written in the program does not fit the function of the program that it calls."""
+        if not isinstance(error, functions.ArgumentError) or error.code.loose:
+            return
+        if isinstance(function, type) and self.is_open(function):
+            return
+        called = getattr(function, "__init__", None) if isinstance(function, type) else function
+        closure = functions.closure_of(called) or functions.closure_of(getattr(called, "__wrapped__", None))
+        if closure is not None and closure.code is error.code:
+            self.blame(error, about=("it is defined here", error.code.place))
+
+    def uneven(self, error: ValueError, value: Any, count: int) -> ValueError:
+        """`a, b = value`, and it has not two parts."""
+        if isinstance(value, torch.Tensor):
+            says = f"a tensor of shape {tuple(value.shape)} has {value.shape[0]} rows, for {count} names: {error}"
+            return self.blame(error, says)
+        if type(value) in (tuple, list, torch.Size) and self.is_whole(value):
+            return self.blame(error, f"{len(value)} values for {count} names: {error}")
+        return error
+
+    def lacks(self, error: AttributeError, owner: Any, name: str) -> AttributeError:
+        """An attribute that an object of the program, or a layer of torch, certainly has not."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        if id(owner) in self.lent or any(name in vars(base) for base in kind.__mro__) or not self._is_known(kind):
+            return error
+        made = self.made_at.get(id(owner), (None, None))[1]
+        says = f"'{kind.__name__}' object has no attribute '{name}'"
+        return self.blame(error, says, about=("it is made here", made) if made is not None else None)
+
+    def _is_known(self, kind: type) -> bool:
+        """Whether all classes that a class is made of are the program's, or torch's layers."""
+        return not any(
+            functions.closure_of(vars(base).get(name)) is not None
+            for base in kind.__mro__
+            for name in ("__getattr__", "__getattribute__")
+        ) and all(
+            base in self.codes and base not in self.open_classes
+            or base is object
+            or base.__module__.startswith("torch.nn.modules.")
+            for base in kind.__mro__
+        )
+
+    def missing(self, error: Exception, owner: Any, key: Any) -> Exception:
+        """A key that a dict of the program has not, or a position behind the end of a list."""
+        if not self.is_whole(owner) or type(key) not in _OWN_KEYS:
+            return error
+        if isinstance(owner, dict):
+            if any(type(k) not in _OWN_KEYS for k in owner):
+                return error
+            keys = ", ".join(map(repr, list(owner)[:8])) + (", …" if len(owner) > 8 else "")
+            return self.blame(error, f"there is no {key!r} among the keys {keys}" if keys else f"no {key!r} in it")
+        return self.blame(error, f"there is no item {key} among {len(owner)}")
+
+    def of_nothing(self, name: str) -> AttributeError:
+        """An attribute of None, that a function of the program returned because it returns nothing."""
+        error = AttributeError(f"'NoneType' object has no attribute '{name}'")
+        node = program.node_at(self.place) if self.place is not None else None
+        source = program.source_of(self.place[0]) if self.place is not None else None
+        if not isinstance(node, ast.Attribute) or source is None:
+            return error
+        made: Any = node.value
+        if isinstance(made, ast.Name):
+            above = [call for call in source.calls_of_names.get(made.id, ()) if call.lineno < node.lineno]
+            made = above[-1] if above else None
+        code = self.nothing.get(source.place(made)) if isinstance(made, ast.Call) else None
+        if code is None:
+            return error
+        says = f"`{ast.unparse(node.value)}` is None, for `{code.name}` returns nothing"
+        return self.blame(error, says, about=("it is defined here", code.place))
+
+    def own_check(self, frame: Any, error: Exception) -> None:
+        """The program itself says that its values do not fit: `raise` or `assert`, on what is all its own."""
+        if self.cuda and not self.environment and not self.counted_gpus and self.is_sure():
+            broken = contracts.broken(self, frame, error)
+            if broken is not None:
+                says = str(error).strip() or type(error).__name__
+                self.blame(error, says, "check", about=broken)

@@ -1,0 +1,267 @@
+"""Between which numbers the integers in a tensor lie: the least and the greatest that are certainly among them.
+
+Values up to a few hundred are known one by one (`real` on the storage). What is larger, or drawn, still has a least and a greatest:
+`randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not every part of it
+does. Both lie on the storage as `span`. A tensor that was written to in part keeps the numbers of the other places (`rest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from torchlint.shapes.core.values import machines
+
+
+class Span(NamedTuple):
+    """Two numbers that are in a tensor; `drawn` if they may be expected in any part of it, `dense` if all between
+    them are in it.
+    """
+
+    low: int
+    high: int
+    drawn: bool = False
+    dense: bool = False
+
+
+class RangeError(IndexError):
+    """An index, or the number of a class, that is not there: `number` of those that are counted by `size`."""
+
+    def __init__(self, text: str, number: int, size: int):
+        super().__init__(text)
+        self.number = number
+        self.size = size
+
+
+_FACTS = ("real", "span", "rest")
+_COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
+_PARTS = frozenset("index index_select gather take".split())
+_JOINS = frozenset({"cat", "stack"})
+_DENSE = frozenset("add sub rsub neg clamp clamp_min clamp_max _to_copy clone floor_divide".split())
+_FEW = 8  # arguments of an operation on numbers
+
+
+def forget(tensor: torch.Tensor) -> None:
+    """Nothing is known any more of what a tensor holds, and all that share its memory."""
+    held = tensor.untyped_storage().__dict__
+    for fact in _FACTS:
+        held.pop(fact, None)
+
+
+def lose(tensor: torch.Tensor) -> None:
+    """A tensor is written to, and nobody knows what: the places around it in the same memory stay as they are."""
+    held = tensor.untyped_storage().__dict__
+    real = held.pop("real", None)
+    held.pop("span", None)
+    values, known = held.pop("rest", (None, None)) if real is None else (real, None)
+    if values is None or values.numel() != _count(tensor):
+        return
+    if known is None:
+        known = torch.ones(values.numel(), dtype=torch.bool)
+    torch.as_strided(known, tensor.shape, tensor.stride(), tensor.storage_offset()).fill_(False)
+    if bool(known.any()):
+        held["rest"] = values, known
+
+
+def is_known(tensor: torch.Tensor) -> bool:
+    """Whether anything is known of what a tensor holds."""
+    held = tensor.untyped_storage().__dict__
+    return any(fact in held for fact in _FACTS)
+
+
+def measure(made: torch.Tensor, tensor: torch.Tensor) -> None:
+    """Keep the least and the greatest number of a tensor with data, which is too large to be kept."""
+    if not tensor.dtype.is_floating_point and not tensor.is_complex() and tensor.dtype is not torch.bool:
+        keep(made, Span(int(tensor.min()), int(tensor.max())))
+
+
+def keep(tensor: torch.Tensor, span: Span | None) -> None:
+    """Say what a new tensor holds."""
+    if span is not None and tensor.numel() and not tensor.dtype.is_floating_point:
+        tensor.untyped_storage().span = span
+
+
+def span_of(tensor: torch.Tensor) -> Span | None:
+    """The least and the greatest number of a tensor that are known to be in it."""
+    if tensor.dtype.is_floating_point or tensor.is_complex() or tensor.dtype is torch.bool or not tensor.numel():
+        return None
+    held = tensor.untyped_storage().__dict__
+    real = held.get("real")
+    if real is not None and real.dtype == tensor.dtype:
+        values = torch.as_strided(real, tensor.shape, tensor.stride(), tensor.storage_offset())
+        return Span(int(values.min()), int(values.max()))
+    span = held.get("span")
+    if span is not None:
+        return span if span.drawn or _covers(tensor) else None
+    rest = held.get("rest")
+    if rest is not None and _covers(tensor):
+        values = rest[0].flatten()[rest[1]]
+        return Span(int(values.min()), int(values.max()))
+    return None
+
+
+def _count(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().nbytes() // tensor.element_size()
+
+
+def _covers(tensor: torch.Tensor) -> bool:
+    """Whether a tensor shows all of its memory."""
+    shown = 1
+    for size, stride in zip(tensor.shape, tensor.stride()):
+        shown *= size if stride else 1
+    return shown == _count(tensor)
+
+
+# What operations make of them
+
+
+def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], tensors: list, result: Any) -> None:
+    """Give the result of an operation the numbers that are certainly in it."""
+    if not isinstance(result, torch.Tensor) or result.dtype.is_floating_point or result.dtype is torch.bool:
+        return
+    if not result.numel() or "real" in result.untyped_storage().__dict__:
+        return
+    name = operation.name
+    if not tensors or name in ("full_like", "zeros_like", "ones_like", "new_full", "new_zeros", "new_ones"):
+        keep(result, _made(name, args))
+    elif name in _COPIES:
+        keep(result, span_of(tensors[0]))
+    elif name in _PARTS:
+        span = span_of(tensors[0])
+        keep(result, span if span is not None and span.drawn else None)
+    elif name in _JOINS:
+        keep(result, _joined([span_of(t) for t in tensors]))
+    elif name == "constant_pad_nd":
+        value = args[2] if len(args) > 2 else 0
+        keep(result, _joined([span_of(tensors[0]), Span(int(value), int(value))]))
+    elif operation.pointwise and len(tensors) == 1:
+        keep(result, _mapped(name, function, args, kwargs, tensors[0]))
+
+
+def drawn(low: int, high: int) -> Span | None:
+    """The numbers of `randint(low, high)`."""
+    return Span(low, high - 1, True, True) if high > low else None
+
+
+def fill(operation: Any, args: tuple) -> None:
+    """An operation in place that leaves the same kind of numbers in all of a tensor."""
+    numbers = [a for a in args[1:] if type(a) is int]
+    if operation.name != "random_" or not numbers or not _covers(args[0]):
+        return
+    forget(args[0])
+    keep(args[0], drawn(*(numbers if len(numbers) > 1 else (0, numbers[0]))))
+
+
+def _made(name: str, args: tuple) -> Span | None:
+    if name in ("randint", "randint_like"):
+        bounds = [a for a in args if type(a) is int]
+        return drawn(bounds[0], bounds[1]) if len(bounds) > 1 else drawn(0, bounds[0]) if bounds else None
+    if name == "randperm":
+        return drawn(0, args[0])
+    if name == "arange":
+        bounds = range(*[int(a) for a in args[:3]]) if all(type(a) is int for a in args[:3]) else ()
+        return Span(min(bounds[0], bounds[-1]), max(bounds[0], bounds[-1]), dense=abs(bounds.step) == 1) if bounds else None
+    number = {"zeros": 0, "new_zeros": 0, "zeros_like": 0, "ones": 1, "new_ones": 1, "ones_like": 1}.get(name)
+    if name in ("full", "full_like", "new_full"):
+        number = next((a for a in args[1:] if type(a) is int), None)
+    return Span(number, number, True) if number is not None else None
+
+
+def together(samples: list[torch.Tensor]) -> Span | None:
+    """What samples of a dataset hold that become a batch."""
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        return _joined([span_of(sample) for sample in samples])
+
+
+def _joined(spans: list[Span | None]) -> Span | None:
+    known = [span for span in spans if span is not None]
+    if not known:
+        return None
+    if len(known) == len(spans) and all(span == known[0] for span in known):
+        return known[0]
+    return Span(min(s.low for s in known), max(s.high for s in known))
+
+
+def _mapped(name: str, function: Any, args: tuple, kwargs: dict[str, Any], tensor: torch.Tensor) -> Span | None:
+    """What a function of single numbers makes of the two that are known."""
+    span = span_of(tensor)
+    if span is None or len(args) > _FEW:
+        return None
+    if name == "remainder" and type(args[1]) is int and args[1] > 0 and span.dense:
+        if span.low // args[1] != span.high // args[1]:
+            whole = span.high - span.low + 1 >= args[1]
+            return Span(0, args[1] - 1, span.drawn, whole)
+    ends = torch.tensor([span.low, span.high], dtype=tensor.dtype)
+    try:
+        found = function(*[ends if a is tensor else a for a in args], **kwargs).to(torch.int64)
+    except (RuntimeError, TypeError, ValueError, OverflowError):
+        return None
+    low, high = int(found.min()), int(found.max())
+    return Span(low, high, span.drawn, span.dense and name in _DENSE)
+
+
+# Where they have to be less than something
+
+
+def check(operation: Any, args: tuple) -> None:
+    """Raise what torch raises for an index, or a class, that is not there; a script's own numbers only."""
+    look = _CHECKS.get(operation.name)
+    if look is None or not machines or not machines[-1].is_sure() or torch._C._current_graph_task_id() != -1:
+        return
+    for text, index, least, size, ignored in look(*args):
+        span = span_of(index) if isinstance(index, torch.Tensor) else None
+        if span is not None and size:
+            for number in (span.high, span.low):
+                if not least <= number < size and number != ignored:
+                    raise RangeError(text.format(number), number, size)
+
+
+Look = Iterator[tuple[str, Any, int, int, int | None]]
+_OUTSIDE = "index {} is out of bounds for dimension {} with size {}"
+
+
+def _embedding(weight: Any, index: Any, *_: Any) -> Look:
+    yield "index out of range in self", index, 0, weight.shape[0], None
+
+
+def _classes(scores: Any, target: Any, weight: Any = None, reduction: Any = None, ignored: int = -100) -> Look:
+    axis = 1 if scores.dim() > 1 else 0
+    yield "Target {} is out of bounds.", target, 0, scores.shape[axis], ignored
+
+
+def _along(owner: Any, dim: int, index: Any, *_: Any) -> Look:
+    if owner.dim():
+        size = owner.shape[dim]
+        yield _OUTSIDE.format("{}", dim % owner.dim(), size), index, 0, size, None
+
+
+def _indexed(owner: Any, indices: Any, *_: Any) -> Look:
+    for axis, index in enumerate(indices):
+        if index is not None and axis < owner.dim():
+            size = owner.shape[axis]
+            yield _OUTSIDE.format("{}", axis, size), index, -size, size, None
+
+
+_CHECKS = {
+    "embedding": _embedding,
+    "_embedding_bag": _embedding,
+    "nll_loss_forward": _classes,
+    "nll_loss2d_forward": _classes,
+    **dict.fromkeys(("index", "index_put_", "index_put", "_unsafe_index"), _indexed),
+    **dict.fromkeys("gather scatter scatter_ scatter_add scatter_add_ index_select index_add index_add_".split(), _along),
+}
+
+
+def one_hot(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`one_hot` of numbers that there are too many of; without data torch does not look at them."""
+    tensor, classes = args[0], args[1] if len(args) > 1 else kwargs.get("num_classes", -1)
+    if isinstance(tensor, torch.Tensor) and type(classes) is int and classes > 0 and machines and machines[-1].is_sure():
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+            span = span_of(tensor)
+        if span is not None and span.high >= classes:
+            raise RangeError("Class values must be smaller than num_classes.", span.high, classes)
+        if span is not None and span.low < 0:
+            raise RangeError("Class values must be non-negative.", span.low, classes)
+    return function(*args, **kwargs)
