@@ -27,7 +27,9 @@ class Certainty:
         )
 
     def blame(self, error: Exception, says: str = "", kind: str = "operation", about: Any = None) -> Exception:
-        """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it, and why."""
+        """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it, and
+        why.
+        """
         if self.is_sure() and id(error) not in self.failures:
             self.remember(error, operator.getitem, (), {}, certain=True)
             failure = self.failures[id(error)]
@@ -87,7 +89,8 @@ class Certainty:
             for base in kind.__mro__
             for name in ("__getattr__", "__getattribute__")
         ) and all(
-            base in self.codes and base not in self.open_classes
+            base in self.codes
+            and base not in self.open_classes
             or base is object
             or base.__module__.startswith("torch.nn.modules.")
             for base in kind.__mro__

@@ -1,8 +1,9 @@
 """Between which numbers the integers in a tensor lie: the least and the greatest that are certainly among them.
 
-Values up to a few hundred are known one by one (`real` on the storage). What is larger, or drawn, still has a least and a greatest:
-`randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not every part of it
-does. Both lie on the storage as `span`. A tensor that was written to in part keeps the numbers of the other places (`rest`).
+Values up to a few hundred are known one by one (`real` on the storage). What is larger, or drawn, still has a least and
+a greatest: `randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not every
+part of it does. Both lie on the storage as `span`. A tensor that was written to in part keeps the numbers of the other
+places (`rest`).
 """
 
 from __future__ import annotations
@@ -162,7 +163,11 @@ def _made(name: str, args: tuple) -> Span | None:
         return drawn(0, args[0])
     if name == "arange":
         bounds = range(*[int(a) for a in args[:3]]) if all(type(a) is int for a in args[:3]) else ()
-        return Span(min(bounds[0], bounds[-1]), max(bounds[0], bounds[-1]), dense=abs(bounds.step) == 1) if bounds else None
+        return (
+            Span(min(bounds[0], bounds[-1]), max(bounds[0], bounds[-1]), dense=abs(bounds.step) == 1)
+            if bounds
+            else None
+        )
     number = {"zeros": 0, "new_zeros": 0, "zeros_like": 0, "ones": 1, "new_ones": 1, "ones_like": 1}.get(name)
     if name in ("full", "full_like", "new_full"):
         number = next((a for a in args[1:] if type(a) is int), None)
@@ -250,14 +255,22 @@ _CHECKS = {
     "nll_loss_forward": _classes,
     "nll_loss2d_forward": _classes,
     **dict.fromkeys(("index", "index_put_", "index_put", "_unsafe_index"), _indexed),
-    **dict.fromkeys("gather scatter scatter_ scatter_add scatter_add_ index_select index_add index_add_".split(), _along),
+    **dict.fromkeys(
+        "gather scatter scatter_ scatter_add scatter_add_ index_select index_add index_add_".split(), _along
+    ),
 }
 
 
 def one_hot(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """`one_hot` of numbers that there are too many of; without data torch does not look at them."""
     tensor, classes = args[0], args[1] if len(args) > 1 else kwargs.get("num_classes", -1)
-    if isinstance(tensor, torch.Tensor) and type(classes) is int and classes > 0 and machines and machines[-1].is_sure():
+    if (
+        isinstance(tensor, torch.Tensor)
+        and type(classes) is int
+        and classes > 0
+        and machines
+        and machines[-1].is_sure()
+    ):
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             span = span_of(tensor)
         if span is not None and span.high >= classes:
