@@ -27,7 +27,7 @@ class Certainty:
         )
 
     def blame(self, error: Exception, says: str = "", kind: str = "operation", about: Any = None) -> Exception:
-        """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it, and
+        """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it and
         why.
         """
         if self.is_sure() and id(error) not in self.failures:

@@ -24,7 +24,7 @@ VALUES = 4  # that are shown
 
 
 def broken(machine: Any, frame: Frame, error: Exception) -> str | None:
-    """The values that broke a check, as a text (`image = 50, patch = 16`), where it is one of the program's own on values
+    """The values that broke a check of the program, as a text (`image = 50, patch = 16`), where it is one on values
     that are known; else None.
     """
     if type(error) not in KINDS or machine.place is None or _is_handling(frame):

@@ -1,7 +1,7 @@
 """Between which numbers the integers in a tensor lie: the least and the greatest that are certainly among them.
 
 Values up to a few hundred are known one by one (`real` on the storage). What is larger, or drawn, still has a least and
-a greatest: `randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not every
+a greatest: `randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not each
 part of it does. Both lie on the storage as `span`. A tensor that was written to in part keeps the numbers of the other
 places (`rest`).
 """
