@@ -70,7 +70,7 @@ least_squares_gan = F.mse_loss(predicted, torch.ones_like(predicted))
 ```
 """
 
-from torchlint import named, named_of, on_op, words
+from torchlint import named, named_of, on_op, shape_text, words
 
 # What leaves the numbers of a layer where they are, and the tests of a loss by hand.
 _POINTWISE = words(named("pointwise", but="broadcasts") | named("clips") | named_of("dropout"))
@@ -159,16 +159,8 @@ def _finding(op, column, first, second):
     ]
     size = (first, second)[1 - column].shape
     return op.finding(
-        f"{shown[0]} is {_shape(first)} and {shown[1]} is {_shape(second)}: both are spread to"
-        f" {_shape_of((*size[:-1], size[-1], size[-1]))}, each is compared with all",
+        f"{shown[0]} is {shape_text(first.shape)} and {shown[1]} is {shape_text(second.shape)}: both are spread to"
+        f" {shape_text((*size[:-1], size[-1], size[-1]))}, each is compared with all",
         help="give both the same shape: `.squeeze(-1)` for the column, or `.unsqueeze(-1)` for the other",
         fix=op.with_suffix(column, ".squeeze(-1)", "take the last axis off"),
     )
-
-
-def _shape(tensor):
-    return _shape_of(tensor.shape)
-
-
-def _shape_of(sizes):
-    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(map(str, sizes))})"

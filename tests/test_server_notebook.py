@@ -98,8 +98,8 @@ async def test_shapes_in_a_notebook(tmp_path):
     pytest.importorskip("torch")
     async with editor(tmp_path, settings={"codeLens": False}) as at:
         _, (_, second) = notebook(at, "n.ipynb", "import torch\nx = torch.ones(4, 3)", "%time\ny = x @ x.T")
-        assert await shapes(at, second) == [(1, 1, ": [4, 4]")]
+        assert await shapes(at, second) == [(1, 1, ": (4, 4)")]
         at.settings[""] = {"shapeHints": False}
         at.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
         await at.until_async(lambda: at.inlays(second), [])
-        assert "[4, 4]" in await at.hover(second, 1, 7)
+        assert "(4, 4)" in await at.hover(second, 1, 7)

@@ -32,22 +32,22 @@ async def test_shapes_are_shown_and_stay(tmp_path):
     async with editor(tmp_path) as at:
         uri = at.open("net.py", NET)
         found = await shapes(at, uri)
-        sides = found[0][2].removeprefix(": ~[B, 16, ").removesuffix("]").split(", ")
+        sides = found[0][2].removeprefix(": ~(B, 16, ").removesuffix(")").split(", ")
         product = int(sides[0]) * int(sides[1])
         assert found == [
-            (11, 9, f": ~[B, 16, {sides[0]}, {sides[1]}]"),
-            (12, 12, f": ~[B, 16, {product}]"),
-            (13, 9, ": ~[B, 16]"),
+            (11, 9, f": ~(B, 16, {sides[0]}, {sides[1]})"),
+            (12, 12, f": ~(B, 16, {product})"),
+            (13, 9, ": ~(B, 16)"),
         ]
         await at.until(
             lambda: {types.WORKSPACE_INLAY_HINT_REFRESH, types.WORKSPACE_CODE_LENS_REFRESH} <= set(at.refreshed)
         )
         assert await at.inlays(uri, 13, 13) == found[2:]
-        assert await at.hover(uri, 14, 23) == "```text\n[B, 16] float32 cpu\n```"  # y in self.fc(y)
-        assert await at.hover(uri, 14, 16) == "```text\n[B, 10] float32 cpu\n```"  # the call
-        assert await at.hover(uri, 12, 9) == f"```text\nflat: [B, 16, {product}] float32 cpu\n```"
+        assert await at.hover(uri, 14, 23) == "```text\n(B, 16) float32 cpu\n```"  # y in self.fc(y)
+        assert await at.hover(uri, 14, 16) == "```text\n(B, 10) float32 cpu\n```"  # the call
+        assert await at.hover(uri, 12, 9) == f"```text\nflat: (B, 16, {product}) float32 cpu\n```"
         ((line, lens),) = await at.lenses(uri)
-        assert (line, lens.split(" → ")[1]) == (10, "[B, 10] · 618 parameters · sizes are guessed")
+        assert (line, lens.split(" → ")[1]) == (10, "(B, 10) · 618 parameters · sizes are guessed")
         at.type(uri, "        z = foo(\n", (13, 0))
         assert [code for code, _ in await at.codes(uri)] == ["TL001"]
         await asyncio.sleep(0.8)
@@ -60,7 +60,7 @@ async def test_sizes_that_a_script_gives_are_not_marked_as_guesses(tmp_path):
     pytest.importorskip("torch")
     async with editor(tmp_path) as at:
         found = await shapes(at, at.open("net.py", NET + "\n\nNet()(torch.zeros(4, 3, 8, 8))\n"))
-        assert [text for _, _, text in found] == [": [B, 16, 4, 4]", ": [B, 16, 16]", ": [B, 16]"]
+        assert [text for _, _, text in found] == [": (B, 16, 4, 4)", ": (B, 16, 16)", ": (B, 16)"]
 
 
 async def test_the_dry_run_finds_more_a_moment_later(tmp_path):
@@ -89,7 +89,7 @@ async def test_a_client_that_cannot_be_told_of_new_shapes_gets_them_with_its_ans
         for attempt in range(20):  # on a busy machine the server may lose patience, but not each time
             features = 30 + attempt
             at.type(uri, f"{features}", (8, 32), (8, 34))
-            if f", {features}]" in (await at.lenses(uri))[0][1]:
-                assert (await at.inlays(uri))[-1] == (13, 9, ": ~[B, 16]")
+            if f", {features})" in (await at.lenses(uri))[0][1]:
+                assert (await at.inlays(uri))[-1] == (13, 9, ": ~(B, 16)")
                 return
         raise AssertionError("new shapes never came with the answer to the first question")

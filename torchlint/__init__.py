@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchlint.facts import named, named_of, words
     from torchlint.finding import Edit, Finding, Fix, Note, Span
     from torchlint.linter import lint
+    from torchlint.notation import shape_text
     from torchlint.run import check
     from torchlint.source.asking.rounds import Loop, Round
     from torchlint.source.asking.structures import Change, ModuleClass
@@ -32,6 +33,7 @@ _HOMES = {
     "named": "facts",
     "named_of": "facts",
     "words": "facts",
+    "shape_text": "notation",
     "Span": "finding",
     "Edit": "finding",
     "Fix": "finding",

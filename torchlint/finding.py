@@ -70,7 +70,7 @@ class Finding(Struct, frozen=True):
 class Hint(Struct, frozen=True):
     """A tensor that the dry run saw at an expression. `name` is what it was assigned to, empty for a part of a line.
 
-    `shape` is text such as `[B, 64, 56, 56]`; `guessed` says that no script called the forward it is in.
+    `shape` is text such as `(B, 64, 56, 56)`; `guessed` says that no script called the forward it is in.
     """
 
     span: Span

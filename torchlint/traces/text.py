@@ -18,7 +18,7 @@ _SHAPES = 34
 def render(stories: list[Story], color: bool = False, ascii_only: bool = False) -> str:
     """All forwards, one below the other."""
     text = "\n\n".join("\n".join(_forward(story, color)) for story in stories) + "\n"
-    return text.replace("×", "x").replace("→", "->").replace("…", "...").replace("✗", "x") if ascii_only else text
+    return text.replace("→", "->").replace("…", "...").replace("✗", "x") if ascii_only else text
 
 
 def _forward(story: Story, color: bool) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from torchlint.notation import shape_text
 from torchlint.printable import printable
 from torchlint.shapes.core.table import Step, Value
 
@@ -15,8 +16,8 @@ _LONG_WORDS = re.compile(
 
 
 def shape(value: Value) -> str:
-    """`2 × 64 × 28 × 28`"""
-    return " × ".join(map(str, value.shape)) if value.shape else "scalar"
+    """`(2, 64, 28, 28)`"""
+    return shape_text(value.shape) if value.shape else "scalar"
 
 
 def shapes(values: tuple[Value, ...], most: int = 3) -> str:

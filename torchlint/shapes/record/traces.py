@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
+from torchlint.notation import shape_text
 from torchlint.shapes.core import table
 from torchlint.shapes.core.faults import Trace
 from torchlint.shapes.core.values import Unknown, UnknownUsed
@@ -237,7 +238,7 @@ def _described(value: Any, depth: int = 3) -> str:
     """A result or an input in words."""
     if isinstance(value, torch.Tensor):
         fact = _value(graph.value_of(value))
-        return " × ".join(map(str, fact.shape)) + f" {fact.dtype}" if fact.shape else f"scalar {fact.dtype}"
+        return shape_text(fact.shape) + f" {fact.dtype}" if fact.shape else f"scalar {fact.dtype}"
     if isinstance(value, (list, tuple)) and depth:
         return "(" + ", ".join(_described(v, depth - 1) for v in value[:6]) + (", …)" if len(value) > 6 else ")")
     if isinstance(value, dict) and depth:

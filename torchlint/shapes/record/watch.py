@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from torchlint.finding import Hint, Signature, Span
+from torchlint.notation import shape_text
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Stop, Unknown, on_use
 from torchlint.shapes.language.program import Frame, Program, Scope
@@ -273,7 +274,7 @@ def _with_batch(value: Any, old: int, new: int) -> Any:
 def _hint(record: Record, other: Record, session: Session, growth: int) -> Hint | Signature:
     batch = _batch(session) or 0
     if isinstance(record.value, Seen):
-        shape = shape_text(record.value.shape, other.value.shape, batch, growth)
+        shape = in_batches(record.value.shape, other.value.shape, batch, growth)
         return Hint(record.span, shape, record.value.dtype, record.value.device, record.name, guessed=session.guessed)
     kind, module, inputs, output = record.value
     _, _, other_inputs, other_output = other.value
@@ -286,7 +287,7 @@ def _hint(record: Record, other: Record, session: Session, growth: int) -> Hint 
 def text(value: Any, other: Any, batch: int, growth: int) -> str:
     """A value of a lens in words."""
     if isinstance(value, Seen):
-        return shape_text(value.shape, other.shape, batch, growth) if isinstance(other, Seen) else "?"
+        return in_batches(value.shape, other.shape, batch, growth) if isinstance(other, Seen) else "?"
     if isinstance(value, list):
         return f"({', '.join(text(one, two, batch, growth) for one, two in zip(value, other))})"
     if isinstance(value, dict):
@@ -294,11 +295,11 @@ def text(value: Any, other: Any, batch: int, growth: int) -> str:
     return value
 
 
-def shape_text(shape: tuple[int, ...], other: tuple[int, ...], batch: int, growth: int) -> str:
-    """`[B, 64, 56, 56]`: `other` is the same shape when the batch is bigger by `growth`."""
+def in_batches(shape: tuple[int, ...], other: tuple[int, ...], batch: int, growth: int) -> str:
+    """`(B, 64, 56, 56)`: `other` is the same shape when the batch is bigger by `growth`."""
     if len(other) != len(shape):
         other = shape
-    return f"[{', '.join(size_text(one, two, batch, growth) for one, two in zip(shape, other))}]"
+    return shape_text(size_text(one, two, batch, growth) for one, two in zip(shape, other))
 
 
 def size_text(size: int, other: int, batch: int, growth: int) -> str:

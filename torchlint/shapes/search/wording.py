@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from torchlint.notation import shape_text
 from torchlint.shapes.language import program
 from torchlint.shapes.machine.machine import Failure
 from torchlint.shapes.search import reasons
@@ -254,7 +255,7 @@ def _says_itself(value: Any) -> bool:
 def shape_of(value: Any) -> str:
     """A value as messages show it: no stand-in, nothing that only we can read."""
     if isinstance(value, torch.Tensor):
-        return "(" + ", ".join(map(str, value.shape)) + ("," if value.dim() == 1 else "") + ")"
+        return shape_text(value.shape)
     if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
         return (
             "["

@@ -13,8 +13,8 @@ await scenario('first-day', { settings: { 'torchlint.interpreter': PYTHON } }, a
   });
 
   await step('shapes stand in the text', async () => {
-    await waitForLine(page, 'x: [B, 100] = F.relu');
-    await page.getByText('[B, 1, 28, 28] → [B, 10]').first().waitFor(); // above forward, where it moves the lines below
+    await waitForLine(page, 'x: (B, 100) = F.relu');
+    await page.getByText('(B, 1, 28, 28) → (B, 10)').first().waitFor(); // above forward, where it moves the lines below
   });
 
   await step('a problem explains itself', async () => {
@@ -40,12 +40,12 @@ await scenario('first-day', { settings: { 'torchlint.interpreter': PYTHON } }, a
     await runCommand(page, 'torchlint: Restart Server');
     await waitForSquiggles(page, 0);
     await waitForSquiggles(page, 1);
-    await waitForLine(page, '[B, 100]');
+    await waitForLine(page, '(B, 100)');
   });
 
   await step('shapes can be switched off', async () => {
     mkdirSync(join(folder, '.vscode'));
     writeFileSync(join(folder, '.vscode/settings.json'), '{ "torchlint.shapeHints": false }');
-    await waitForNoLine(page, '[B, 100]');
+    await waitForNoLine(page, '(B, 100)');
   });
 });
