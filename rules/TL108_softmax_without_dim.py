@@ -3,7 +3,8 @@
 Without `dim`, `F.softmax`, `F.log_softmax` and `nn.Softmax` guess: dimension 0 for tensors with one or three
 dimensions, 1 otherwise, with a warning. For a batch of sequences (batch, time, classes) that is the batch: every sample
 is normalised over the other samples. Classes are usually the last dimension, or dimension 1 of images. `dim=0` makes
-the same mistake on purpose; it is reported where the scores are plainly those of a batch.
+the same mistake on purpose; it is reported where the scores are plainly those of a batch. So are the weights of an
+attention, `softmax(q @ k.T) @ v`, that were normalised over another axis than the last, over which the product sums.
 
 Where the input is not plainly one of three dimensions, torch's choice is mostly the one that is meant; that is only
 remarked on if this rule is selected.
@@ -104,7 +105,7 @@ class Policy(nn.Module):
 p = Policy()(torch.randn(4))
 ```
 
-How it is found: `torchlint/source/answers/batches.py`.
+How it is found: `torchlint/source/answers/batches.py`, and for attention `attention_axes.py` beside it.
 """
 
 import ast
@@ -205,6 +206,31 @@ def batch_finding(at: Call):
 
 def dim_of(made: ast.Call):
     return next((k.value for k in made.keywords if k.arg == "dim"), made.args[0] if made.args else None)
+
+
+@on_call("torch.softmax", "torch.nn.functional.softmax", ".softmax", needs="matmul|bmm|@", unknown=True)
+def of_attention(call: Call):
+    scores, axis = call.argument("input", 0), call.number("dim", 1)
+    if scores is not None:
+        yield from elsewhere(call, call, scores, axis)
+
+
+@on_call("torch.nn.Softmax()", needs="matmul|bmm|@")
+def layer_of_attention(call: Call):
+    made = [c.made for c in call.callees if c.made is not None]
+    if len(made) == 1 and len(call.node.args) == 1 and isinstance(made[0].node, ast.Call):
+        at = call if made[0].node is call.node.func else call.at(made[0])
+        yield from elsewhere(call, at, call.node.args[0], call.at(made[0]).number("dim", 0))
+
+
+def elsewhere(call: Call, at: Call, scores, axis):
+    product = call.contracted_elsewhere(scores, axis) if isinstance(axis, int) else None
+    if product is not None:
+        yield at.finding(
+            f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over the last one",
+            help="pass `dim=-1`",
+            notes=[call.note(product, "the weights are used here")],
+        )
 
 
 def is_zero(dim) -> bool:

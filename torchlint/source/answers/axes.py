@@ -51,6 +51,11 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
     return None
 
 
+def layout(value: Value) -> Layout | None:
+    """The axes of a tensor, as far as its sizes were given names."""
+    return _layout(value, _DEPTH)
+
+
 def _order(before: Layout, after: Layout) -> list[int] | None:
     if len(before) != len(after) or any(before.count(axis) != 1 for axis in after):
         return None
@@ -164,7 +169,6 @@ def _source(value: Value) -> Value | None:
 
 
 def _layout(value: Value, depth: int) -> Layout | None:
-    """The axes of a tensor, as far as its sizes were given names."""
     derived = _derived(value, depth)
     if derived is not None:
         return derived

@@ -16,6 +16,7 @@ from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
 from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
 from torchlint.source.answers.aliased_weights import Aliased
+from torchlint.source.answers.attention_axes import contracted_elsewhere
 from torchlint.source.answers.axes import Misplaced, misplaced
 from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
 from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
@@ -392,6 +393,10 @@ class Call(Place):
     def is_batch_of_scores(self, node: ast.expr) -> bool:
         """Several scores for each of several samples, plainly."""
         return batches.is_batch_of_scores(self.value.at(node, ()))
+
+    def contracted_elsewhere(self, scores: ast.expr, axis: int) -> ast.expr | None:
+        """The product that sums over another axis of attention weights than the one over which this softmax goes."""
+        return contracted_elsewhere(self.module, self.node, scores, axis)
 
     def gives_batches_of_scores(self, layer: ast.expr) -> bool:
         """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several
