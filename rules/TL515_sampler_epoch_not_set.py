@@ -127,7 +127,7 @@ SAMPLER = "torch.utils.data.DistributedSampler"
 @on_loop(needs="DistributedSampler|data.distributed")
 def check(loop: Loop):
     """An epoch loop: in each round something iterates over a loader whose sampler is a shuffling DistributedSampler."""
-    if not isinstance(loop.node, ast.For) or loop.says("accelerat"):
+    if not isinstance(loop.node, (ast.For, ast.While)) or loop.says("accelerat"):
         return
     told = _told(loop)
     if None in told:
@@ -139,7 +139,8 @@ def check(loop: Loop):
             if sampler.node in told or not _shuffles(sampler):
                 continue
             yield loop.finding(
-                f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`",
+                f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`"
+                + (" with the number of the epoch" if loop.calls("set_epoch") else ""),
                 help=f"call `sampler.set_epoch({_counter(loop) or 'epoch'})` first in this loop",
                 fix=_fix(loop, sampler),
                 notes=[loop.note(sampler, "the sampler is made here"), loop.note(inner, "iterated here")],
@@ -156,12 +157,21 @@ def _told(loop) -> list:
         return [None]
     found = []
     for call in calls:
+        if _is_of_one_epoch(loop, call):
+            continue
         on = call.receiver or call.node
         made = loop.objects(on)
         if call.word(on) in ("sampler", "batch_sampler") and isinstance(on, ast.Attribute):
             made = [sampler for loader in loop.objects(on.value) for sampler in _samplers(loader)] or made
         found += [sampler.node if sampler.is_call(SAMPLER) else None for sampler in made] or [None]
     return found
+
+
+def _is_of_one_epoch(loop, call) -> bool:
+    """Is the same number set each time, or one before or after all rounds of the loop?"""
+    if call.number("epoch", 1) is not None:
+        return True
+    return call.function is loop.function and loop.node not in call.loops and set(call.loops) <= set(loop.loops)
 
 
 def _samplers(loader):
@@ -186,7 +196,8 @@ def _shuffles(sampler) -> bool:
 
 
 def _counter(loop) -> str | None:
-    return loop.node.target.id if isinstance(loop.node.target, ast.Name) else None
+    target = getattr(loop.node, "target", None)
+    return target.id if isinstance(target, ast.Name) else None
 
 
 def _fix(loop, sampler):
