@@ -14,7 +14,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import last_word
-from torchlint.source.training.graphs import read_of
+from torchlint.source.training.filled import read_of
 
 FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
 CONVERSIONS = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray"))

@@ -15,8 +15,9 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, statement_of, within
+from torchlint.source.training.filled import put_in, read_of
 from torchlint.source.training.grads import is_leaf, requires_grad
-from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark, put_in, read_of
+from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark
 from torchlint.source.training.regions import loops_around, tests_around, under_no_grad
 
 # A view shares its storage, so a change of one is a change of the other.

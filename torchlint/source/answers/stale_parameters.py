@@ -13,9 +13,10 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, statement_of, within
-from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.optimizers import constructor_argument
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import is_super, unparsed
+from torchlint.source.training.optimizers import constructor_argument, holding
+from torchlint.source.training.regions import tests_around
 
 _WITHOUT_PARAMETERS = (
     "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
@@ -63,7 +64,7 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
     held = [
         a
         for a in stored.get("__init__", ())
-        if isinstance(a.value, ast.Call) and kinds(Value(module, a.value)) == {OPTIMIZER}
+        if isinstance(a.value, ast.Call) and _is_own(a.targets[0]) and kinds(Value(module, a.value)) == {OPTIMIZER}
     ]
     init = methods.get("__init__")
     for mine in held:
@@ -72,7 +73,7 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
             return
     others = [a for name, found in stored.items() if name != "__init__" for a in found]
     for assign in others:
-        model, method = assign.targets[0], enclosing_function(assign)
+        model, method = _root(assign.targets[0]), enclosing_function(assign)
         mine = next((a for a in held if f"self.{model.attr}.parameters()" in unparsed(a.value)), None)
         if mine is None or assign.up is not method or not _has_parameters(module, assign.value):
             continue
@@ -80,13 +81,13 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
         renews = "add_param_group" in text or any(f"self.{other}(" in text for other in methods)
         is_first = f"self.{method.name}(" in unparsed(init)
         if not renews and not is_first and f".{mine.targets[0].attr}.step(" in unparsed(cls):
-            yield Stale(model, assign, Value(module, mine), rebuilt=True)
+            yield Stale(model, assign, Value(module, mine), rebuilt=model is assign.targets[0])
 
 
 def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
-    """The assignments `self.x = …` of a method."""
+    """The assignments `self.x = …`, `self.x.head = …`, `self.x[2] = …` of a method."""
     for assign in module.index.inside(method, ast.Assign):
-        if len(assign.targets) == 1 and _is_own(assign.targets[0]):
+        if len(assign.targets) == 1 and _is_own(_root(assign.targets[0])):
             yield assign
 
 
@@ -104,6 +105,7 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
     elif isinstance(call.func, ast.Attribute):
         if call.func.attr in ("add_module", "register_module", "append") and call.args:
             return _Change(_root(call.func.value), call.args[-1], False)
+        return _changed_by(Value(module, call))
     elif isinstance(call.func, ast.Name):
         if call.func.id == "setattr" and len(call.args) == 3:
             return _Change(_root(call.args[0]), call.args[2], False)
@@ -112,15 +114,24 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
 
 
 def _changed_by(call: Value) -> _Change | None:
-    """The argument of a function of this file that gives it a new layer, and that layer."""
+    """The argument of a function of this file that gives it a new layer, and that layer; of a method its object."""
     for callee in callees(call):
         function = callee.function
         if callee.kind != "function" or callee.module is not call.module or isinstance(function, ast.Lambda):
             continue
         given = dict(zip((a.arg for a in function.args.args), call.node.args))
+        if callee.owner is not None and callee.instance is not None and isinstance(call.node.func, ast.Attribute):
+            if not callee.owner.is_module or is_super(call.node.func.value):
+                continue
+            given = {function.args.args[0].arg: _root(call.node.func.value)}
         for assign in call.module.index.inside(function, ast.Assign):
             owner = getattr(assign.targets[0], "value", None) if isinstance(assign.targets[0], ast.Attribute) else None
-            if isinstance(assign.value, ast.Call) and isinstance(owner, ast.Name) and owner.id in given:
+            if (
+                isinstance(assign.value, ast.Call)
+                and isinstance(owner, ast.Name)
+                and owner.id in given
+                and (callee.owner is None or not any(tests_around(assign)))
+            ):
                 return _Change(given[owner.id], assign.value, False)
     return None
 
@@ -170,7 +181,29 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
             and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
         ):
             found.append(Value(module, made))
-    return found
+    return found or [made for made in _constructors(module) if _is_given_before(made, change, text)]
+
+
+def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
+    """Were the parameters of a model put into a list that an optimizer is then given, before a change of the model?"""
+    module, function = made.module, enclosing_function(change)
+    if made.node.lineno >= change.lineno or enclosing_function(made.node) is not function:
+        return False
+    if not may_follow(made.node, change):
+        return False
+    return any(
+        unparsed(held.node) == text
+        and enclosing_function(held.node) is function
+        and not any(held.node.lineno < other.lineno < change.lineno for other in _assignments(module, text))
+        for held in holding(made).modules
+    )
+
+
+@remembered
+def _constructors(module: Module) -> list[Value]:
+    """The calls of a file that make optimizers."""
+    made = [Value(module, call) for call in module.index.calls if last_word(call.func)[:1].isupper()]
+    return [value for value in made if kinds(value) == {OPTIMIZER}]
 
 
 @remembered

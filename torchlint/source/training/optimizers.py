@@ -9,6 +9,7 @@ from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, within
+from torchlint.source.training.filled import put_in, read_of
 from torchlint.source.training.sameness import identity, is_same
 
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
@@ -56,6 +57,8 @@ def _held(value: Value, found: Holding, depth: int, seen: set[tuple]) -> None:
     if depth == 0:
         found.complete = False
         return
+    for more in put_in(value):  # `params.extend(net.parameters())`
+        _held(more, found, depth - 1, seen)
     for origin in origins(value):
         node = origin.node
         if (origin.key, depth) in seen:
@@ -93,6 +96,9 @@ def _held(value: Value, found: Holding, depth: int, seen: set[tuple]) -> None:
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             _held(origin.at(node.left, ()), found, depth - 1, seen)
             _held(origin.at(node.right, ()), found, depth - 1, seen)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+            _held(origin.at(node.value, ()), found, depth - 1, seen)
+            _held(origin.at(read_of(node), ()), found, depth - 1, seen)
         elif isinstance(node, ast.Attribute) and MODULE in kinds(origin.at(node.value, ())):
             found.tensors.append(origin)
         else:
