@@ -139,7 +139,7 @@ How it is found: `torchlint/source/answers/inplace.py` and `torchlint/source/ans
 
 import ast
 
-from torchlint import Call, Change, on_call, on_inplace
+from torchlint import Call, Change, Round, on_call, on_inplace, on_round
 
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}
 
@@ -187,6 +187,19 @@ def check_sequence(call: Call):
             " fail",
             help="leave `inplace=True` out here",
             at=layer,
+        )
+
+
+@on_round("loop", "function", "file", needs="backward")
+def check_weights(round: Round):
+    for found in round.changed_weights if round.may_call("backward") else ():
+        model, by = ast.unparse(found.model), found.backward
+        yield round.finding(
+            f"the weights of `{model}` change here, but `{by.text}` still needs those of line {found.forward.lineno}:"
+            " it will fail",
+            help="run backward before, or the forward again",
+            notes=[round.note(found.forward, "used here"), round.note(by.node, "needed here")],
+            at=found.change,
         )
 
 

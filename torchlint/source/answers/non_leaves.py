@@ -8,6 +8,7 @@ import ast
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
+from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import OPTIMIZER
@@ -15,9 +16,9 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.grads import is_leaf
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.spelling import dotted, unparsed
+from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.roles import seems
 
 # What returns the very tensor it was given unless something changes.
@@ -70,12 +71,28 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
         return None
     for part in inner:
         for source in origins(origin.at(part, ())):
-            if isinstance(source.node, ast.Call) and is_leaf(source):
+            if isinstance(source.node, ast.Call) and (is_leaf(source) or _is_made_one_before(source, node)):
                 return source
             found = _leaf_in(source, depth - 1)
             if found is not None:
                 return found
     return None
+
+
+def _is_made_one_before(source: Value, operation: ast.expr) -> bool:
+    """`x.requires_grad = True`, by a statement of its own between the making of a tensor and an operation on it."""
+    if not is_set_later(source):
+        return False
+    index, made, later = source.module.index, statement_of(source.node), statement_of(operation)
+    called = [call for call in index.callers("requires_grad_") if not call.args and not call.keywords]
+    stores = [store for store in index.stored("requires_grad") if isinstance(store.up, ast.Assign)]
+    stores = [store for store in stores if isinstance(store.up.value, ast.Constant) and store.up.value.value is True]
+    return any(
+        dotted(owner.value) in names_of(source)
+        and made.pos < owner.pos < later.pos
+        and statement_of(owner).up is made.up is later.up
+        for owner in (*stores, *(call.func for call in called if isinstance(call.func, ast.Attribute)))
+    )
 
 
 def _keeps_it(call: ast.Call) -> bool:
@@ -160,6 +177,7 @@ def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
         return False
     return (
         module.index.says("requires_grad=True")
+        or module.index.says("requires_grad = True")
         or module.index.says("requires_grad_(")
         or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
     )

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from torchlint.edits import Edits
 from torchlint.source.answers.carried_states import Carried, carried_states
+from torchlint.source.answers.changed_weights import ChangedWeights, changed_weights
 from torchlint.source.answers.hand_updates import HandUpdate, hand_updates
 from torchlint.source.answers.horizons import Horizon, horizon
 from torchlint.source.answers.kept_graphs import Kept, kept_by_loop
@@ -108,6 +109,11 @@ class Round(Place):
     def lost_gradients(self) -> list[Lost]:
         """Gradients cleared between backward and step: the clearing, the backward, the step."""
         return lost_gradients(self.acts) if self.may_train else []
+
+    @property
+    def changed_weights(self) -> list[ChangedWeights]:
+        """The weights that it changes between the forward that used them and the backward that still needs them."""
+        return list(changed_weights(self.module, self.acts))
 
     def step_of(self, schedule: Act) -> Act | None:
         """The first step of the optimizer whose scheduler steps there."""
