@@ -18,7 +18,7 @@ from torchlint.source.flow.flow import origins
 from torchlint.source.text.index import LOOPS
 from torchlint.source.training import loops
 from torchlint.source.training.acts import Act, acts
-from torchlint.source.training.events import Event, events, iterations, may_call
+from torchlint.source.training.events import Event, events, iterated, iterations, may_call
 from torchlint.source.training.updates import Lost, Update, lost_gradients, schedules, updates
 
 
@@ -150,6 +150,11 @@ class Loop(Round):
     def length(self) -> int | None:
         """How often it runs, if it says so."""
         return loops.length(self.value)
+
+    @property
+    def iterated(self) -> ast.expr | None:
+        """What it iterates over: `loader` of `enumerate(tqdm(loader))`."""
+        return iterated(self.node) if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
 
     def horizon(self, schedule: Act) -> Horizon | None:
         """What the scheduler counts that steps there, if its constructor says so."""

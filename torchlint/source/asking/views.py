@@ -32,6 +32,7 @@ from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
 from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.changed import only_appended
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
@@ -41,8 +42,9 @@ from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
-from torchlint.source.training import devices
+from torchlint.source.training import datasets, devices, dtypes
 from torchlint.source.training.grads import requires_grad
+from torchlint.source.training.options import keyword_values
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.roles import Role
 
@@ -106,6 +108,10 @@ class Place(Fixing, Standing):
         """Does one of these stand in the text of the file?"""
         return any(map(self.module.index.says, words))
 
+    def project_says(self, *words: str) -> bool:
+        """Does one of these stand in the file, in one that it imports, or in one that uses it?"""
+        return self.module.mentions("|".join(words))
+
     def calls(self, *words: str, inside: ast.AST | None = None) -> list[Call]:
         """The calls that are written with one of these words at the end, `x.state_dict()`, in the file or in a node."""
         found = self.module.index.calls_of(*words, inside=inside or self.module.tree)
@@ -149,6 +155,10 @@ class Place(Fixing, Standing):
         """How many dimensions a tensor has; None where it is not plain."""
         return rank(self.value.at(node, ()))
 
+    def dtype(self, node: ast.AST | None = None) -> str | None:
+        """The dtype of a tensor: `float32`, `int64`, …; None where it is not plain."""
+        return dtypes.dtype(self.value.at(node or self.node, ()))
+
     def may_be_tensor(self, node: ast.AST | None = None) -> bool:
         return may_be_tensor(self.value.at(node or self.node, ()))
 
@@ -162,6 +172,10 @@ class Place(Fixing, Standing):
     def role(self, node: ast.AST | None = None) -> Role:
         """What it is for: `role.is_a("optimizer")` is True, False, or None where nobody can tell."""
         return Role(self.value.at(node or self.node, ()))
+
+    def dataset_is(self, node: ast.AST | None = None) -> str | None:
+        """Is a dataset `indexed`, so that a sampler can choose its order, or only `iterated`? None: not known."""
+        return datasets.reading(self.value.at(node or self.node, ()))
 
     def requires_grad(self, node: ast.AST | None = None) -> bool | None:
         """Is it part of a graph? None where it cannot be told."""
@@ -490,17 +504,7 @@ class Call(Place):
 
     def keyword_origins(self, name: str) -> list[Origin]:
         """Where a keyword argument may come from, also through `**options`; empty if it is not given for certain."""
-        found = []
-        for keyword in self.node.keywords:
-            if keyword.arg == name:
-                found += self.origins(keyword.value)
-            elif keyword.arg is None:
-                for options in self.origins(keyword.value):
-                    if options.is_call("builtins.dict"):
-                        found += options.keyword_origins(name)
-                    elif options.node is not None:
-                        found += [Origin(v) for v in origins(options.value.at(options.node, (name,)))]
-        return found
+        return [Origin(v) for v in keyword_values(self.value, name)]
 
     def replace_by_argument(self, inner: Origin, message: str) -> Fix | None:
         """`f(g(x), …)` becomes `f(x, …)`, where the inner call stands in this very call."""
@@ -525,6 +529,11 @@ class Origin(Call):
     @property
     def unknown(self) -> bool:
         return self.node is None
+
+    @property
+    def only_appended(self) -> ast.expr | None:
+        """What an empty list gets, one after the other, by the one `append` that there is for it."""
+        return None if self.path else only_appended(self.value)
 
     @property
     def path(self) -> tuple:

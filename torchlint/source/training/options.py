@@ -1,0 +1,80 @@
+"""What a call is given by keyword, also through `**options`: from a display, `dict(…)`, entries that are set later."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.changed import changes_of
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.spelling import constant_key, dotted
+
+_CHANGING = ("update", "setdefault")
+
+
+def keyword_values(call: Value, name: str) -> list[Value]:
+    """Where a keyword argument may come from; empty if it is not given for certain."""
+    found: list[Value] = []
+    for keyword in call.node.keywords:
+        if keyword.arg == name:
+            found += origins(call.at(keyword.value, ()))
+        elif keyword.arg is None:
+            found += _entries(call.at(keyword.value, ()), name)
+    return found
+
+
+def _entries(options: Value, name: str) -> list[Value]:
+    """What stands in a dict under a key."""
+    node = options.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _entries(options.at(node.right, ()), name) or _entries(options.at(node.left, ()), name)
+    set_later = _set_later(options, name)
+    if set_later:
+        return set_later
+    found: list[Value] = []
+    for made in origins(options):
+        if isinstance(made.node, ast.Call) and {c.name for c in callees(made)} == {"builtins.dict"}:
+            found += keyword_values(made, name)
+        elif isinstance(made.node, ast.Dict) and not made.path and _is_seen(options):
+            last = [v for k, v in zip(made.node.keys, made.node.values) if k is not None and constant_key(k) == name]
+            found += [value for one in last[-1:] for value in origins(made.at(one, ()))]
+        elif made.node is not None:
+            found += origins(made.at(made.node, (name,)))
+    return found
+
+
+def _is_seen(options: Value) -> bool:
+    """Do all changes of the dict stand in the function where it is used?"""
+    written, function = dotted(options.node), enclosing_function(options.node)
+    changes = changes_of(options.module.index, written) if written else ()
+    return all(enclosing_function(change) is function for change in changes)
+
+
+def _set_later(options: Value, name: str) -> list[Value]:
+    """The last `options["name"] = value`, or `options.update(name=value)`, before the place in the same function."""
+    node = options.node
+    written = dotted(node)
+    function = enclosing_function(node)
+    last: list[Value] = []
+    for change in changes_of(options.module.index, written) if written else ():
+        if enclosing_function(change) is not function or change.lineno >= node.lineno:
+            continue
+        if isinstance(change, ast.Subscript) and constant_key(change.slice) == name:
+            if isinstance(change.up, ast.Assign):
+                last = origins(options.at(change.up.value, ()))
+        elif isinstance(change, ast.Call) and change.func.attr in _CHANGING:
+            last = _given_to(options.at(change, ()), name) or last
+    return last
+
+
+def _given_to(change: Value, name: str) -> list[Value]:
+    call = change.node
+    if call.func.attr == "setdefault":
+        same = len(call.args) == 2 and constant_key(call.args[0]) == name
+        return origins(change.at(call.args[1], ())) if same else []
+    found = keyword_values(change, name)
+    for given in call.args:
+        if isinstance(given, ast.Dict):
+            found += _entries(change.at(given, ()), name)
+    return found
