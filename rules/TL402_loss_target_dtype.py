@@ -1,0 +1,108 @@
+"""Give a loss its target in the dtype it takes: classes as `.long()`, probabilities as `.float()`.
+
+`cross_entropy` and `nll_loss` take the numbers of classes as int64 (or uint8), and raise for int32, for bool, and for
+floats that are no probabilities: "expected target dtype to be Long or Byte, but got Int". `binary_cross_entropy`, with
+logits or without, takes floats, and raises for integers and truth values. `mse_loss` and `l1_loss` take both.
+
+```python bad
+loss = F.cross_entropy(model(x), y.int())  # TL402
+```
+```python fixed
+loss = F.cross_entropy(model(x), y.long())
+```
+```python good
+loss = F.cross_entropy(model(x), y.byte()) + F.cross_entropy(model(x), y.float()) + F.mse_loss(model(x), y.int())
+```
+```python bad
+criterion = nn.BCEWithLogitsLoss()
+for x, y in loader:
+    y = y.to(device).long()
+    loss = criterion(model(x), y)  # TL402
+    loss = criterion(model(x), torch.randint(0, 2, (8,)))  # TL402
+```
+```python fixed
+criterion = nn.BCEWithLogitsLoss()
+for x, y in loader:
+    y = y.to(device).long()
+    loss = criterion(model(x), y.float())
+    loss = criterion(model(x), torch.randint(0, 2, (8,)).float())
+```
+```python good
+criterion = nn.BCEWithLogitsLoss()
+for x, y in loader:
+    y = y.to(device).long()
+    loss = criterion(model(x), y.float()) + criterion(model(x), y.type_as(x)) + criterion(model(x), F.one_hot(y) * 1.0)
+```
+```python bad
+class Net(nn.Module):
+    def training_step(self, batch, i):
+        x, y = batch
+        wrong = x.argmax(1) != y
+        return F.binary_cross_entropy(self(x), wrong) + F.nll_loss(self(x), y.to(torch.float32))  # TL402, TL402
+```
+```python good
+class Smooth(nn.Module):
+    def forward(self, x, y):
+        return -x.log_softmax(1).mean()
+
+class Net(nn.Module):
+    def __init__(self, smooth):
+        super().__init__()
+        self.loss = Smooth() if smooth else F.cross_entropy
+
+    def training_step(self, batch, i):
+        x, y = batch
+        wrong = (x.argmax(1) != y).float() + self.loss(x, y.long())
+        return F.binary_cross_entropy(self(x), wrong) + F.nll_loss(self(x), x.argmax(1))
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+also_said_by = ("TL902",)
+in_tests = False
+
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "bool")
+
+
+@on_call(
+    "torch.nn.functional.cross_entropy",
+    "torch.nn.functional.nll_loss",
+    "torch.nn.functional.binary_cross_entropy",
+    "torch.nn.functional.binary_cross_entropy_with_logits",
+    "torch.nn.CrossEntropyLoss()",
+    "torch.nn.NLLLoss()",
+    "torch.nn.BCELoss()",
+    "torch.nn.BCEWithLogitsLoss()",
+)
+def check(call: Call):
+    target = call.argument("target", 1)
+    dtype = call.dtype(target) if target is not None else None
+    if dtype is None:
+        return
+    if call.does("cross_entropy"):
+        # floats are right where they are probabilities of the classes
+        wanted, refused = "int64", dtype not in ("int64", "uint8", *FLOATS)
+    elif call.does("nll_loss"):
+        wanted, refused = "int64", dtype not in ("int64", "uint8")
+    else:
+        is_binary = call.does("binary_cross_entropy", "binary_cross_entropy_with_logits")
+        wanted, refused = "float32", is_binary and dtype in INTEGERS
+    if refused:
+        cast = ".long()" if wanted == "int64" else ".float()"
+        yield call.finding(
+            f"the target `{call.quoted(target)}` is {dtype}, which this loss refuses: it takes {wanted}",
+            help=f"write `{cast}`",
+            fix=call.fix(f"convert it to {wanted}", recast(call, target, cast)),
+        )
+
+
+def recast(call: Call, target: ast.expr, cast: str):
+    """The target in another dtype: in the place of the cast it has, if it has one."""
+    is_cast = isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and not target.args
+    if is_cast and target.func.attr in ("int", "short", "bool", "float", "double", "half", "long", "char"):
+        return call.replace(target, call.source(target.func.value) + cast)
+    return call.with_suffix(target, cast)
