@@ -1,0 +1,102 @@
+"""Make a tensor where it is needed: `torch.zeros(n, device=d)`, not `torch.zeros(n).to(d)`.
+
+The second form fills the memory of the CPU and copies it to the GPU, which waits for it; the first one lets the GPU fill
+its own memory. Once in a program that is nothing, in a forward or in a loop it is each time. Random numbers are drawn by
+another generator then: they are as random, but not the same, so that fix is unsafe.
+
+```python bad
+def forward(x):
+    for i in range(x.size(1)):
+        mask = torch.zeros(x.size(0), i).to(x.device)  # TL303
+        x = x + mask.sum()
+    return x
+```
+```python fixed
+def forward(x):
+    for i in range(x.size(1)):
+        mask = torch.zeros(x.size(0), i, device=x.device)
+        x = x + mask.sum()
+    return x
+```
+```python good
+def forward(x, i):
+    mask = torch.zeros(x.size(0), i, device=x.device)
+    weights = torch.tensor([0.2, 0.8]).to(x.device)
+    return (x * mask * weights).to(torch.float64)
+```
+```python bad
+class Noise(nn.Module):
+    def forward(self, x):
+        noise = torch.randn(x.shape).cuda()  # TL303
+        return x + noise
+```
+```python fixed
+class Noise(nn.Module):
+    def forward(self, x):
+        noise = torch.randn(x.shape, device="cuda")
+        return x + noise
+```
+```python good
+start = torch.zeros(10).to("cuda")
+for p in params:
+    if p not in state:
+        state[p] = torch.zeros(1).to(p.device)
+
+class Noise(nn.Module):
+    def forward(self, x, generator):
+        noise = torch.randn(x.shape, generator=generator).cuda()
+        return x + noise + torch.zeros(1).to("cpu") + torch.ones(1).to(x) + torch.ones(1).to(x.device, x.dtype)
+```
+"""
+
+import ast
+
+from torchlint import Call, named, on_call
+
+in_tests = False
+severity = "info"
+
+OF_DATA = {"torch.tensor", "torch.from_numpy", "torch.scalar_tensor"}
+FILLED = {s for s in named("creates") if not s.endswith("Tensor") and not s.startswith("torch.sparse")} - OF_DATA
+
+
+@on_call(".to", ".cuda", needs="torch.")
+def check(move: Call):
+    made = move.node.func.value
+    if not isinstance(made, ast.Call) or not (move.loops or move.in_forward) or move.starts_object(move.node):
+        return
+    targets = getattr(move.statement, "targets", ())
+    if move.tests and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets):
+        return  # kept, so that it is made once
+    call = move.at(made)
+    if not call.is_call(*FILLED) or call.has_stars or any(call.argument(word) for word in REFUSED):
+        return
+    device = target(move)
+    if device is None:
+        return
+    text = call.text[:-1].rstrip().rstrip(",")
+    new = None if "#" in move.text else move.replace(move.node, f"{text}, device={device})")
+    yield move.finding(
+        f"`{call.short}` is filled on the CPU and copied, each time",
+        help=f"pass `device={device}`",
+        fix=move.fix("make it there", new, applicability="unsafe" if call.fact and call.fact.random else "safe"),
+    )
+
+
+REFUSED = ("device", "generator", "out", "requires_grad", "pin_memory")
+
+
+def target(move: Call) -> str | None:
+    """The device to which it is moved, if nothing else is said."""
+    given = [*move.node.args, *(k.value for k in move.node.keywords if k.arg == "device")]
+    if len(move.node.args) + len(move.node.keywords) != len(given) or len(given) > 1:
+        return None
+    if not given:
+        return '"cuda"' if move.word() == "cuda" else None
+    if move.word() == "cuda":
+        return None
+    [device] = given
+    if isinstance(device, ast.Constant):
+        return move.source(device) if str(device.value).startswith(("cuda", "mps", "xpu")) else None
+    is_device = "device" in move.word(device).lower() or any(o.is_call("torch.device") for o in move.origins(device))
+    return move.source(device) if is_device and isinstance(device, (ast.Name, ast.Attribute, ast.Call)) else None
