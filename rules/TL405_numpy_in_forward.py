@@ -1,0 +1,94 @@
+"""Compute with torch in a forward: NumPy takes a tensor out of the graph and off the GPU.
+
+`np.exp(x)` of a tensor that requires grad raises "Can't call numpy() on Tensor that requires grad", on a GPU "can't
+convert cuda device type tensor to numpy"; with neither it goes through the CPU without a gradient, and `torch.compile`
+and `torch.export` stop there. torch has nearly all of NumPy's functions, under the same names.
+
+```python bad
+import numpy as np
+
+class Gate(nn.Module):
+    def forward(self, x):
+        return x * np.exp(x)  # TL405
+```
+```python good
+import numpy as np
+
+class Gate(nn.Module):
+    def forward(self, x):
+        return x * torch.exp(x) / np.sqrt(x.shape[-1]) * np.prod(x.shape[1:])
+```
+```python bad
+import numpy as np
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        scores = self.fc(x)
+        weights = np.maximum(scores, 0)  # TL405
+        return np.concatenate([weights, scores])  # TL405
+```
+```python good
+import numpy as np
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+        self.scale = np.sqrt(4)
+
+    @torch.no_grad()
+    def forward(self, x, lengths: list):
+        scores = self.fc(x) * self.scale
+        order = np.argsort(lengths)
+        return scores[torch.from_numpy(order)], np.exp(scores)
+
+class Report:
+    def forward(self, x):
+        return np.exp(x)
+```
+"""
+
+import ast
+
+from torchlint import ModuleClass, on_module
+
+in_tests = False
+NO_NUMBERS = ("shape", "ndim", "size", "savez", "save", "savetxt", "array_equal", "testing")
+
+
+@on_module(needs=("numpy", "forward"))
+def check(cls: ModuleClass):
+    forward = cls.method("forward")
+    if forward is None:
+        return
+    for node in cls.inside(ast.Call, of=forward):
+        call = cls.at(node)
+        name = next(iter(call.names), "") if len(call.callees) == 1 else ""
+        if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad:
+            continue
+        taken = next((given for given in arguments(node) if call.is_tensor(given)), None)
+        if taken is not None:
+            yield cls.finding(
+                f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
+                help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
+                at=node,
+            )
+
+
+def arguments(call: ast.Call) -> list:
+    """What it is given, in lists too."""
+    found = []
+    for given in call.args[:2]:
+        found += given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
+    return found
+
+
+def has_same(name: str) -> bool:
+    """Does torch have a function of this name?"""
+    from torchlint.facts import fact
+
+    return fact(f"torch.{name.removeprefix('numpy.')}") is not None
