@@ -1,0 +1,110 @@
+"""Take the debugger, the `print` and the profiler out of a forward when the bug is found.
+
+A forward runs for every batch. `print(x.mean())` waits for the GPU each time and fills the log, a profiler costs more than
+the layer that it measures, and at `breakpoint()` a job on a cluster waits for a key until its time is over.
+`torch.compile` cannot look through any of them.
+
+```python bad
+class Net(nn.Module):
+    def forward(self, x):
+        x = torch.relu(x)
+        print(x.shape)  # TL705
+        return x
+```
+```python fixed
+class Net(nn.Module):
+    def forward(self, x):
+        x = torch.relu(x)
+        return x
+```
+```python bad
+import pdb
+
+class Net(nn.Module):
+    def forward(self, x):
+        y = x.softmax(-1)
+        if y.isnan().any():
+            pdb.set_trace()  # TL705
+        with torch.autograd.profiler.profile() as report:  # TL705
+            return y * x
+```
+
+Behind a flag it is a choice, and a module that does nothing but show is meant to.
+
+```python good
+class Net(nn.Module):
+    def forward(self, x):
+        if self.verbose:
+            print(x.shape)
+        if x.size(0) > 100:
+            print("a large batch")
+        with torch.profiler.record_function("net"):
+            return x + 1
+
+class Show(nn.Module):
+    def forward(self, x):
+        print(x.shape)
+        return x
+
+class Trainer(nn.Module):
+    def forward(self, *inputs):
+        print("not implemented")
+        pass
+
+def forward(x):
+    print(x)
+    return x
+```
+"""
+
+import ast
+
+from torchlint import ModuleClass, on_module
+
+in_tests = False
+
+STOPS = ("builtins.breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.set_trace", "IPython.embed")
+PROFILES = ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx")
+SHOWS = ("builtins.print",)
+MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, a class or a parameter may be called
+
+
+@on_module(needs=("forward", "print|breakpoint|set_trace|profile|embed"))
+def check(cls: ModuleClass):
+    forward = cls.method("forward")
+    if forward is None or only_shows(forward) or is_meant(cls.node.name):
+        return
+    for call in cls.calls("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print", inside=forward):
+        if call.function is not forward or any(is_meant(call.source(test)) for test, _ in call.tests):
+            continue
+        statement = call.statement
+        if call.is_call(*STOPS):
+            what = "stops the program, each time it comes here"
+        elif call.is_call(*PROFILES) and not call.tests:
+            what = "measures each forward, and slows it"
+        elif call.is_call(*SHOWS) and not call.tests and not isinstance(statement.up, (ast.Try, ast.ExceptHandler)):
+            what = "prints for every batch"
+        else:
+            continue
+        alone = isinstance(statement, ast.Expr) and statement.value is call.node
+        yield cls.finding(
+            f"`{call.short}` in a forward {what}",
+            help="remove it, or put it behind a flag",
+            fix=cls.fix("remove it", cls.delete(statement), applicability="unsafe")
+            if alone and not call.tests
+            else None,
+            at=call.node,
+        )
+
+
+def is_meant(text: str) -> bool:
+    return any(word in text.lower() for word in MEANT)
+
+
+def only_shows(forward) -> bool:
+    """Does it compute nothing at all?"""
+    return all(isinstance(s, (ast.Expr, ast.Return, ast.Pass)) and not computes(s) for s in forward.body)
+
+
+def computes(statement) -> bool:
+    return isinstance(statement, ast.Return) and not isinstance(statement.value, (ast.Name, ast.Constant, type(None)))
