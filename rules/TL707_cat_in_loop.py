@@ -1,0 +1,88 @@
+"""Collect tensors in a list and join them once: `torch.cat` in a loop copies all in each round.
+
+`x = torch.cat([x, new])` makes a new tensor of everything so far. After a thousand rounds half a million rows have been
+copied for a thousand. Append to a list, and call `torch.cat` behind the loop.
+
+This rule is off by default: where each round needs what the rounds before have made (text that is generated, a cache of
+keys and values) there is nothing to collect.
+
+```python bad
+found = torch.empty(0, 4)
+for x in loader:
+    found = torch.cat([found, x])  # TL707
+```
+```python bad
+def features(model, loader):
+    found = None
+    for x, _ in loader:
+        y = model(x)
+        found = y if found is None else torch.cat((found, y), dim=0)  # TL707
+    return found
+```
+```python good
+found = []
+for x in loader:
+    found.append(x)
+found = torch.cat(found)
+```
+
+What is read again in the loop has to be there.
+
+```python good
+def generate(model, tokens, n):
+    for _ in range(n):
+        logits = model(tokens)
+        tokens = torch.cat([tokens, logits[:, -1:].argmax(-1)], dim=1)
+    return tokens
+
+def pad(rows, n):
+    for row in rows:
+        row = torch.cat([row, torch.zeros(n - len(row))])
+        yield row
+
+def decode(blocks, h, skips):
+    for block in blocks:
+        h = block(torch.cat([h, skips.pop()], dim=1))
+    return h
+
+for x in loader:
+    y = torch.cat([x, x.flip(0)])
+    both = torch.cat([y, x])
+```
+"""
+
+import ast
+
+from torchlint import Call, on_call
+
+default = False
+in_tests = False
+
+
+@on_call("torch.cat", "torch.concat", "torch.concatenate", "torch.vstack", "torch.hstack")
+def check(call: Call):
+    parts = call.argument("tensors", 0)
+    statement = call.statement
+    if not isinstance(parts, (ast.List, ast.Tuple)) or len(parts.elts) < 2 or not isinstance(statement, ast.Assign):
+        return
+    if statement.value is not call.node and not isinstance(statement.value, ast.IfExp):
+        return  # a layer makes something else of it
+    [name, *others] = statement.targets
+    if others or not isinstance(name, (ast.Name, ast.Attribute)) or not call.loops:
+        return
+    text = call.source(name)
+    if text not in (call.source(parts.elts[0]), call.source(parts.elts[-1])):
+        return
+    loop = call.loops[0]
+    if text in {call.source(n) for n in call.inside(type(name), of=loop) if not within(n, statement)}:
+        return  # set anew, or read, in each round
+    yield call.finding(
+        f"each round copies all of `{text}` to make it a little longer",
+        help="append to a list, and join it behind the loop",
+    )
+
+
+def within(node, statement) -> bool:
+    while node is not None and node is not statement:
+        node = node.up
+    return node is statement
