@@ -21,6 +21,29 @@ a = load(path, **options)  # TL801
 b = load(path, **dict(weights_only=False))  # TL801
 c = load(path, weights_only=TRUSTED)  # TL801
 model.load_state_dict(pickle.load(open(path, "rb")))  # TL801
+options["weights_only"] = True
+d = load(path, **options)
+```
+```python bad
+from functools import partial
+
+def load(path, **options):
+    options["weights_only"] = False
+    return torch.load(path, **options)  # TL801
+
+load_all = partial(torch.load, weights_only=False)  # TL801
+```
+
+`torch.hub.load` runs the code of a repository, whatever it is by then. torch asks first, unless it is told to trust:
+
+```python bad
+model = torch.hub.load("someone/models", "net", trust_repo=True)  # TL801
+```
+```python good
+a = torch.hub.load("pytorch/vision", "resnet18", trust_repo=True)
+b = torch.hub.load("someone/models:0123456789012345678901234567890123456789", "net", trust_repo=True)
+c = torch.hub.load("someone/models", "net", trust_repo="check")
+d = torch.hub.load("./models", "net", source="local", trust_repo=True)
 ```
 ```python good
 import io
@@ -43,10 +66,13 @@ model.load_state_dict(torch.load(path))
 """
 
 import ast
+import re
 
 from torchlint import Call, on_call
 
 in_tests = False
+
+KNOWN_OWNERS = ("facebookresearch", "facebookincubator", "pytorch", "fairinternal")  # whom torch itself trusts
 
 
 @on_call("torch.load")
@@ -55,10 +81,39 @@ def check(call: Call):
         return  # what this program has written itself, to copy it
     given = call.keyword_origins("weights_only")
     if given:
-        if all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in given):
+        if is_always(False, given):
             yield finding(call, "says that any object may be loaded, and with it any code")
     elif call.target < (2, 6) and not call.has_stars and call.argument("weights_only") is None:
         yield finding(call, "loads any object before torch 2.6, and with it any code")
+
+
+@on_call("functools.partial", needs=("weights_only", "load"))
+def bound(call: Call):
+    function = call.argument("func", 0)
+    if function is not None and call.name(function) == "torch.load":
+        given = call.keyword_origins("weights_only")
+        if given and is_always(False, given):
+            yield finding(call, "makes a function that loads any object, and with it any code")
+
+
+@on_call("torch.hub.load", needs="trust_repo")
+def trusted(call: Call):
+    given = call.keyword_origins("trust_repo")
+    where = call.argument_origins("repo_or_dir", 0)
+    if not given or not is_always(True, given) or len(where) != 1 or not isinstance(where[0].node, ast.Constant):
+        return
+    repository, _, version = str(where[0].node.value).partition(":")
+    owner, _, name = repository.partition("/")
+    is_named = name and owner.replace("-", "").isalnum() and call.argument("source") is None
+    if is_named and owner not in KNOWN_OWNERS and not re.fullmatch("[0-9a-f]{40}", version):
+        yield call.finding(
+            f"this runs the code that `{repository}` holds today, and nobody is asked",
+            help='name a commit, `"owner/name:commit"`, or pass `trust_repo="check"`',
+        )
+
+
+def is_always(wanted: bool, given: list) -> bool:
+    return all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is wanted for o in given)
 
 
 def finding(call: Call, message: str):
