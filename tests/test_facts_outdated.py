@@ -120,6 +120,15 @@ def test_what_stands_there_instead_exists(row: Row) -> None:
             assert not name.startswith("torchvision") and found(name) is not None
 
 
+@of_this_torch
+@pytest.mark.parametrize("row", [row for row in DEPRECATED if row.flag], ids=lambda row: f"{row.name}-{row.condition}")
+def test_an_argument_by_position_stands_where_torch_takes_it(row: Row) -> None:
+    if not row.name.startswith("torchvision."):
+        word, position = row.flag
+        thing = found(row.name)
+        assert [*inspect.signature(thing).parameters][position] == word
+
+
 # What a fix makes computes the same: old and new are both run where torch still has the old.
 SAME = [
     ("torch.cholesky(a, upper=True)", "torch.linalg.cholesky(a, upper=True)"),
@@ -134,6 +143,9 @@ SAME = [
     ("torch.triangular_solve(b, a)[0]", "torch.linalg.solve_triangular(a, b, upper=True)"),
     ("a.clone().add_(0.5, a)", "a.clone().add_(a, alpha=0.5)"),
     ("a.clone().addcdiv_(0.5, a, a + 1)", "a.clone().addcdiv_(a, a + 1, value=0.5)"),
+    ("nn.MSELoss(False)(a, a + 1)", 'nn.MSELoss(reduction="sum")(a, a + 1)'),
+    ("nn.CrossEntropyLoss(None, False)(a, a)", 'nn.CrossEntropyLoss(None, reduction="sum")(a, a)'),
+    ("F.l1_loss(a, a + 1, False)", 'F.l1_loss(a, a + 1, reduction="sum")'),
     ("F.upsample_bilinear(i, scale_factor=2)", 'F.interpolate(i, scale_factor=2, mode="bilinear", align_corners=True)'),
 ]
 
@@ -145,6 +157,7 @@ def test_the_new_form_computes_the_same(old: str, new: str) -> None:
     names = {
         "torch": torch,
         "F": F,
+        "nn": nn,
         "a": MATRIX * 2 + 0.1,
         "b": torch.arange(6.0).reshape(3, 2),
         "i": torch.rand(1, 1, 3, 3),

@@ -80,6 +80,21 @@ torch.nn.utils.stateless.functional_call | 2.0 | torch.func.functional_call | sa
 torch.nn.parallel.DistributedDataParallelCPU | 1.2 | torch.nn.parallel.DistributedDataParallel | same | safe |
 torch.nn.*(size_average=) | 0.4 | reduction="mean", "sum" or "none" | reduction | safe |
 torch.nn.*(reduce=) | 0.4 | reduction="mean", "sum" or "none" | reduction | safe |
+# by position
+torch.nn.MSELoss(size_average@0:bool) torch.nn.L1Loss(size_average@0:bool)
+    torch.nn.CrossEntropyLoss(size_average@1:bool) torch.nn.NLLLoss(size_average@1:bool)
+    torch.nn.BCELoss(size_average@1:bool) torch.nn.BCEWithLogitsLoss(size_average@1:bool)
+    torch.nn.SmoothL1Loss(size_average@0:bool) torch.nn.KLDivLoss(size_average@0:bool)
+    torch.nn.SoftMarginLoss(size_average@0:bool) torch.nn.MultiLabelMarginLoss(size_average@0:bool)
+    torch.nn.MultiLabelSoftMarginLoss(size_average@1:bool) torch.nn.functional.mse_loss(size_average@2:bool)
+    torch.nn.functional.l1_loss(size_average@2:bool) torch.nn.functional.cross_entropy(size_average@3:bool)
+    torch.nn.functional.nll_loss(size_average@3:bool)
+    torch.nn.functional.binary_cross_entropy(size_average@3:bool)
+    torch.nn.functional.binary_cross_entropy_with_logits(size_average@3:bool)
+    torch.nn.functional.smooth_l1_loss(size_average@2:bool) torch.nn.functional.kl_div(size_average@2:bool)
+    torch.nn.functional.soft_margin_loss(size_average@2:bool)
+    torch.nn.functional.multilabel_margin_loss(size_average@2:bool) | 0.4 |
+    reduction="mean", "sum" or "none" | reduction | safe |
 torch.utils.checkpoint.checkpoint(!use_reentrant)
     torch.utils.checkpoint.checkpoint_sequential(!use_reentrant) | 2.0 | use_reentrant=True | add | safe |
     False is recommended, True is what it does now
@@ -95,6 +110,20 @@ torch.get_autocast_cpu_dtype | 2.4 | torch.get_autocast_dtype("cpu") | all | saf
 torch.set_autocast_gpu_dtype | 2.4 | torch.set_autocast_dtype("cuda", ...) | all | safe |
 torch.set_autocast_cpu_dtype | 2.4 | torch.set_autocast_dtype("cpu", ...) | all | safe |
 torch.is_autocast_cpu_enabled | 2.4 | torch.is_autocast_enabled("cpu") | all | safe |
+# TorchScript and the old quantization
+torch.jit.script torch.jit.trace torch.jit.trace_module torch.jit.load torch.jit.save torch.jit.script_method
+    torch.jit.interface | 2.5 | torch.compile, or torch.export for other programs | | |
+    TorchScript is no longer developed
+torch.jit.freeze torch.jit.optimize_for_inference torch.jit.fork torch.jit.wait | 2.5 | torch.compile | | |
+    TorchScript is no longer developed
+torch.ao.quantization.quantize torch.ao.quantization.quantize_dynamic torch.ao.quantization.quantize_qat
+    torch.ao.quantization.prepare torch.ao.quantization.prepare_qat torch.ao.quantization.convert
+    torch.ao.quantization.quantize_fx.prepare_fx torch.ao.quantization.quantize_fx.prepare_qat_fx
+    torch.ao.quantization.quantize_fx.convert_fx torch.quantization.quantize torch.quantization.quantize_dynamic
+    torch.quantization.quantize_qat torch.quantization.prepare torch.quantization.prepare_qat
+    torch.quantization.convert torch.quantization.quantize_fx.prepare_fx
+    torch.quantization.quantize_fx.prepare_qat_fx torch.quantization.quantize_fx.convert_fx | 2.8 |
+    torchao.quantization | | | it moved to the package torchao
 # memory, distributed, tests
 torch.cuda.memory_cached | 1.4 | torch.cuda.memory_reserved | same | safe |
 torch.cuda.max_memory_cached | 1.4 | torch.cuda.max_memory_reserved | same | safe |
@@ -133,6 +162,7 @@ torch.utils.data._utils.collate.default_convert | 1.11 | torch.utils.data.defaul
 # torchvision's versions by the torch they belong to: 0.13 is that of 1.12, 0.16 that of 2.1
 DEPRECATED += rows("""
 torchvision.models.*(pretrained=) | 1.12 | weights= | weights | safe |
+torchvision.models.*(pretrained@0:bool) | 1.12 | weights= | weights | safe |
 torchvision.models.*(pretrained_backbone=) | 1.12 | weights_backbone= | | |
 torchvision.transforms.v2.ToTensor() | 2.1 |
     torchvision.transforms.v2.Compose(

@@ -11,6 +11,7 @@ condition says which calls are meant:
     (-volatile)     those without it, which is not what is wrong with them
     (!indexing)     those that lack it; `!dim@2` counts a third one by position too
     (alpha, other)  those with so many arguments by position, and no others
+    (reduce@1:bool) those with True or False in that position
     ()              all, but not the name alone
 
 `instead` is shown as help, and is the fix where `arguments` says how:
@@ -32,6 +33,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+_FLAG = re.compile(r"(\w+)@(\d+):bool")
 _NAME = re.compile(r"([\w.*]+)(?:\(([^()]*)\))?")
 
 
@@ -58,6 +60,12 @@ class Row(NamedTuple):
         if self.name.startswith("torchvision."):
             return f"torchvision 0.{minor + 1 if major == 1 else minor + 15}"
         return f"torch {major}.{minor}"
+
+    @property
+    def flag(self) -> tuple[str, int] | None:
+        """The argument and position of `size_average@0:bool`: what is meant if it is True or False by position."""
+        found = _FLAG.fullmatch(self.condition or "")
+        return (found[1], int(found[2])) if found else None
 
     @property
     def is_method(self) -> bool:

@@ -16,7 +16,7 @@ from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, last_word
+from torchlint.source.text.index import ancestors, enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
@@ -44,6 +44,8 @@ class Use(NamedTuple):
     def label(self) -> str:
         """What a message calls it."""
         condition = self.rows[0].condition or ""
+        if self.rows[0].flag:
+            return f"`{self.rows[0].flag[0]}` of `{self.name}`"
         if condition.endswith("="):
             return f"`{condition[:-1]}` of `{self.name}`"
         if condition.startswith("!"):
@@ -55,6 +57,8 @@ class Use(NamedTuple):
     @property
     def place(self) -> ast.AST:
         """Where it is said: at the argument, if it is one."""
+        if self.rows[0].flag and isinstance(self.node, ast.Call):
+            return self.node.args[self.rows[0].flag[1]]
         condition = self.rows[0].condition or ""
         given = self.node.keywords if condition.endswith("=") and isinstance(self.node, ast.Call) else ()
         return next((keyword for keyword in given if keyword.arg == condition[:-1]), self.node)
@@ -83,7 +87,7 @@ def uses(module: Module, table: tuple[Row, ...], raises: bool) -> Iterator[Use]:
                 families.append(row)
     search = _Search(module, known, raises)
     seen: set[ast.AST] = set()
-    for use in (*search.imported(), *search.attributes(), *search.keywords(families)):
+    for use in (*search.imported(), *search.attributes(), *search.keywords(families), *search.flags(families)):
         if use.node not in seen and not search.is_guarded(use.node):
             seen.add(use.node)
             yield use
@@ -176,11 +180,25 @@ class _Search:
     def keywords(self, families: list[Row]) -> Iterator[Use]:
         """Arguments that a whole family of functions has lost."""
         for row in families:
+            if row.flag:
+                continue
             for keyword in self.module.index.keywords(row.condition.rstrip("=")):
                 call = keyword.up
-                name = external_name(Value(self.module, call.func)) if isinstance(call, ast.Call) else None
-                if name is not None and row.means(name) and not self._is_projects(name):
-                    yield Use(call, name, (row,))
+                yield from self._of_family(row, call)
+
+    def flags(self, families: list[Row]) -> Iterator[Use]:
+        """The same for those that are given by position."""
+        asked = [row for row in families if row.flag]
+        for call in self.module.index.calls if asked else ():
+            if call.args and any(is_flag(argument) for argument in call.args):
+                for row in asked:
+                    if self._holds(row, call):
+                        yield from self._of_family(row, call)
+
+    def _of_family(self, row: Row, call: ast.AST) -> Iterator[Use]:
+        name = external_name(Value(self.module, call.func)) if isinstance(call, ast.Call) else None
+        if name is not None and row.means(name) and not self._is_projects(name):
+            yield Use(call, name, (row,))
 
     def _used(self, node: ast.expr, name: str, rows: tuple[Row, ...]) -> Iterator[Use]:
         if isinstance(node.up, ast.Call) and node.up.func is node:
@@ -198,6 +216,9 @@ class _Search:
         condition = row.condition
         if not condition:
             return True
+        if row.flag:
+            place = row.flag[1]
+            return len(call.args) > place and is_flag(call.args[place]) and not has_stars(call)
         given = {keyword.arg for keyword in call.keywords}
         hidden = None in given or any(isinstance(a, ast.Starred) for a in call.args)
         if condition.endswith("="):
@@ -253,6 +274,11 @@ class _Search:
             if any((last_word(kind) if kind is not None else "") in wanted for kind in kinds):
                 return True
         return False
+
+
+def is_flag(node: ast.expr) -> bool:
+    """Is it True or False?"""
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
 
 
 _DATA = ("data", "grad")  # of a parameter, whatever that comes from

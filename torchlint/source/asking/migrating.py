@@ -60,9 +60,9 @@ def _by(place: Place, use: Use, row: Row) -> Fix | None:
         given, _, value = row.instead.partition("=")
         return place.fix(message, place.with_keyword(given, value), applicability=row.fix)
     if row.arguments == "reduction":
-        return _reduction(place, node)
+        return _reduction(place, node, row)
     if row.arguments == "weights":
-        return _weights(place, node, use.name)
+        return _weights(place, node, use.name, row)
     return _filled(place, node, row, message)
 
 
@@ -272,8 +272,10 @@ def _is_read(place: Place, name: str) -> bool:
 # Arguments that became others
 
 
-def _reduction(place: Place, call: ast.Call) -> Fix | None:
+def _reduction(place: Place, call: ast.Call, row: Row) -> Fix | None:
     """`size_average` and `reduce` are one argument now."""
+    if row.flag:
+        return _reduction_by_position(place, call, *row.flag)
     given = {name: argument(call, name) for name in ("size_average", "reduce")}
     if argument(call, "reduction") is not None:
         return None
@@ -291,22 +293,38 @@ def _reduction(place: Place, call: ast.Call) -> Fix | None:
     return place.fix(f'write `reduction="{word}"`', *edits)
 
 
-def _weights(place: Place, call: ast.Call, name: str) -> Fix | None:
+def _reduction_by_position(place: Place, call: ast.Call, name: str, position: int) -> Fix | None:
+    """The same for one of the two, if it is the last argument by position and the other one is not given."""
+    others = {keyword.arg for keyword in call.keywords}
+    if len(call.args) != position + 1 or others & {"size_average", "reduce", "reduction"}:
+        return None
+    flag = call.args[position]
+    word = "mean" if flag.value else "sum" if name == "size_average" else "none"
+    return place.fix(f'write `reduction="{word}"`', place.replace(flag, f'reduction="{word}"'))
+
+
+def _weights(place: Place, call: ast.Call, name: str, row: Row) -> Fix | None:
     """torchvision's `pretrained=True` became the name of the weights."""
     family = name.removeprefix("torchvision.models.").split(".")[0]
     if any(word in name for word in ("backbone_utils", "quantization", "optical_flow", *_WITHOUT_WEIGHTS)):
         return None
     weights = f'"{_COCO.get(family, "IMAGENET1K_V1")}"'
-    [keyword] = [k for k in call.keywords if k.arg == "pretrained"]
-    value = keyword.value
+    given: ast.AST
+    if row.flag:
+        if len(call.args) != 1 or any(k.arg == "pretrained" for k in call.keywords):
+            return None
+        given = value = call.args[0]
+    else:
+        [given] = [k for k in call.keywords if k.arg == "pretrained"]
+        value = given.value
     if isinstance(value, ast.Constant):
         new = weights if value.value else "None"
     else:
         text = place.source(value)
         new = f"{weights} if {text if isinstance(value, _PLAIN) else f'({text})'} else None"
-    if keyword.arg == "pretrained" and any(k.arg == "weights" for k in call.keywords):
+    if any(k.arg == "weights" for k in call.keywords):
         return None
-    return place.fix(f"write `weights={new}`", place.replace(keyword, f"weights={new}"))
+    return place.fix(f"write `weights={new}`", place.replace(given, f"weights={new}"))
 
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
