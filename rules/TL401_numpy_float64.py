@@ -106,6 +106,8 @@ blurred = F.conv2d(torch.rand(1, 1, 16, 16), torch.from_numpy(kernel).float()[No
 How it is found: `torchlint/source/answers/float64_arrays.py`.
 """
 
+import ast
+
 from torchlint import Call, on_call
 
 
@@ -122,7 +124,7 @@ def check(call: Call):
     where = (
         f"the loss in line {arrival.node.lineno}"
         if arrival.is_target
-        else f"`{name_of(call, arrival)}`, which computes in float32"
+        else f"`{name_of(call, arrival)}`, which {'computes' if isinstance(arrival.node, ast.Call) else 'meets what is'} in float32"
     )
     yield call.finding(
         f"`{call.short}` is a float64 tensor and reaches {where}",
@@ -137,5 +139,5 @@ def check(call: Call):
 
 
 def name_of(call: Call, arrival) -> str:
-    text = call.quoted(arrival.node.func)
+    text = call.quoted(arrival.what)
     return text if len(text) < 40 else "a layer"

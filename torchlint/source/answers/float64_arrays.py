@@ -294,8 +294,13 @@ class Arrival(NamedTuple):
     """A conversion of an array whose tensor reaches a layer (or a loss, as a target) in the dtype it had."""
 
     conversion: Value
-    node: ast.Call
+    node: ast.Call | ast.Assign  # that of a layer or loss, or of the weights that it becomes
     is_target: bool
+
+    @property
+    def what(self) -> ast.expr:
+        """The layer, loss or weight, as it is written."""
+        return self.node.func if isinstance(self.node, ast.Call) else self.node.targets[0]
 
 
 @remembered
@@ -306,7 +311,33 @@ def arrivals(module: Module) -> dict[int, Arrival]:
         for argument, is_target in _watched(module, call):
             for conversion in _conversions(Value(module, argument), 6):
                 found.setdefault(id(conversion.node), Arrival(conversion, call, is_target))
+    for statement, weights in _weights_set(module):
+        for conversion in _conversions(Value(module, weights), 6):
+            found.setdefault(id(conversion.node), Arrival(conversion, statement, False))
     return found
+
+
+def _weights_set(module: Module) -> Iterator[tuple[ast.Assign, ast.expr]]:
+    """The tensors that become the weights of a layer as they are: `layer.weight.data = x`, `layer.weight =
+    nn.Parameter(x)`. `copy_` casts.
+    """
+    stored = [*module.index.stored("data"), *module.index.stored("weight"), *module.index.stored("bias")]
+    for target in stored:
+        weight = target.value if target.attr == "data" else target
+        if not isinstance(target.up, ast.Assign) or not isinstance(weight, ast.Attribute):
+            continue
+        if weight.attr not in ("weight", "bias") or kinds(Value(module, weight.value)) != {MODULE}:
+            continue
+        value = target.up.value
+        if isinstance(value, ast.Call) and value.args and last_word(value.func) == "Parameter":
+            value = value.args[0]
+        if not any(kinds(Value(module, call.func.value)) == {MODULE} for call in _float_calls(module)):
+            yield target.up, value
+
+
+def _float_calls(module: Module) -> list[ast.Call]:
+    """The calls of `.float()` in the file: of a module, one casts all of its weights."""
+    return [call for call in module.index.callers("float") if isinstance(call.func, ast.Attribute)]
 
 
 def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
