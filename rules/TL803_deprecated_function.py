@@ -69,24 +69,8 @@ steps = torch.arange(0, 9 + 1, dtype=torch.get_default_dtype())
 product = torch.linalg.multi_dot([a, b, c])
 ```
 
-True or False by position, where an argument has become another one:
-
-```python bad
-from torchvision import models
-
-backbone = models.resnet18(True)  # TL803
-criterion = nn.MSELoss(False)  # TL803
-loss = F.cross_entropy(scores, target, None, False)  # TL803
-```
-```python fixed
-from torchvision import models
-
-backbone = models.resnet18(weights="IMAGENET1K_V1")
-criterion = nn.MSELoss(reduction="sum")
-loss = F.cross_entropy(scores, target, None, reduction="sum")
-```
-
-TorchScript and the old quantization have no successor of the same kind; tensors of three dimensions have no `.T`, and a copy of a tensor is `detach().clone()`:
+TorchScript and the old quantization have no successor of the same kind. Tensors of three dimensions have no `.T`, and a
+copy of a tensor is `detach().clone()`:
 
 ```python bad
 scripted = torch.jit.script(net)  # TL803
