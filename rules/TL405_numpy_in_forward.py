@@ -54,7 +54,7 @@ class Report:
 
 import ast
 
-from torchlint import ModuleClass, on_module
+from torchlint import ModuleClass, named, on_module
 
 in_tests = False
 NO_NUMBERS = ("shape", "ndim", "size", "savez", "save", "savetxt", "array_equal", "testing")
@@ -89,6 +89,4 @@ def arguments(call: ast.Call) -> list:
 
 def has_same(name: str) -> bool:
     """Does torch have a function of this name?"""
-    from torchlint.facts import fact
-
-    return fact(f"torch.{name.removeprefix('numpy.')}") is not None
+    return f"torch.{name.removeprefix('numpy.')}" in named()

@@ -14,8 +14,7 @@ torch.save({"epoch": 3, "model": model}, "last.pt")  # TL804
 model = nn.Linear(4, 2)
 torch.save(model.state_dict(), "model.pt")
 torch.save({"epoch": 3, "model": model.state_dict()}, "last.pt")
-scripted = torch.jit.script(model)
-scripted.save("model.ts")
+torch.export.save(torch.export.export(model, (torch.rand(1, 4),)), "model.pt2")
 torch.save(x, "x.pt")
 ```
 """

@@ -1,0 +1,145 @@
+"""Shuffle the training data: without `shuffle=True` each epoch brings the same batches.
+
+Data often lies sorted, by class, by date or by source. Batches of one kind pull the model to and fro, batch norm sees one
+class at a time, and after each epoch the model has last seen the same end of the data. `shuffle` is False if nothing is
+said. Test data needs no order.
+
+```python bad
+from torch.utils.data import DataLoader
+
+class Rows(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(Rows(), batch_size=32)  # TL708
+for epoch in range(9):
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
+```python fixed
+from torch.utils.data import DataLoader
+
+class Rows(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(Rows(), batch_size=32, shuffle=True)
+for epoch in range(9):
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
+```python bad
+from torch.utils.data import DataLoader
+from torchvision.datasets import MNIST
+
+class Trainer:
+    def __init__(self, model):
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        self.model = model
+        self.train_loader = DataLoader(MNIST(".", train=True), 64, shuffle=False)  # TL708
+
+    def epoch(self):
+        for i, (x, y) in enumerate(self.train_loader):
+            self.optimizer.zero_grad()
+            F.cross_entropy(self.model(x), y).backward()
+            self.optimizer.step()
+```
+
+Samplers choose an order themselves, as do datasets that are only iterated. Of series in time the order is the point, and
+numbers that were drawn have none.
+
+```python good
+from torch.utils.data import DataLoader, IterableDataset, RandomSampler
+
+class Rows(torch.utils.data.Dataset):
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+class Lines(IterableDataset):
+    def __iter__(self):
+        yield from open("lines.txt")
+
+rows = Rows()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for loader in (
+    DataLoader(rows, batch_size=32, sampler=RandomSampler(rows)),
+    DataLoader(Lines(), batch_size=32),
+    DataLoader(rows, batch_size=len(rows)),
+    DataLoader(rows, batch_size=32, shuffle=shuffle),
+):
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+for x, y in DataLoader(rows, batch_size=32):
+    print(F.mse_loss(model(x), y))
+```
+"""
+
+import ast
+import re
+
+from torchlint import Loop, on_round
+
+in_tests = False
+
+ORDERED = re.compile(
+    r"forecast|time.?series|tempor|stock|traffic|lstm|\bgru|\brnn|seq2seq|language.?model|bptt|curriculum|video|benchmark"
+)
+DRAWN = (
+    "torch.rand",
+    "random.rand",
+    "random.normal",
+    "make_classification",
+    "make_regression",
+    "make_moons",
+    "FakeData",
+)
+
+
+@on_round("loop", needs=("step", "DataLoader|loader"))
+def check(loop: Loop):
+    if loop.iterated is None or not loop.may_train or ORDERED.search(loop.module.index.text.lower()):
+        return
+    loaders = loop.objects(loop.iterated)
+    if not loaders or not all(made.is_call("torch.utils.data.DataLoader") for made in loaders) or not loop.updates:
+        return
+    for loader in loaders:
+        if is_in_order(loader) and not is_whole(loader):
+            asked = loader.argument("shuffle", 2)
+            shuffled = loader.with_keyword("shuffle", "True") if asked is None else loader.replace(asked, "True")
+            yield loop.finding(
+                f"`{loader.short}` gives the training data in one order in all epochs",
+                help="pass `shuffle=True`",
+                fix=loop.fix("shuffle it", shuffled, applicability="unsafe") if loader.module is loop.module else None,
+                notes=[loop.note(loop.node, "this loop trains with it")],
+                at=loader,
+            )
+
+
+def is_in_order(loader) -> bool:
+    if loader.says(*DRAWN):
+        return False  # what is drawn has no order
+    if loader.has_stars or any(loader.argument(*place) for place in (("sampler", 3), ("batch_sampler", 4))):
+        return False
+    dataset = loader.argument("dataset", 0)
+    if dataset is None or loader.dataset_is(dataset) != "indexed":
+        return False
+    if loader.argument("shuffle", 2) is None:
+        return True
+    # Whoever says False may know why, unless it is one of the sets of pictures that everybody shuffles.
+    said = loader.argument_origins("shuffle", 2)
+    pictures = any(o.names and all(n.startswith("torchvision.") for n in o.names) for o in loader.origins(dataset))
+    return pictures and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
+
+
+def is_whole(loader) -> bool:
+    """Is all of the data one batch?"""
+    size = loader.argument("batch_size", 1)
+    return size is not None and any(loader.word(call) == "len" for call in loader.inside(ast.Call, of=size))
