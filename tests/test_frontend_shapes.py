@@ -295,3 +295,12 @@ def test_other_terminals(shapes, monkeypatch):
     monkeypatch.setattr(sys, "stdout", Latin())
     _, out, _ = shapes({"net.py": GOOD}, "net.py:Net")
     assert "(2, 16) -> (2, 10)" in " ".join(out.split()) and out.isascii()
+
+
+def test_the_batch_of_a_loader_is_shown_and_not_its_last_smaller_one(shapes):
+    loader = (
+        "from torch.utils.data import DataLoader, TensorDataset\n"
+        "for (x,) in DataLoader(TensorDataset(torch.randn(100, 3, 20, 20)), batch_size=16):\n    Net()(x)\n"
+    )
+    code, out, _ = shapes({"net.py": GOOD + loader}, "net.py:Net")
+    assert code == 0 and "x: (16, 3, 20, 20) float32\n" in out

@@ -146,4 +146,4 @@ def test_shapes_for_an_editor_change_no_finding_and_cost_no_second_dry_run(tmp_p
     assert outcomes[0].findings == outcomes[1].findings and [f.code for f in outcomes[0].findings] == ["TL901"]
     assert both < 1.4 * alone
     (forward,) = [hint for hint in outcomes[1].hints if isinstance(hint, Signature)]
-    assert (forward.inputs, forward.output) == ((("x", "[B, 8]"),), "[B, 3]")  # as it is in training
+    assert (forward.inputs, forward.output) == ((("x", "(B, 8)"),), "(B, 3)")  # as it is in training

@@ -91,8 +91,9 @@ class Traces:
         finally:
             kind = type(module)
             best = self._best.get(kind)
-            # Of guessed runs that fail the first is kept: later ones change its sizes to see whether the error stays.
-            last = session is not None and (session.finished or not self.guessing)
+            # Of runs of equal worth the first is kept: a loader's last batch is smaller than the others, and guessed
+            # runs that fail are repeated with other sizes to see whether the error stays. Guesses that work get better.
+            last = session is not None and session.finished and self.guessing
             if session is not None and (best is None or session.rank > best.rank or session.rank == best.rank and last):
                 self._best[kind] = session
 
