@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test readme clean
+.PHONY: demo test readme docs clean
 
 demo: $(INSTALLED)
 	@echo; echo "── What torchlint says about a training script and a model: torchlint check fixtures/demo"
@@ -22,6 +22,11 @@ test: $(INSTALLED)
 # Rewrites what README.md shows of rules and output; tests/test_readme.py compares it.
 readme: $(INSTALLED)
 	$(BIN)/python tests/test_readme.py
+
+# Builds the site in build/site and follows its links.
+docs: $(INSTALLED)
+	@$(BIN)/python -c 'import material' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(BIN)/python docs/build_site.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .torchlint_cache

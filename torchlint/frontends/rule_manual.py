@@ -1,0 +1,90 @@
+"""What a page about a rule says, in a terminal or on the site: prose, one example and its fix, where to read on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from torchlint.reading import read
+from torchlint.reports.links import rule_url
+
+if TYPE_CHECKING:
+    from torchlint.rule import Rule
+
+_BLOCK = re.compile(r"^```python (bad|fixed|good)[^\n]*\n(.*?)^```$\n?", re.MULTILINE | re.DOTALL)
+_TORCH_DOCS = "https://docs.pytorch.org/docs/stable/generated/{}.html"
+_MOST_LINKS = 4
+# Fixes that are made in one word, which is unsafe by itself.
+_UNSAFE_WORDS = re.compile(r"\.replace_by_argument\(|\bop\.with_suffix\(")
+
+
+class Manual(Struct, frozen=True):
+    """The parts of a page. `found` is the example that is marked, `better` its fix, `right` one that only looks so."""
+
+    code: str
+    name: str
+    group: str
+    summary: str
+    state: str
+    fix: str
+    prose: str
+    found: str
+    better: str
+    right: str
+    related: tuple[tuple[str, str], ...]
+    torch: tuple[str, ...]
+    examples: int
+    url: str | None
+
+
+def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
+    """The page about a rule; those it names are looked up among all."""
+    blocks = _BLOCK.findall(rule.manual)
+    first = next((i for i, (kind, _) in enumerate(blocks) if kind == "bad"), None)
+    after = blocks[first + 1 : first + 2] if first is not None else []
+    # Where a manual names other rules is its prose: the marks in its examples are other rules' tests.
+    named = dict.fromkeys(re.findall(r"\bTL\d{3}\b", _BLOCK.sub("", rule.manual)))
+    return Manual(
+        rule.code,
+        rule.name,
+        rule.group,
+        rule.summary,
+        _state(rule),
+        _fix(rule),
+        rule.manual.split("```", 1)[0].strip(),
+        blocks[first][1] if first is not None else "",
+        after[0][1] if after and after[0][0] == "fixed" else "",
+        next((text for kind, text in blocks if kind == "good"), ""),
+        tuple((code, rules[code].summary) for code in named if code in rules and code != rule.code),
+        tuple(_torch_pages(rule)),
+        len(blocks) + len(rule.edges),
+        rule_url(rule.code, rule.name),
+    )
+
+
+def _state(rule: Rule) -> str:
+    state = "on by default" if rule.default else "off by default"
+    versions = "".join(
+        (f", from torch {rule.since}" if rule.since else "", f", until torch {rule.until}" if rule.until else "")
+    )
+    return state + versions + (", only with --preview" if rule.preview else "")
+
+
+def _fix(rule: Rule) -> str:
+    """How far its fixes may be trusted, as its file says it."""
+    code = read(rule.path).decode().split('"""', 2)[-1]
+    if "fix=" not in code:
+        return "none"
+    said = re.findall(r'"(safe|unsafe|display)"', code) + ["unsafe"] * bool(_UNSAFE_WORDS.search(code))
+    words = {"safe": "safe", "unsafe": "unsafe (may change results: --unsafe-fixes)", "display": "shown only"}
+    return " or ".join(text for kind, text in words.items() if kind in said or kind == "safe" and not said)
+
+
+def _torch_pages(rule: Rule) -> list[str]:
+    """The pages of torch's manual about what the rule looks for."""
+    names = [name for trigger in rule.triggers for name in trigger.names if name.startswith("torch.")]
+    names += re.findall(r"`(torch(?:\.\w+)+)", _BLOCK.sub("", rule.manual))
+    return [_TORCH_DOCS.format(name.removesuffix("()")) for name in dict.fromkeys(names)][:_MOST_LINKS]
