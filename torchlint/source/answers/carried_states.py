@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import STOPS
@@ -95,6 +97,8 @@ def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
                 yield part
             elif isinstance(part, ast.Attribute) and _is_kept_in_attribute(call, part):
                 yield part
+            elif isinstance(part, ast.Subscript) and _is_kept_in_entry(call, part, loop):
+                yield part
 
 
 def _parts(argument: ast.expr) -> Iterator[ast.expr]:
@@ -164,6 +168,23 @@ def _is_cut_in_place(module: Module, loop: ast.AST) -> bool:
     return any(within(c, loop) for c in module.index.callers("detach_"))
 
 
+def _is_kept_in_entry(call: Value, part: ast.Subscript, loop: ast.AST) -> bool:
+    """Is `state["h"]` set in the loop by this call alone, in a dict or list that is older than the loop?"""
+    if not isinstance(part.value, ast.Name) or not isinstance(part.slice, ast.Constant) or not within(call.node, loop):
+        return False
+    index, text = call.module.index, unparsed(part)
+    scope = part.value.at.lookup(part.value.id)
+    if (
+        scope is None
+        or any(within(b, loop) for b in scope.bindings[part.value.id])
+        or _is_cut_in_place(call.module, loop)
+    ):
+        return False
+    changes = [change for change in changes_of(index, part.value.id) if within(change, loop)]
+    stores = [c for c in changes if isinstance(c, ast.Subscript) and unparsed(c) == text]
+    return bool(stores) and len(stores) == len(changes) and all(_passes(call, store, set()) for store in stores)
+
+
 def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
     """Is `self.h` set by this call alone, from what it was given as `self.h`?"""
     if not isinstance(part.value, ast.Name) or part.value.id != "self":
@@ -178,7 +199,16 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
     function = enclosing_function(part)
     if function is None or enclosing_class(function) is None:
         return False
-    stores = [s for s in index.stored(part.attr) if getattr(enclosing_function(s), "name", "") != "__init__"]
+    stores = [s for s in index.stored(part.attr) if not _runs_in_init(call.module, enclosing_function(s))]
     if not stores or index.says("setattr(") or index.says("__dict__"):
         return False
     return all(enclosing_function(s) is function and _passes(call, s, set()) for s in stores)
+
+
+def _runs_in_init(module: Module, function: ast.AST | None) -> bool:
+    """Is it the constructor, or a method that only constructors are seen to call?"""
+    name = getattr(function, "name", "")
+    if name == "__init__":
+        return True
+    users = module.index.callers(name) if name and enclosing_class(function) is not None else ()
+    return bool(users) and all(getattr(enclosing_function(user), "name", "") == "__init__" for user in users)
