@@ -128,6 +128,18 @@ def between(round: Round):
         )
 
 
+@on_round("function", "file", needs=("backward", "step"))
+def between_losses(round: Round):
+    """Backward of one loss, clear, backward of another one, step."""
+    for clear, backward, step in round.discarded_gradients:
+        yield round.finding(
+            f"`{clear.text}` throws away the gradients of `{backward.text}`: `{step.text}` learns the second loss only",
+            help="clear once, before the first `backward()`, or step in between",
+            notes=[round.note(backward, "made here"), round.note(step, "wanted here")],
+            at=clear,
+        )
+
+
 @on_round("loop", needs=("backward", "step", "%"))
 def in_each_micro_batch(round: Round):
     """Cleared in each round, but a step only in every n-th."""

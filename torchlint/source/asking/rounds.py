@@ -8,6 +8,7 @@ from functools import cached_property
 from torchlint.edits import Edits
 from torchlint.source.answers.carried_states import Carried, carried_states
 from torchlint.source.answers.changed_weights import ChangedWeights, changed_weights
+from torchlint.source.answers.discarded_gradients import discarded_gradients
 from torchlint.source.answers.hand_updates import HandUpdate, hand_updates
 from torchlint.source.answers.horizons import Horizon, horizon
 from torchlint.source.answers.kept_graphs import Kept, kept_by_loop
@@ -109,6 +110,11 @@ class Round(Place):
     def lost_gradients(self) -> list[Lost]:
         """Gradients cleared between backward and step: the clearing, the backward, the step."""
         return lost_gradients(self.acts) if self.may_train else []
+
+    @property
+    def discarded_gradients(self) -> list[Lost]:
+        """Gradients of a loss that are cleared before the backward of the next one: clearing, backward, step."""
+        return list(discarded_gradients(self.module, self.acts)) if self.may_train else []
 
     @property
     def changed_weights(self) -> list[ChangedWeights]:
