@@ -128,7 +128,7 @@ def distill(student, teacher, x):
     F.cross_entropy(student(x), target).backward()
 ```
 
-How it is found: `torchlint/source/answers/backwards.py`.
+How it is found: `torchlint/source/answers/backwards.py`, and for layers and networks `cut_layers.py` beside it.
 """
 
 import ast
@@ -150,6 +150,18 @@ def check(call: Call):
             help="keep the tensor itself in the loss, and cut only what is reported",
             notes=[call.note(call, "backward starts here")],
             at=call.at(cut.place),
+        )
+
+
+@on_call(".backward", ".manual_backward", needs=".data|.detach|.numpy|torch.tensor|torch.Tensor", unknown=True)
+def check_networks(call: Call):
+    for cut, network in call.networks_cut_off:
+        name = ast.unparse(network)
+        yield call.finding(
+            f"{said(cut.node)} cuts `{name}` off from every loss: its optimizer gets no gradient",
+            help="take the cut away; if the network is not to learn, leave it out of the optimizer",
+            notes=[call.note(network, "computed here"), call.note(call, "backward starts here")],
+            at=call.at(cut),
         )
 
 

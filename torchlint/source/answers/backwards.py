@@ -29,7 +29,7 @@ from torchlint.source.text.index import (
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of
-from torchlint.source.training.regions import loops_around, runs_without_grad, under_no_grad
+from torchlint.source.training.regions import loops_around, runs_without_grad
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
@@ -400,47 +400,6 @@ def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:
     return False
 
 
-def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
-    """The cuts in a module's `forward` behind which a layer of it lies that gradients reach on no other way: cut, layer
-    call, name.
-    """
-    forward = info.methods.get("forward")
-    if forward is None or not forward.returns or forward.yields:
-        return
-    module = info.module
-    called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
-    bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
-    if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor")
-        for body in bodies
-        for call in module.index.inside(body, ast.Call)
-    ):
-        return
-    uncut: set[int] = set()
-    cuts: dict[int, Value] = {}
-    for returned in forward.returns:
-        behind = graph(Value(module, returned))
-        if behind.open:
-            return
-        uncut |= {id(node.node) for node in behind.nodes.values()}
-        cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, info.node))
-    for cut in cuts.values():
-        if not _is_plain_cut(cut):
-            continue
-        inner = (
-            cut.node.value
-            if isinstance(cut.node, ast.Attribute)
-            else cut.node.args[0]
-            if _is_made_anew(cut)
-            else cut.node.func.value
-        )
-        for node in graph(cut.at(inner, ()), strict=True).nodes.values():
-            name = _own_layer(info, node)
-            if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
-                yield cut, node.node, name
-                break
-
-
 def cut_results(info: ClassInfo) -> Iterator[Value]:
     """What cuts the graph of the loss that the `training_step` of a Lightning module returns for Lightning's own
     backward.
@@ -463,86 +422,6 @@ def cut_results(info: ClassInfo) -> Iterator[Value]:
         if found and all(o.node is not None and is_cut(o) for o in found):
             for cut in found:
                 yield from (place for place, _ in _with_graph_inside(cut) if place.module is info.module)
-
-
-def _is_plain_cut(cut: Value) -> bool:
-    node = cut.node
-    return (
-        isinstance(node, ast.Attribute)
-        and node.attr == "data"
-        or _is_made_anew(cut)
-        or (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("detach", "item", "numpy")
-            and not under_no_grad(cut.module, node)
-        )
-    )
-
-
-def _is_made_anew(cut: Value) -> bool:
-    """`torch.tensor(h)`"""
-    node = cut.node
-    return (
-        isinstance(node, ast.Call)
-        and len(node.args) >= 1
-        and {c.name for c in callees(cut)} in ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"})
-    )
-
-
-def _own_layer(info: ClassInfo, node: Value) -> str:
-    """The name of the layer of the class that a call calls, if it has weights that nothing says are frozen or
-    loaded.
-    """
-    func = getattr(node.node, "func", None)
-    if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
-        return ""
-    made = origins(node.at(func, ()))
-    names = {c.name for o in made if isinstance(o.node, ast.Call) for c in callees(o)}
-    if (
-        not made
-        or not names
-        or not all(
-            n.startswith(
-                (
-                    "torch.nn.Linear",
-                    "torch.nn.Conv",
-                    "torch.nn.Sequential",
-                    "torch.nn.GRU",
-                    "torch.nn.LSTM",
-                    "torch.nn.Transformer",
-                )
-            )
-            for n in names
-        )
-    ):
-        return ""
-    if requires_grad(node) is not True and "Sequential" not in "".join(names):
-        return ""
-    if _may_freeze(info) or any(
-        word in func.attr.lower()
-        for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
-    ):
-        return ""
-    return func.attr
-
-
-@remembered
-def _may_freeze(info: ClassInfo) -> bool:
-    """Does the text of a class speak of weights that are not to learn, or that come from elsewhere?"""
-    text = "\n".join(info.module.index.lines[info.node.lineno - 1 : info.node.end_lineno])
-    return any(
-        word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad")
-    )
-
-
-def _uses_of(info: ClassInfo, name: str) -> int:
-    """How often the file mentions an attribute other than by setting it, or to look at a gradient."""
-    loads = [n for n in info.module.index.attributes(name) if isinstance(n.ctx, ast.Load)]
-    return sum(
-        not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad")
-        for n in loads
-    )
 
 
 def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:

@@ -13,9 +13,9 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import ancestors, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import is_super, unparsed
-from torchlint.source.training.optimizers import constructor_argument, holding
+from torchlint.source.training.optimizers import constructor_argument, constructors, holding
 from torchlint.source.training.regions import tests_around
 
 _WITHOUT_PARAMETERS = (
@@ -181,7 +181,7 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
             and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
         ):
             found.append(Value(module, made))
-    return found or [made for made in _constructors(module) if _is_given_before(made, change, text)]
+    return found or [made for made in constructors(module) if _is_given_before(made, change, text)]
 
 
 def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
@@ -197,13 +197,6 @@ def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
         and not any(held.node.lineno < other.lineno < change.lineno for other in _assignments(module, text))
         for held in holding(made).modules
     )
-
-
-@remembered
-def _constructors(module: Module) -> list[Value]:
-    """The calls of a file that make optimizers."""
-    made = [Value(module, call) for call in module.index.calls if last_word(call.func)[:1].isupper()]
-    return [value for value in made if kinds(value) == {OPTIMIZER}]
 
 
 @remembered

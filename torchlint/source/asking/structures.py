@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.source.answers import inplace
-from torchlint.source.answers.backwards import cut_results, layers_cut_off
+from torchlint.source.answers.backwards import cut_results
+from torchlint.source.answers.cut_layers import layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
 from torchlint.source.answers.made_anew import made_anew

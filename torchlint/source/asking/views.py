@@ -20,6 +20,7 @@ from torchlint.source.answers.attention_axes import contracted_elsewhere
 from torchlint.source.answers.axes import Misplaced, misplaced
 from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
 from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
+from torchlint.source.answers.cut_layers import networks_cut_off
 from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
 from torchlint.source.answers.kept_graphs import Kept, kept_by_function
@@ -365,6 +366,11 @@ class Call(Place):
     def cut_paths(self) -> list[Cut]:
         """What cuts the way of this backward to the parameters."""
         return list(cut_paths(self.module, self.node))
+
+    @property
+    def networks_cut_off(self) -> list[tuple[Value, ast.expr]]:
+        """The cuts on the way of this backward behind which a network lies that is to learn: the cut, the network."""
+        return list(networks_cut_off(self.module, self.node))
 
     @property
     def is_last_backward(self) -> bool:

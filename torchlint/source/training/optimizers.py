@@ -7,6 +7,7 @@ import ast
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word, within
 from torchlint.source.training.filled import put_in, read_of
@@ -40,6 +41,13 @@ def holding(optimizer: Value) -> Holding:
             _held(given, found, 6, seen)
     found.complete = found.complete and bool(found.constructors)
     return found
+
+
+@remembered
+def constructors(module: Module) -> list[Value]:
+    """The calls of a file that make optimizers."""
+    made = [Value(module, call) for call in module.index.calls if last_word(call.func)[:1].isupper()]
+    return [value for value in made if kinds(value) == {OPTIMIZER}]
 
 
 def constructor_argument(made: Value) -> Value | None:

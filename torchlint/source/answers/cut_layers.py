@@ -1,0 +1,185 @@
+"""Layers and networks that no gradient reaches: all that they compute is cut off on the way to the loss."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word, within
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.grads import requires_grad
+from torchlint.source.training.graphs import graph, is_model_call, loss_of
+from torchlint.source.training.optimizers import constructors, holds
+from torchlint.source.training.regions import under_no_grad
+
+_ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"})
+
+
+def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
+    """The cuts in a module's `forward` behind which a layer of it lies that gradients reach on no other way: cut, layer
+    call, name.
+    """
+    forward = info.methods.get("forward")
+    if forward is None or not forward.returns or forward.yields:
+        return
+    module = info.module
+    called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
+    bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
+    if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy")
+        for body in bodies
+        for call in module.index.inside(body, ast.Call)
+    ):
+        return
+    uncut: set[int] = set()
+    cuts: dict[int, Value] = {}
+    for returned in forward.returns:
+        behind = graph(Value(module, returned))
+        if behind.open:
+            return
+        uncut |= {id(node.node) for node in behind.nodes.values()}
+        cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, info.node))
+    for cut in cuts.values():
+        if not _is_plain_cut(cut):
+            continue
+        for node in _behind(cut):
+            name = _own_layer(info, node)
+            if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
+                yield cut, node.node, name
+                break
+
+
+def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:
+    """What certainly has a graph behind a cut, or behind another cut there: `from_numpy(h.detach().numpy())`."""
+    node = cut.node
+    inner = node.value if isinstance(node, ast.Attribute) else node.args[0] if _is_made_anew(cut) else node.func.value
+    behind = graph(cut.at(inner, ()), strict=True)
+    yield from behind.nodes.values()
+    for other in behind.cuts if depth else ():
+        if _is_plain_cut(other):
+            yield from _behind(other, depth - 1)
+
+
+def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value, ast.expr]]:
+    """The cuts on the way to a backward behind which a network lies that an optimizer holds and that no loss of the
+    file reaches otherwise: cut and network."""
+    loss = loss_of(module, backward)
+    behind = graph(loss) if loss is not None else None
+    if behind is None or behind.open:
+        return
+    reached = _reached_by_losses(module)
+    for cut in behind.cuts if reached is not None else ():
+        for node in _behind(cut) if cut.module is module and _is_plain_cut(cut) else ():
+            func = node.node.func if isinstance(node.node, ast.Call) else None
+            if (
+                isinstance(func, (ast.Name, ast.Attribute))
+                and id(node.node) not in reached
+                and is_model_call(node)
+                and _is_called_once(module, func)
+                and any(holds(optimizer, node.at(func, ())) is True for optimizer in constructors(module))
+            ):
+                yield cut, func
+                break
+
+
+@remembered
+def _reached_by_losses(module: Module) -> set[int] | None:
+    """The expressions that some backward of the file reaches; None where one of them cannot be followed."""
+    losses = [loss_of(module, call) for word in ("backward", "manual_backward") for call in module.index.callers(word)]
+    graphs = [graph(loss) for loss in losses if loss is not None]
+    if len(graphs) < len(losses) or any(each.open for each in graphs) or any(module.index.callers("grad")):
+        return None
+    return {id(node.node) for each in graphs for node in each.nodes.values()}
+
+
+def _is_called_once(module: Module, func: ast.expr) -> bool:
+    """Is a network called in one place, and not handed on?"""
+    text = unparsed(func)
+    used = [
+        node
+        for node in module.index.nodes(type(func))
+        if isinstance(node.ctx, ast.Load) and last_word(node) == last_word(func) and unparsed(node) == text
+    ]
+    calls = [node for node in used if isinstance(node.up, ast.Call) and node.up.func is node]
+    return len(calls) == 1 and all(node in calls or isinstance(node.up, ast.Attribute) for node in used)
+
+
+def _is_plain_cut(cut: Value) -> bool:
+    node = cut.node
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "data"
+        or _is_made_anew(cut)
+        or (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("detach", "item", "numpy")
+            and not under_no_grad(cut.module, node)
+        )
+    )
+
+
+def _is_made_anew(cut: Value) -> bool:
+    """`torch.tensor(h)`"""
+    node = cut.node
+    return isinstance(node, ast.Call) and len(node.args) >= 1 and {c.name for c in callees(cut)} in _ANEW
+
+
+def _own_layer(info: ClassInfo, node: Value) -> str:
+    """The name of the layer of the class that a call calls, if it has weights that nothing says are frozen or
+    loaded.
+    """
+    func = getattr(node.node, "func", None)
+    if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
+        return ""
+    made = origins(node.at(func, ()))
+    names = {c.name for o in made if isinstance(o.node, ast.Call) for c in callees(o)}
+    if (
+        not made
+        or not names
+        or not all(
+            n.startswith(
+                (
+                    "torch.nn.Linear",
+                    "torch.nn.Conv",
+                    "torch.nn.Sequential",
+                    "torch.nn.GRU",
+                    "torch.nn.LSTM",
+                    "torch.nn.Transformer",
+                )
+            )
+            for n in names
+        )
+    ):
+        return ""
+    if requires_grad(node) is not True and "Sequential" not in "".join(names):
+        return ""
+    if _may_freeze(info) or any(
+        word in func.attr.lower()
+        for word in ("teacher", "target", "ema", "momentum", "frozen", "pretrained", "ref", "old", "_k")
+    ):
+        return ""
+    return func.attr
+
+
+@remembered
+def _may_freeze(info: ClassInfo) -> bool:
+    """Does the text of a class speak of weights that are not to learn, or that come from elsewhere?"""
+    text = "\n".join(info.module.index.lines[info.node.lineno - 1 : info.node.end_lineno])
+    return any(
+        word in text for word in ("requires_grad", "load_state_dict", "pretrained", "frozen", "freeze", "no_grad")
+    )
+
+
+def _uses_of(info: ClassInfo, name: str) -> int:
+    """How often the file mentions an attribute other than by setting it, or to look at a gradient."""
+    loads = [n for n in info.module.index.attributes(name) if isinstance(n.ctx, ast.Load)]
+    return sum(
+        not (isinstance(n.up, ast.Attribute) and isinstance(n.up.up, ast.Attribute) and n.up.up.attr == "grad")
+        for n in loads
+    )
