@@ -1,7 +1,8 @@
-"""The flake8 plugin, under the real flake8 in a process of its own."""
+"""The flake8 plugin, under the real flake8: in this process, and in one of its own where that matters."""
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from argparse import Namespace
@@ -9,7 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from flake8 import utils
+from flake8.main.cli import main
 
+from torchlint.frontends import flake8 as plugin
 from torchlint.frontends.flake8 import is_wanted
 from torchlint.rule import load_rules
 
@@ -24,13 +28,35 @@ CLEAN = "import torch\n\nprint(torch.zeros(2))\n"
 Run = Callable[..., subprocess.CompletedProcess]
 
 
-@pytest.fixture
-def flake8(python_m: Run) -> Run:
-    """flake8 with nothing but our codes selected, unless the arguments say otherwise."""
+def arguments_of(given: tuple[str, ...], select: str) -> list[str]:
+    """Nothing but our codes is selected, unless the arguments say otherwise."""
+    return ["--isolated", *([f"--select={select}"] if select else []), *given]
 
-    def run(*arguments: str, select: str = "TL", **options: str) -> subprocess.CompletedProcess:
-        chosen = [f"--select={select}"] if select else []
-        ran = python_m("flake8", "--isolated", *chosen, *arguments, **options)
+
+@pytest.fixture
+def flake8(alone: None, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """flake8 in this process, where nothing is known of what ran before."""
+
+    def run(*arguments: str, select: str = "TL", stdin: str = "") -> subprocess.CompletedProcess:
+        for remembered in (plugin.configurations, plugin.project, utils.stdin_get_value):
+            remembered.cache_clear()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        chosen = arguments_of(("--jobs=1", *arguments), select)
+        code = main(chosen)
+        ran = subprocess.CompletedProcess(chosen, code, *capsys.readouterr())
+        assert "Traceback" not in ran.stderr, ran.stderr
+        return ran
+
+    return run
+
+
+@pytest.fixture
+def flake8_process(python_m: Run) -> Run:
+    """flake8 in a process of its own."""
+
+    def run(*arguments: str, select: str = "TL") -> subprocess.CompletedProcess:
+        ran = python_m("flake8", *arguments_of(arguments, select))
         assert "Traceback" not in ran.stderr, ran.stderr
         return ran
 
@@ -41,20 +67,20 @@ def codes(ran: subprocess.CompletedProcess) -> list[str]:
     return [line.split(": ", 1)[1].split()[0] for line in ran.stdout.splitlines()]
 
 
-def test_a_finding_stands_where_torchlint_says(tree: Callable, flake8: Run, python_m: Run) -> None:
+def test_a_finding_stands_where_torchlint_says(tree: Callable, flake8_process: Run, alone: None, run: Callable) -> None:
     tree({"bad.py": BAD, "clean.py": CLEAN})
-    ran = flake8("bad.py", "clean.py")
-    ours = python_m("torchlint", "check", "--isolated", "--no-cache", "--output-format", "concise", "bad.py")
-    place = ours.stdout.splitlines()[0].split(" ")[0]
+    ran = flake8_process("bad.py", "clean.py")
+    ours = run("check", "--isolated", "--no-cache", "--output-format", "concise", "bad.py")[1]
+    place = ours.splitlines()[0].split(" ")[0]
     assert ran.returncode == 1
     (line,) = ran.stdout.splitlines()
     assert line.startswith(f"{place} TL101 ")
     assert line.split(":")[1:3] == ["5", str(BAD.splitlines()[4].index("F.cross_entropy") + 1)]
 
 
-def test_two_jobs_say_what_one_says(tree: Callable, flake8: Run) -> None:
+def test_two_jobs_say_what_one_says(tree: Callable, flake8: Run, flake8_process: Run) -> None:
     tree({f"file{number}.py": BAD for number in range(4)})
-    alone, together = flake8("--jobs=1", "."), flake8("--jobs=2", ".")
+    alone, together = flake8("."), flake8_process("--jobs=2", ".")
     assert len(alone.stdout.splitlines()) == 4
     assert sorted(alone.stdout.splitlines()) == sorted(together.stdout.splitlines())
 
