@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from torchlint.frontends import cli
 
 HOOKS = Path(__file__).parent.parent / ".pre-commit-hooks.yaml"
 BAD = """import torch.nn.functional as F
@@ -19,7 +20,10 @@ def loss_of(logits, target):
 # A comment that silences nothing: its fix is safe, and a hook applies no others.
 FIXABLE = BAD.replace("F.softmax(logits, dim=1), target)", "logits, target)  # noqa: TL101")
 
-Run = Callable[..., subprocess.CompletedProcess]
+# What the dry run says does not depend on the hook, and takes a process of its own.
+SETTINGS = "[tool.torchlint]\ndry-run = false\n"
+
+Run = Callable[..., tuple[int, str]]
 
 
 def hooks() -> dict[str, dict[str, str]]:
@@ -29,9 +33,17 @@ def hooks() -> dict[str, dict[str, str]]:
     return {table["id"]: table for table in tables}
 
 
-def run(python_m: Run, hook: str, *files: str) -> subprocess.CompletedProcess:
-    """What pre-commit would do: the entry with file names at its end."""
-    return python_m(*hooks()[hook]["entry"].split(), *files)
+@pytest.fixture
+def run(alone: None, capsys: pytest.CaptureFixture) -> Run:
+    """What pre-commit would do: the entry with file names at its end; exit code and output."""
+
+    def run(hook: str, *files: str) -> tuple[int, str]:
+        command, *arguments = hooks()[hook]["entry"].split()
+        assert command == "torchlint"
+        capsys.readouterr()
+        return cli.main([*arguments, *files]), capsys.readouterr().out
+
+    return run
 
 
 def test_there_are_three_hooks_for_python_and_notebooks() -> None:
@@ -45,26 +57,26 @@ def test_there_are_three_hooks_for_python_and_notebooks() -> None:
 
 
 @pytest.mark.parametrize("hook", ["torchlint", "torchlint-fix", "torchlint-system"])
-def test_excluded_files_stay_excluded(hook: str, tree: Callable, python_m: Run) -> None:
+def test_excluded_files_stay_excluded(hook: str, tree: Callable, run: Run) -> None:
     """pre-commit names every file, and a file that is named is linted unless `--force-exclude` is there."""
-    folder = tree({"vendored.py": BAD, "pyproject.toml": '[tool.torchlint]\nexclude = ["vendored.py"]\n'})
-    ran = run(python_m, hook, "vendored.py")
-    assert (ran.returncode, "TL101" in ran.stdout) == (0, False), ran
+    folder = tree({"vendored.py": BAD, "pyproject.toml": SETTINGS + 'exclude = ["vendored.py"]\n'})
+    code, out = run(hook, "vendored.py")
+    assert (code, "TL101" in out) == (0, False)
     assert (folder / "vendored.py").read_text() == BAD
 
 
-def test_the_plain_hooks_change_nothing(tree: Callable, python_m: Run) -> None:
-    folder = tree({"bad.py": BAD})
+def test_the_plain_hooks_change_nothing(tree: Callable, run: Run) -> None:
+    folder = tree({"bad.py": BAD, "pyproject.toml": SETTINGS})
     for hook in ("torchlint", "torchlint-system"):
-        ran = run(python_m, hook, "bad.py")
-        assert ran.returncode == 1 and "TL101" in ran.stdout
+        code, out = run(hook, "bad.py")
+        assert code == 1 and "TL101" in out
         assert (folder / "bad.py").read_text() == BAD
 
 
-def test_the_fixing_hook_repairs_and_is_then_content(tree: Callable, python_m: Run) -> None:
-    folder = tree({"fixable.py": FIXABLE})
-    assert run(python_m, "torchlint-fix", "fixable.py").returncode == 0
+def test_the_fixing_hook_repairs_and_is_then_content(tree: Callable, run: Run) -> None:
+    folder = tree({"fixable.py": FIXABLE, "pyproject.toml": SETTINGS})
+    assert run("torchlint-fix", "fixable.py")[0] == 0
     fixed = (folder / "fixable.py").read_text()
     assert fixed == FIXABLE.replace("  # noqa: TL101", "")
-    assert run(python_m, "torchlint-fix", "fixable.py").returncode == 0
+    assert run("torchlint-fix", "fixable.py")[0] == 0
     assert (folder / "fixable.py").read_text() == fixed
