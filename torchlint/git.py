@@ -42,7 +42,7 @@ class GitError(ConfigError):
 def git(folder: str, *arguments: str, stdin: bytes = b"", codes: Iterable[int] = (0,), alone: bool = False) -> bytes:
     """What a git command prints in a folder; `alone`: which is in no repository, whatever is around it."""
     options = [word for setting in _OFF for word in ("-c", setting)]
-    command = [_program(), "--no-pager", *options, "-C", folder, *arguments]
+    command = [program(), "--no-pager", *options, "-C", folder, *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     if alone:
         environment["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.path.realpath(folder))
@@ -58,7 +58,7 @@ def git(folder: str, *arguments: str, stdin: bytes = b"", codes: Iterable[int] =
     return ran.stdout
 
 
-def _program() -> str:
+def program() -> str:
     """The user's git: not one that lies where somebody happens to stand."""
     folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
     found = shutil.which("git", path=os.pathsep.join(folders))

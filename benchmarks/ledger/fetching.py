@@ -9,9 +9,10 @@ from pathlib import Path
 
 from sources import Source, place
 
-from torchlint.fleet import git
+from torchlint.fleet.commits import Store, directory_of
 from torchlint.fleet.packages import NoPackage, wheel
 from torchlint.fleet.unpacking import Member, Refused, chosen, unpack, zip_members
+from torchlint.git import GitError
 
 
 class NotFetched(Exception):
@@ -26,7 +27,7 @@ def fetch(source: Source, corpus: Path, mirror: Path | None) -> int:
         else:
             members = _git_members(source, corpus, mirror)
         return unpack(chosen(members), place(corpus, source))
-    except (Refused, NoPackage, git.NoCommit, OSError, subprocess.SubprocessError, ValueError) as error:
+    except (Refused, NoPackage, GitError, OSError, subprocess.SubprocessError, ValueError) as error:
         raise NotFetched(f"{source.name}: {error}") from error
 
 
@@ -41,15 +42,15 @@ def _wheel(source: Source, corpus: Path) -> Path:
 
 
 def _git_members(source: Source, corpus: Path, mirror: Path | None) -> Iterator[Member]:
-    environment = git.empty(corpus / "git" / source.folder_name)
+    store = Store(corpus / "git" / source.folder_name)
     mirrored = _mirrored(mirror, source.name)
     if mirrored:
-        environment = git.beside(environment, mirrored)
-    if not git.has(environment, source.version):
+        store.borrow(mirrored)
+    if not store.has(source.version):
         if mirrored:
             raise NotFetched(f"{source.name}: the mirror does not hold commit {source.version}")
-        git.fetch(environment, f"https://github.com/{source.name}", source.version)
-    return git.members(environment, source.version)
+        store.fetch(f"https://github.com/{source.name}", source.version)
+    return store.members(source.version)
 
 
 def _mirrored(mirror: Path | None, name: str) -> Path | None:
@@ -57,5 +58,5 @@ def _mirrored(mirror: Path | None, name: str) -> Path | None:
     if mirror is None:
         return None
     folder = mirror / name.replace("/", "+")
-    found = [git.directory_of(place) for place in (folder, *sorted(folder.glob("*")))]
+    found = [directory_of(place) for place in (folder, *sorted(folder.glob("*")))]
     return next((directory for directory in found if directory), None)

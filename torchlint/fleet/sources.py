@@ -14,9 +14,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from torchlint.fleet import git
+from torchlint.fleet.commits import Store, commit_of, directory_of
 from torchlint.fleet.packages import NoPackage, wheel
 from torchlint.fleet.unpacking import Member, Refused, folder_members, tar_members, zip_members
+from torchlint.git import GitError
 
 _ZIPS = (".whl", ".zip")
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -70,7 +71,7 @@ def read_list(text: str, folder: str) -> list[Source]:
 def _source(words: str, folder: str) -> Source:
     path = os.path.abspath(os.path.join(folder, os.path.expanduser(words.removeprefix("file://"))))
     if os.path.isdir(path):
-        directory = git.directory_of(Path(path))
+        directory = directory_of(Path(path))
         is_bare = directory is not None and directory == Path(path).resolve()
         return Source("git" if is_bare else "folder", path, _named(path.removesuffix("/.git")))
     if os.path.isfile(path) and path.endswith((*_ZIPS, *_TARS)):
@@ -104,7 +105,7 @@ def members_of(source: Source) -> Iterator[Iterator[Member]]:
             yield _members(source, Path(scratch))
     except (OSError, EOFError, ValueError, zipfile.BadZipFile, tarfile.TarError, subprocess.SubprocessError) as error:
         raise NotBrought(f"{source.place}: {getattr(error, 'strerror', None) or error}") from None
-    except (Refused, git.NoCommit, NoPackage) as error:
+    except (Refused, GitError, NoPackage) as error:
         raise NotBrought(f"{source.place}: {error}") from None
 
 
@@ -116,8 +117,8 @@ def _members(source: Source, scratch: Path) -> Iterator[Member]:
         return zip_members(path) if source.place.endswith(_ZIPS) else tar_members(path)
     if source.kind == "package":
         return zip_members(wheel(source.place, scratch / "package.whl"))
-    environment = git.empty(scratch / "git")
+    store = Store(scratch / "git")
     if source.kind == "address":
-        return git.members(environment, git.fetch(environment, source.place, source.revision))
-    directory = Path(source.place)
-    return git.members(git.beside(environment, directory), git.commit_of(directory))
+        return store.members(store.fetch(source.place, source.revision))
+    store.borrow(Path(source.place))
+    return store.members(commit_of(Path(source.place)))
