@@ -425,7 +425,9 @@ def _call(node: ast.Call, scope: Scope) -> Evaluate:
 
     def train(frame):
         frame.machine.updates += 1  # even if the loss is unknown
-        return call(frame)
+        made = call(frame)
+        frame.machine.presumed |= type(made) is Unknown  # nobody knows who got gradients
+        return made
 
     return train
 

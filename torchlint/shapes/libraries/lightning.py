@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import nn
 
 from torchlint.shapes.core.standins import StandIn
@@ -34,15 +35,44 @@ class DataModule(StandIn):
 
 
 class Trainer(StandIn):
-    """Runs one step of each kind on the first batch."""
+    """Runs two steps of training, and one of each other kind on the first batch."""
 
     def __init__(self, *args, **kwargs):
         pass
 
     def fit(self, model=None, train_dataloaders=None, val_dataloaders=None, datamodule=None, **options):
         loaders = self._loaders(model, datamodule, train_dataloaders, "train_dataloader")
-        self._step(model, "training_step", loaders)
+        self._train(model, loaders)
         self._step(model, "validation_step", self._loaders(model, datamodule, val_dataloaders, "val_dataloader"))
+
+    def _train(self, model, loaders):
+        """Two batches; the gradients of each loss, and a step of the one optimizer."""
+        machine = machines[-1]
+        before = machine.updates
+        optimizer = self._optimizer(model)
+        for loss in self._each(model, "training_step", loaders, 2):
+            if isinstance(loss, dict):
+                loss = loss.get("loss")
+            if optimizer is None or not isinstance(loss, torch.Tensor) or machine.updates > before:
+                continue
+            machine.foreign(optimizer.zero_grad, (), {})
+            machine.foreign(loss.backward, (), {})
+            machine.foreign(optimizer.step, (), {})
+
+    def _optimizer(self, model):
+        """The optimizer that Lightning would use by itself, if there is one and all is known on the way to it."""
+        machine = machines[-1]
+        if not isinstance(model, nn.Module) or not hasattr(type(model), "configure_optimizers"):
+            return None
+        made = machine.call(machine.get(model, "configure_optimizers"), [], {})
+        if isinstance(made, dict):
+            made = made.get("optimizer")
+        while isinstance(made, (list, tuple)) and made and len(made) < 3:
+            if len(made) == 2 and not isinstance(made[0], (list, tuple)):
+                return None
+            made = made[0]
+        automatic = model.__dict__.get("automatic_optimization", True) is True
+        return made if automatic and machine.is_sure() and isinstance(made, torch.optim.Optimizer) else None
 
     def validate(self, model=None, dataloaders=None, datamodule=None, **options):
         self._step(model, "validation_step", self._loaders(model, datamodule, dataloaders, "val_dataloader"))
@@ -67,14 +97,19 @@ class Trainer(StandIn):
         return None
 
     def _step(self, model, name, loaders):
+        list(self._each(model, name, loaders, 1))
+
+    def _each(self, model, name, loaders, batches):
+        """What a hook gives for each of the first batches."""
         machine = machines[-1]
         if loaders is None or not isinstance(model, nn.Module) or not hasattr(type(model), name):
             return
         if isinstance(loaders, (list, tuple)):
             loaders = loaders[0] if loaders else None
-        for batch in machine.iterate(loaders):
-            machine.call(machine.get(model, name), [batch, 0], {})
-            return
+        for index, batch in enumerate(machine.iterate(loaders)):
+            yield machine.call(machine.get(model, name), [batch, index], {})
+            if index + 1 == batches:
+                return
 
 
 _HOMES = ("pytorch_lightning", "lightning", "lightning.pytorch")

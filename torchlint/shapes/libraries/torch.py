@@ -16,11 +16,12 @@ import torch.utils.checkpoint
 from torch import nn
 from torch.utils import _pytree
 
-from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.rounds import may_be_longer
+from torchlint.shapes.libraries import saving
 from torchlint.shapes.libraries.data import DATA
+from torchlint.shapes.libraries.scaler import make_scaler
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
 from torchlint.shapes.tensors import autocast, device_tags
@@ -299,30 +300,6 @@ def _distributed(machine, module, device_ids=None, *args, **kwargs):
     return Parallel(module, device_ids is not None) if isinstance(module, nn.Module) else Unknown("a parallel model")
 
 
-class Scaler(StandIn):
-    """A GradScaler that does not scale."""
-
-    def scale(self, loss):
-        return loss
-
-    def step(self, optimizer, *args, **kwargs):
-        return optimizer.step() if isinstance(optimizer, torch.optim.Optimizer) else None
-
-    def update(self, *args):
-        pass
-
-    unscale_ = load_state_dict = update
-
-    def state_dict(self):
-        return {}
-
-    def get_scale(self):
-        return Unknown("a scale")
-
-    def is_enabled(self):
-        return True
-
-
 class Autocast(Context):
     """A region of mixed precision."""
 
@@ -479,8 +456,8 @@ FOUND: dict[str, Any] = {
         set_default_device=lambda machine, device: (
             device_tags.set_default(device) if type(device) is not Unknown else None
         ),
-        save=_nothing,
-        load=_unknown,
+        save=saving.save,
+        load=saving.load,
         compile=_transparent,
         jit__script=_transparent,
         jit__trace=_transparent,
@@ -495,8 +472,8 @@ FOUND: dict[str, Any] = {
         autocast=_autocast,
         amp__autocast=_autocast,
         cuda__amp__autocast=_autocast,
-        amp__GradScaler=lambda machine, *args, **kwargs: Scaler(),
-        cuda__amp__GradScaler=lambda machine, *args, **kwargs: Scaler(),
+        amp__GradScaler=make_scaler,
+        cuda__amp__GradScaler=make_scaler,
         nn__DataParallel=_parallel,
         nn__parallel__DataParallel=_parallel,
         nn__parallel__DistributedDataParallel=_distributed,

@@ -36,6 +36,12 @@ class Certainty:
             failure.kind, failure.says, failure.about = kind, says or str(error), about
         return error
 
+    def protest(self, error: Exception) -> None:
+        """Raise what a library would raise for the order in which its objects are used, if that order is certain."""
+        self.blame(error)
+        if id(error) in self.failures:
+            raise error
+
     def lend(self, values: Any) -> None:
         """Code that nobody knows gets these: it may fill them, and call what it is given."""
         for value in values:

@@ -67,6 +67,7 @@ class Failure:
         "expected",
         "modules",
         "certain",
+        "sure",
         "kind",
         "says",
         "about",
@@ -81,6 +82,7 @@ class Failure:
         self.stack = tuple(machine.stack)
         self.modules = tuple(machine.modules)
         self.expected = machine.expected > 0
+        self.sure = machine.is_sure()  # nothing was guessed on the way to it
         self.certain = False  # it needs no replay: Python, or torch's own check of a type, says so
         self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
         self.says = ""  # that, in words
@@ -130,6 +132,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         self.skipped = False  # whether a statement was not run to its end
         self.environment = False  # whether anything was asked that depends on how the program is started
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
+        self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
         self.left = GUESSED_STEPS

@@ -44,6 +44,16 @@ SHAPE = (
 ).split()
 _SOURCES = 3  # layers that are named beside an operation
 
+# What was done before decides about these: a graph is freed, a value is changed, a parameter is there already.
+_OF_THE_ORDER = (
+    "backward through the graph a second time",
+    "modified by an inplace operation",
+    "Inference tensors cannot be saved",
+    "appears to not have been used in the graph",
+    "appear in more than one parameter group",
+    "optimizer got an empty parameter list",
+)
+
 # Errors that say something about this machine or about the dry run, not about the program.
 OURS = (
     "<unknown: ",
@@ -70,6 +80,8 @@ def kind_of(error: Exception, text: str) -> str:
             "modified by an inplace",
             "in-place operation",
             "implicitly created only for scalar",
+            "differentiated Tensor",
+            "Inference tensors",
         )
     ):
         return "autograd"
@@ -122,6 +134,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     if getattr(function, "__module__", None) in ("_operator", "builtins") and not theirs and own:
         return None  # Python's own error, about values that may be unknown in part
     certain = failure.certain or isinstance(error, (DeviceError, RangeError)) or is_certain(function, error)
+    certain |= failure.sure and not machine.incomplete and _is_of_the_order(str(error))
     if not certain and not (is_plain(args) and is_plain(kwargs.values())):
         return None
     text = None
@@ -244,6 +257,11 @@ def _are_neighbours(failure: Failure, layer: nn.Module, args: tuple) -> bool:
     """Whether a layer refuses what another gives it within one container."""
     pair = of_layer(layer, args)
     return pair is not None and isinstance(pair[1], int) and sibling(failure.function, layer, pair[1]) is not None
+
+
+def _is_of_the_order(text: str) -> bool:
+    """Whether torch refuses because of what was done before, which no replay of one operation shows."""
+    return any(words in text for words in _OF_THE_ORDER)
 
 
 def is_certain(function: Any, error: Exception) -> bool:

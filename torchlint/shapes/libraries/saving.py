@@ -1,0 +1,56 @@
+"""What a program saves and loads again: `torch.load` gives what `torch.save` was given for the same path before."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.values import Unknown
+
+DEPTH = 6  # of dicts and lists within each other
+KEPT = 50  # files
+
+
+def save(machine, value=None, where=None, *args, **kwargs) -> None:
+    """`torch.save`"""
+    if len(machine.saved) < KEPT:
+        machine.saved[_key(where)] = where, _copy(value, DEPTH)
+
+
+def load(machine, where=None, map_location=None, *args, **kwargs) -> Any:
+    """`torch.load`, of what was saved before"""
+    found = machine.saved.get(_key(where))
+    if found is None or type(map_location) not in (type(None), str, torch.device):
+        return Unknown("what is in a file")
+    return _moved(machine, _copy(found[1], DEPTH), map_location)
+
+
+def _key(where: Any) -> Any:
+    """A path by its text; one that is not known is at least the same as itself."""
+    return where if type(where) is str else id(where)
+
+
+def _copy(value: Any, depth: int) -> Any:
+    if not depth:
+        return Unknown("what is in a file")
+    if isinstance(value, dict):
+        return type(value)((k, _copy(v, depth - 1)) for k, v in value.items()) if type(value) in _DICTS else value
+    if type(value) in (list, tuple):
+        return type(value)(_copy(v, depth - 1) for v in value)
+    return Unknown("a module in a file") if isinstance(value, nn.Module) else value
+
+
+_DICTS = (dict, collections.OrderedDict)
+
+
+def _moved(machine: Any, value: Any, device: Any) -> Any:
+    if device is None:
+        return value
+    if isinstance(value, torch.Tensor):
+        return machine.foreign(torch.Tensor.to, (value, device), {})
+    if type(value) in _DICTS:
+        return type(value)((k, _moved(machine, v, device)) for k, v in value.items())
+    return type(value)(_moved(machine, v, device) for v in value) if type(value) in (list, tuple) else value
