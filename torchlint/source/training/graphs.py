@@ -204,6 +204,9 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         yield origin.at(node.value, (node.slice.value,))  # `out["value"]` need not share a layer with `out["policy"]`
         return
+    elif isinstance(node, ast.Attribute) and (fields := _fields(origin)) is not None:
+        yield from fields
+        return
     elif isinstance(node, (ast.Subscript, ast.Attribute)):
         parts = [node.value]
     elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
@@ -218,6 +221,37 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
         parts = []
     for part in parts:
         yield origin.at(part, ())
+
+
+def _fields(origin: Value) -> list[Value] | None:
+    """What `losses.actor` was given, of `Losses(actor=a, critic=b)`: the other fields share no graph with it.
+
+    Nothing where the record does not say which argument that is; None where it is no record.
+    """
+    found: list[Value] = []
+    for made in origins(origin.at(origin.node.value, ())):
+        call = made.node
+        if not isinstance(call, ast.Call) or made.path or any(c.name.startswith("torch.") for c in callees(made)):
+            return None
+        named = {k.arg: k.value for k in call.keywords}
+        if origin.node.attr in named:
+            found.append(made.at(named[origin.node.attr], ()))
+        elif last_word(call.func)[:1].isupper():
+            found += [made.at(a, ()) for name, a in zip(_names(made), call.args) if name == origin.node.attr]
+        else:
+            return None
+    return found
+
+
+def _names(record: Value) -> list[str]:
+    """The fields of a `collections.namedtuple`."""
+    for made in origins(record.at(record.node.func, ())):
+        if isinstance(made.node, ast.Call) and last_word(made.node.func) == "namedtuple" and len(made.node.args) > 1:
+            names = made.node.args[1]
+            parts = names.elts if isinstance(names, (ast.List, ast.Tuple)) else [names]
+            texts = [p.value for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)]
+            return [name for text in texts for name in text.replace(",", " ").split()]
+    return []
 
 
 def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
