@@ -39,6 +39,8 @@ prelu = nn.PReLU(4)
 ```
 """
 
+import ast
+
 from torchlint import Call, on_call
 
 
@@ -68,7 +70,7 @@ from torchlint import Call, on_call
     "torch.nn.Dropout2d",
 )
 def activation(call: Call):
-    if call.node.args and call.is_tensor(call.node.args[0]):
+    if call.node.args and call.is_tensor(call.node.args[0]) and not is_called(call):
         yield finding(call)
 
 
@@ -90,6 +92,13 @@ def loss(call: Call):
         and (call.requires_grad(call.node.args[0]) or call.is_tensor(call.node.args[1]))
     ):
         yield finding(call)
+
+
+def is_called(call: Call) -> bool:
+    """`nn.Dropout(rate)(x)`: whatever it is made with, it is meant as an option."""
+    around = call.node.up
+    reads = call.uses(around.targets[0]) if isinstance(around, ast.Assign) else [call.node]
+    return any(isinstance(read.up, ast.Call) and read.up.func is read for read in reads)
 
 
 def finding(call: Call):

@@ -33,6 +33,8 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         act.role == BACKWARD for act in acts(module, loop.body)
     ):
         return []  # without a backward nothing is trained: schedules are drawn like that
+    if _is_over_settings(module, loop):
+        return []
     made = {id(event.node): event for event in done}
     classes = {
         id(c.owner.node)
@@ -57,6 +59,18 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         if steps and not any(len(step.event.loops) > 1 for step in steps):  # epochs in it: one training after the other
             found.append((event, steps[0]))
     return found
+
+
+def _is_over_settings(module: Module, loop: ast.AST) -> bool:
+    """`for size in (16, 32): loader = DataLoader(data, size)`: each round is a run of its own, on data of its own."""
+    if not isinstance(loop, ast.For) or isinstance(loop.iter, ast.Call):
+        return False
+    settings = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    return any(
+        last_word(call.func) == "DataLoader"
+        and any(isinstance(n, ast.Name) and n.id in settings for n in ast.walk(call))
+        for call in module.index.inside(loop, ast.Call)
+    )
 
 
 def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
