@@ -344,6 +344,9 @@ def cell(text, kind="code", outputs=(), **metadata):
         ([cell("This raises an error:", "markdown"), cell("print(1)"), cell(WRONG)], 1),
         ([cell(f"{CALLED}# called below\n"), cell("f(torch.zeros(4, 5))")], 1),
         ([cell(f"{CALLED}# called below\n"), cell("f(torch.zeros(4, 5))", tags=["raises-exception"])], 0),
+        ([cell(CALLED), cell("def g(x):\n    return f(x)\n"), cell("g(torch.zeros(4, 5))")], 1),
+        ([cell(CALLED), cell("def g(x):\n    return f(x)\n"), cell("# this will fail\ng(torch.zeros(4, 5))")], 0),
+        ([cell("import torch\ntorch.optim.Adam(#TODO,\n    lr=0.1)\n")], 0),
     ],
 )
 def test_a_cell_that_is_expected_to_fail(cells, found):
@@ -373,6 +376,9 @@ def test_a_notebook_that_python_would_not_take(text, words):
         ("optimizer = SGD(model.parameters(), lr=???)", True),
         ("val_acc = # YOUR CODE", True),
         ("def standardize(df, ...):\n    return df", True),
+        ("net = # complete here", True),
+        ("for i in range(3):\n    # make a batch\n    # train", True),
+        ("for i in range(3):\nprint(i)", False),
         ("loss = ", False),
         ("if a < B and c > D\n    pass", False),
         ("x = y > > z", False),

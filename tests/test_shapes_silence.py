@@ -337,6 +337,27 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         def first(x, rows=[]):
             return torch.ones(4)[len(rows) + 4]
         """,
+        # what is left to whoever does the exercise
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                # Your code here!
+
+            def forward(self, x):
+                return x  # <- YOUR CODE HERE
+
+        def unpacked(x):
+            \"\"\"The numbers behind the bytes.\"\"\"
+            # write your solution here
+
+        masks = {
+            "left": ...,  # insert code here
+        }
+        Net()(torch.ones(2, 3)).view(7)
+        torch.allclose(torch.ones(2), unpacked(torch.ones(2)))
+        torch.where(masks["left"] == 0, 0, 1.0)
+        """,
         # the entry before the first round is never the best one
         """
         class History:

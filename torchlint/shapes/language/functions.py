@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from torchlint.shapes.core.budget import Work, work
-from torchlint.shapes.core.values import Exhausted, Stop, unknown_in
+from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
 from torchlint.shapes.language import statements
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
@@ -245,6 +245,8 @@ def required(node: ast.FunctionDef) -> list[str]:
 
 def compile_function(node, scope: Scope) -> Callable[[Frame], Any]:
     """The closure that makes a function when its `def` is reached."""
+    if scope.program.has_gap(node):
+        return lambda frame: Unknown("a function with a gap")
     code = Code(node, scope)
     arguments = node.args
     defaults = [expression(d, scope) for d in arguments.defaults]
@@ -279,6 +281,8 @@ class ClassCode:
 
 def compile_class(node: ast.ClassDef, scope: Scope) -> Callable[[Frame], Any]:
     """The closure that makes a type when its `class` statement is reached."""
+    if scope.program.has_gap(node):
+        return lambda frame: Unknown("a class with a gap")
     code: ClassCode | None = None
     bases = [expression(b.value if isinstance(b, ast.Starred) else b, scope) for b in node.bases]
     keywords = [(k.arg, expression(k.value, scope)) for k in node.keywords if k.arg]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.finding import Edit, Fix, Note
+from torchlint.finding import Edit, Fix, Note, Span
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.language import program
@@ -181,16 +181,16 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     if "predictions for" in message:
         became, where = origins.turned(machine, *(of_call(function, args, kwargs, text) or (None, None)))
         message, notes = message + became, [*notes, *where]
-    for code, caller in reversed(failure.stack):
-        if (
-            caller is not None
-            and caller[0] == path
-            and caller[1].line != span.line
-            and not any(n.span.line == caller[1].line for n in notes)
-        ):
-            notes.append(Note(f"{code.name} is called here", *caller))
-            break
+    calls = [Note(f"{code.name} is called here", *at) for code, at in failure.stack if at is not None and at[0] == path]
+    notes += _other_lines(calls[::-1], span, notes)[:1]
+    if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail
+        notes += _other_lines(calls[:1], span, notes)
     return Fault(kind, path, span, message, _help(message, advice, text), tuple(notes), fix, type(error).__name__)
+
+
+def _other_lines(found: list[Note], span: Span, notes: list[Note]) -> list[Note]:
+    taken = {span.line, *(note.span.line for note in notes)}
+    return [note for note in found if note.span.line not in taken]
 
 
 def _help(message: str, advice: str, text: str) -> str:

@@ -31,7 +31,7 @@ _ANNOUNCED = re.compile(
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
 _GAP = re.compile(  # left for whoever does the exercise
     r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
-    r"|(?:your|fill|insert)[ _]+(?:\w+[ _]+)?(?:code|value|in|here)\b",
+    r"|(?:your|fill|insert)[ _]+(?:\w+[ _]+)?(?:code|value|in|here)\b|# *complete\b",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"#[^\n]*")
@@ -127,7 +127,8 @@ class Notebook:
             error = error if not margin and not hidden else _syntax_error(text)
         if error:
             line, column = error.lineno or 1, error.offset or 1
-            if not _GAP.search(text):
+            empty = "expected an indented block" in (error.msg or "") and _COMMENT.search(text)  # steps in words
+            if not _GAP.search(text) and not empty:
                 self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
@@ -247,13 +248,14 @@ def _forgotten(number: int, source: str, first: int) -> tuple[str, CodeCell | No
 
 
 def _failing(cells: list[Cell]) -> set[int]:
-    """The numbers of the code cells that failed when they ran last or are said to fail."""
+    """The numbers of the code cells that failed when they ran last, are said to fail, or have gaps to be filled."""
     found, announced = set(), False
     for number, cell in enumerate(cells, 1):
         text = cell.source.text
         if cell.kind == "code":
-            said = text.lstrip().startswith("%%expect_exception") or any(map(_ANNOUNCED.search, _COMMENT.findall(text)))
-            if cell.failed or announced or said:
+            comments = _COMMENT.findall(text)
+            said = text.lstrip().startswith("%%expect_exception") or any(map(_ANNOUNCED.search, comments))
+            if cell.failed or announced or said or any(map(_GAP.search, comments)):
                 found.add(number)
         announced = cell.kind == "markdown" and _ANNOUNCED.search(text) is not None
     return found
