@@ -117,8 +117,10 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return (
             None  # what cannot be called at all, or is one of our own that calls the program: torch had no part in it
         )
-    if not machine.scripting and "negative dimension" in str(error):
-        return None  # a default like -1 stands for a size that is always given
+    if (not machine.scripting or machine.asked or machine.changes.cut) and "negative dimension" in str(error):
+        return (
+            None  # a default like -1 stands for a size that is always given, or that is set where this run did not go
+        )
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
     if function is not failure.function:
         args = (failure.function.__self__, *args)

@@ -13,6 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
+    enclosing_class,
     enclosing_function,
     first_of_elifs,
     is_in,
@@ -26,6 +27,7 @@ from torchlint.source.text.index import (
 _NAMED_SO = re.compile(
     r"no_?grad|inference_mode|inference_decorator"
 )  # a decorator or context of the project's own, or of nobody knows whom
+_SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
@@ -180,12 +182,9 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
     reaches it and records is a no.
     """
     function = enclosing_function(node)
-    if (
-        not isinstance(function, ast.FunctionDef)
-        or function.name in ("__init__", "forward")
-        or function in asked
-        or len(asked) == 3
-    ):
+    if isinstance(function, ast.FunctionDef) and function.name == "forward":
+        return _is_of_users_without_grad(module, function)
+    if not isinstance(function, ast.FunctionDef) or function.name == "__init__" or function in asked or len(asked) == 3:
         return False
     without = False
     for user in _that_switch_off(module, function.name):
@@ -203,13 +202,23 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
     return without
 
 
+def _is_of_users_without_grad(module: Module, function: ast.FunctionDef) -> bool:
+    """Is it the forward of a class that other files use, of which some switch gradients off and none runs backward?"""
+    owner = enclosing_class(function)
+    if owner is None or module.index.callers("backward"):
+        return False
+    project, users = module.world.view.project, set(module.world.view.mentions(owner.name))
+    switching = [path for path in users if any(project.contains(path, word) for word in _SWITCHES)]
+    return bool(switching) and not any(project.contains(path, "backward") for path in users)
+
+
 def _that_switch_off(module: Module, name: str) -> Iterator[Module]:
     """A file, and those of its project that mention a name and switch gradients off."""
     yield module
     view = module.world.view
     for path in view.mentions(name):
         if (
-            any(view.project.contains(path, word) for word in ("no_grad", "inference_mode", "set_grad_enabled"))
+            any(view.project.contains(path, word) for word in _SWITCHES)
             and (other := module.world.module(path)) is not None
         ):
             yield other
