@@ -103,12 +103,12 @@ def _moved(text: str) -> str:
 def _all_rules(manuals: list[Manual]) -> Iterator[str]:
     yield "# Rules\n\nA code and a name for each; `torchlint rule CODE` says the same in a terminal."
     for group, members in groupby(manuals, key=lambda one: one.group):
-        yield f"\n## {group[0].upper()}{group[1:]}\n\n| code | what to do | fix | name |\n|--|--|--|--|"
+        yield f"\n## {group[0].upper()}{group[1:]}\n\n| code | what to do | fix |\n|--|--|--|"
         for one in members:
             off = " *(off by default)*" if one.state.startswith("off") else ""
             fix = "" if one.fix == "none" else one.fix.split(" (")[0]
             summary = one.summary.rstrip(".").replace("|", "\\|")
-            yield f"| [{one.code}]({one.code}.md) | {summary}{off} | {fix} | `{one.name}` |"
+            yield f"| [{one.code}]({one.code}.md) | {summary}{off}<br>`{one.name}` | {fix} |"
 
 
 def _rule_page(one: Manual) -> Iterator[str]:
