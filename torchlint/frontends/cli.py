@@ -14,6 +14,7 @@ COMMANDS = {
     "config": ("torchlint.frontends.about", "List the configuration options, or explain one.", ""),
     "completion": ("torchlint.frontends.completion", "Make bash, zsh or fish complete `torchlint`.", ""),
     "man": ("torchlint.frontends.completion", "Print the manual page.", ""),
+    "explain": ("torchlint.frontends.explain", "Explain the traceback of a program that failed inside torch.", ""),
     "clean": ("torchlint.frontends.about", "Remove what is remembered of earlier runs.", ""),
     "fleet": ("torchlint.frontends.fleet", "Lint many repositories, here or on other machines.", ""),
     "server": ("torchlint.frontends.server", "Serve an editor over the standard input (LSP).", "torchlint[server]"),
