@@ -9,14 +9,16 @@ import numpy as np
 
 class Gate(nn.Module):
     def forward(self, x):
+        x = torch.relu(x)
         return x * np.exp(x)  # TL405
 ```
 ```python good
 import numpy as np
 
 class Gate(nn.Module):
-    def forward(self, x):
-        return x * torch.exp(x) / np.sqrt(x.shape[-1]) * np.prod(x.shape[1:])
+    def forward(self, x, width):
+        width = int(np.ceil(width / 8))
+        return x * torch.exp(x) / width / np.sqrt(x.shape[-1]) * np.prod(x.shape[1:])
 ```
 ```python bad
 import numpy as np
@@ -43,7 +45,7 @@ class Head(nn.Module):
     @torch.no_grad()
     def forward(self, x, lengths: list):
         scores = self.fc(x) * self.scale
-        order = np.argsort(lengths)
+        order = np.setdiff1d(torch.arange(x.shape[0]), lengths)
         return scores[torch.from_numpy(order)], np.exp(scores)
 
 class Report:
@@ -70,13 +72,23 @@ def check(cls: ModuleClass):
         name = next(iter(call.names), "") if len(call.callees) == 1 else ""
         if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad:
             continue
-        taken = next((given for given in arguments(node) if call.is_tensor(given)), None)
+        taken = next((given for given in arguments(node) if is_computed(call, given)), None)
         if taken is not None:
             yield cls.finding(
                 f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
                 help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
                 at=node,
             )
+
+
+def is_computed(call, given) -> bool:
+    """Is it a tensor that torch or a layer has computed? What a forward is given may be a size as well, and new tensors
+    without `device=` are on the CPU.
+    """
+    made = call.origins(given)
+    return call.is_tensor(given) and all(
+        isinstance(origin.node, ast.Call) and not (origin.fact and origin.fact.creates) for origin in made
+    )
 
 
 def arguments(call: ast.Call) -> list:

@@ -60,6 +60,9 @@ f = np.load(path)
 buffer = io.BytesIO()
 torch.save(model, buffer)
 copy = torch.load(buffer, weights_only=False)
+with io.BytesIO() as other:
+    torch.save(model, other)
+    copy = torch.load(other, weights_only=False)
 words = pickle.load(open("words.pkl", "rb"))
 model.load_state_dict(torch.load(path))
 ```
@@ -77,7 +80,7 @@ KNOWN_OWNERS = ("facebookresearch", "facebookincubator", "pytorch", "fairinterna
 
 @on_call("torch.load")
 def check(call: Call):
-    if any(origin.is_call("io.BytesIO") and not origin.node.args for origin in call.argument_origins("f", 0)):
+    if any(origin.names == {"io.BytesIO"} and not origin.node.args for origin in call.argument_origins("f", 0)):
         return  # what this program has written itself, to copy it
     given = call.keyword_origins("weights_only")
     if given:
