@@ -1,4 +1,4 @@
-"""Call `loss.backward()` before `optimizer.step()`: without it there are no gradients, and nothing is learned.
+"""Call `loss.backward()` before `optimizer.step()`: without gradients nothing is learned.
 
 A step without gradients changes nothing and says nothing: each parameter whose `grad` is None is left out. The loss of
 the training stays where it is.

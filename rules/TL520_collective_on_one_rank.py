@@ -1,4 +1,4 @@
-"""Let all ranks take part in `barrier`, `all_reduce` and the like: those who call it wait for the others.
+"""Let all ranks take part in `barrier`, `all_reduce` and the like: each waits for all others.
 
 A collective operation ends when each process of the group has called it. Below `if rank == 0:` only one does: it waits
 there until the timeout of half an hour, while the others run on, or wait at their own next one.

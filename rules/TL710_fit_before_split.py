@@ -1,4 +1,4 @@
-"""Split the data first, and fit scalers on the training part only: else the test data is no longer unseen.
+"""Split the data first, and fit scalers on the training part only: test data must stay unseen.
 
 `X = StandardScaler().fit_transform(X)` before `train_test_split(X, y)` computes means and spreads of the test rows too.
 What they tell leaks into the training, and the test result is better than that on really new data. Fit on the training

@@ -1,4 +1,4 @@
-"""Look at what `load_state_dict(…, strict=False)` returns: the names of all weights that were not loaded.
+"""Look at what `load_state_dict(…, strict=False)` returns: the names of what was not loaded.
 
 With `strict=False` a checkpoint whose names all begin with `module.` loads nothing at all, and the model trains or
 predicts with the random weights it started with. The result says which keys are missing and which were not expected.
