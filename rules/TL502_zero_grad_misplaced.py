@@ -122,7 +122,9 @@ def between(round: Round):
         yield round.finding(
             f"`{clear.text}` throws away the gradients of `{backward.text}` before `{step.text}` uses them",
             help="move it before `backward()` or after `step()`",
-            fix=round.fix("move it before `backward()`", round.move(clear, before=backward), applicability="unsafe"),
+            fix=round.fix(
+                "move it before `backward()`", round.move_act(clear, before=backward), applicability="unsafe"
+            ),
             notes=[round.note(backward, "made here"), round.note(step, "wanted here")],
             at=clear,
         )

@@ -128,7 +128,7 @@ def check(round: Round):
                 f"`{schedule.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
                 help=f"call `{schedule.text}` after "
                 + ("the loop over batches" if step.event.loops else f"`{step.text}`"),
-                fix=round.fix("step the optimizer first", round.move(schedule, after=step), applicability="unsafe"),
+                fix=round.fix("step the optimizer first", round.move_act(schedule, after=step), applicability="unsafe"),
                 notes=[round.note(step, "the optimizer steps later")],
                 at=schedule,
             )

@@ -116,7 +116,7 @@ def check(round: Round):
     yield round.finding(
         f"`{clip.text}` clips nothing: it runs " + (f"before `{backward.text}`" if early else f"after `{step.text}`"),
         help="clip between `backward()` and `step()`",
-        fix=round.fix("clip after `backward()`", round.move(clip, after=backward), applicability="unsafe")
+        fix=round.fix("clip after `backward()`", round.move_act(clip, after=backward), applicability="unsafe")
         if early
         else None,
         notes=[

@@ -113,7 +113,7 @@ def _second_uses(place, uses):
                 place.may_follow(first, later) or place.starts_object(first) and not place.starts_object(later)
             ):
                 yield first, later
-        if place.repeats(later):
+        if place.is_used_again_by(later):
             yield later, later
 
 

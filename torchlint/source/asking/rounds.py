@@ -33,7 +33,7 @@ class Round(Place):
     """
 
     @property
-    def repeats(self) -> bool | None:  # type: ignore[override]
+    def repeats(self) -> bool | None:
         """Does it run again and again? A loop does, and what Lightning calls; of another function nobody can tell."""
         if isinstance(self.node, LOOPS):
             return True
@@ -130,14 +130,12 @@ class Round(Place):
         """The function (or file) in which it stands, as one round."""
         return Round(self.value.at(self.function or self.module.tree, ()))
 
-    def move(  # type: ignore[override]
-        self, act: Act, before: Act | None = None, after: Act | None = None
-    ) -> Edits | None:
+    def move_act(self, act: Act, before: Act | None = None, after: Act | None = None) -> Edits | None:
         """The statement of an act, put before or after that of another one in the same block."""
         other = before or after
         if not act.stands_beside(other) or not isinstance(act.statement, ast.Expr):
             return None
-        return super().move(act.statement, before and before.node, after and after.node)
+        return self.move(act.statement, before and before.node, after and after.node)
 
 
 def _conditions(act: Act) -> tuple:

@@ -207,7 +207,7 @@ class Place(Fixing, Standing):
         """May the later place run after the first, in one run of their function?"""
         return enclosing_function(first) is enclosing_function(later) and may_follow(first, later)
 
-    def repeats(self, use: ast.AST) -> bool:
+    def is_used_again_by(self, use: ast.AST) -> bool:
         """Does a use run again without this place running again?"""
         return repeats(use, self.node)
 
