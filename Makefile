@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test readme docs clean
+.PHONY: demo test quick readme docs clean
 
 demo: $(INSTALLED)
 	@echo; echo "── What torchlint says about a training script and a model: torchlint check fixtures/demo"
@@ -18,6 +18,10 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n auto --maxprocesses 4
+
+# While you work: all but what counts effort.
+quick: $(INSTALLED)
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not effort"
 
 # Rewrites what README.md shows of rules and output; tests/test_readme.py compares it.
 readme: $(INSTALLED)

@@ -49,9 +49,9 @@ loss = F.gaussian_nll_loss(z, y, y)
 ```
 """
 
-from torchlint import Call, named_of, on_call
+from torchlint import Call, named, named_of, on_call
 
-LOGITS = named_of("relu") | {"torch.nn.Linear()", "torch.nn.LazyLinear()", "torch.nn.Conv2d()"}
+LOGITS = named_of("relu") | named("affine")
 
 
 @on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")

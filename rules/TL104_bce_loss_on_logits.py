@@ -43,16 +43,9 @@ loss = nn.BCEWithLogitsLoss()(scores, y)
 ```
 """
 
-from torchlint import Call, on_call
+from torchlint import Call, named, named_of, on_call
 
-SCORES = (
-    "torch.nn.Linear()",
-    "torch.nn.LazyLinear()",
-    "torch.nn.Conv1d()",
-    "torch.nn.Conv2d()",
-    "torch.nn.Conv3d()",
-    "torch.nn.Bilinear()",
-)
+SCORES = named("affine") | named_of("Bilinear")
 
 
 @on_call("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss()")

@@ -49,13 +49,11 @@ class Block(nn.Module):
 
 import ast
 
-from torchlint import Call, ModuleClass, on_call, on_module
+from torchlint import Call, ModuleClass, named, on_call, on_module, words
 
 default = False
 
-LAYERS = frozenset(
-    f"torch.nn.{name}" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
-)
+LAYERS = frozenset(f"torch.nn.{name}" for name in words(named("affine")))
 NORMS = tuple(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 
 
@@ -94,7 +92,7 @@ def own(made, node: ast.Call):
 def found(layer):
     if not isinstance(layer.node, ast.Call) or layer.name(layer.node.func) not in LAYERS or layer.has_stars:
         return
-    bias = layer.argument("bias", 2 if layer.word() == "Linear" else None)
+    bias = layer.argument("bias", {"Linear": 2, "LazyLinear": 1}.get(layer.word()))
     if len(layer.node.args) > 6 or bias is not None and not (isinstance(bias, ast.Constant) and bias.value is True):
         return
     edit = layer.replace(bias, "False") if bias is not None else layer.with_keyword("bias", "False")

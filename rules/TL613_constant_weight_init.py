@@ -53,14 +53,11 @@ def zero_module(module: nn.Linear):
 
 import ast
 
-from torchlint import Call, on_call
+from torchlint import Call, named, named_of, on_call, words
 
 in_tests = False
 
-LAYERS = frozenset(
-    f"torch.nn.{name}"
-    for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU".split()
-)
+LAYERS = frozenset(f"torch.nn.{name}" for name in words(named("affine") | named_of("LSTM", "GRU")))
 
 
 @on_call("torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_", needs="isinstance")

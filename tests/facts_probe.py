@@ -122,7 +122,22 @@ def layer(name: str) -> Said | None:
             return None
         if list(made.parameters()):
             shown[1].add("weights")
+            if _is_affine(made, given()):
+                shown[1].add("affine")
         return Said([shown])
+
+
+@torch.no_grad()
+def _is_affine(layer: nn.Module, args: tuple) -> bool:
+    """Are differences of results as large as those of the inputs are, in both directions?"""
+    if len(args) != 1 or not isinstance(args[0], torch.Tensor) or not args[0].is_floating_point():
+        return False
+    results = [layer(args[0] * factor) for factor in (0, 1, 2, -1)]
+    if not isinstance(results[0], torch.Tensor):
+        return False
+    zero, one, two, minus = results
+    steps = one - zero, two - one, zero - minus
+    return bool(steps[0].abs().max() > 1e-3) and all(torch.allclose(steps[0], s, atol=1e-4) for s in steps)
 
 
 def _in_place(called: Callable, make: Arguments) -> tuple[str, set[str]] | None:

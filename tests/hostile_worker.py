@@ -178,6 +178,7 @@ def main():
         ).findings
     ]
     sys.addaudithook(audit)
+    slowness = workload()
     for line in sys.stdin:
         task = json.loads(line)
         path, text = task["path"], task["text"]
@@ -188,7 +189,6 @@ def main():
         events.clear()
         peak(reset=True)
         held = peak()
-        slowness = workload()
         wall, cpu, watching = time.perf_counter(), time.process_time(), True
         try:
             outcome = lint(text, Job.of(path, project=Project(os.path.dirname(path)), rules=rules))
@@ -206,7 +206,7 @@ def main():
         ]
         answer = {
             "seconds": cpu,
-            "pace": (slowness + workload()) / 2 / PACE,
+            "pace": (slowness + (slowness := workload())) / 2 / PACE,
             "wall": wall,
             "megabytes": megabytes,
             "held": held,

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import facts_probe as probe
 import pytest
@@ -17,6 +18,8 @@ from torch import nn
 from torchlint import facts
 from torchlint.facts.rows import Fact, read
 
+ROOT = Path(__file__).parent.parent
+TABLES = 95  # of torch's names, outside of torchlint/facts
 TESTED_WITH = "2.13"  # the torch whose names and behaviour the table gives
 of_this_torch = pytest.mark.skipif(
     not torch.__version__.startswith(TESTED_WITH + "."), reason=f"the table is that of torch {TESTED_WITH}"
@@ -25,7 +28,7 @@ FAMILIES = [family.__name__.rsplit(".", 1)[-1] for family in facts.FAMILIES]
 # What is true of each call, if the table says so; of other functions it may be true by chance of the calls made here.
 SHOWN = "same_numbers picks pointwise same_shape same_rank view casts random indices reduces flat".split()
 # What the table says if and only if torch shows it.
-EXACT = "keeps_input keeps_operands keeps_output cuts in_place weights".split()
+EXACT = "keeps_input keeps_operands keeps_output cuts in_place weights affine".split()
 OPTIONAL = ("reduces", "indices")  # depends on a dimension or a flag
 # What is not called: other devices, sparse and quantized tensors, files, and names that have done nothing but raise since
 # torch 2.0.
@@ -262,3 +265,13 @@ def test_facts_are_plain_and_late() -> None:
     code = "import sys, torchlint.frontends.cli as c\ntry: c.main(['--version'])\nexcept SystemExit: pass\n"
     code += "print('torchlint.facts' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.endswith("False\n")
+
+
+def test_what_names_mean_is_asked_of_the_table() -> None:
+    """Lists of torch's names that somebody writes by hand become second opinions: `python benchmarks/name_tables.py -v`
+    shows them. Their number may only go down.
+    """
+    sys.path.append(str(ROOT / "benchmarks"))
+    import name_tables
+
+    assert len(name_tables.tables(ROOT)) <= TABLES, "ask torchlint.facts: named(…), named_of(…)"

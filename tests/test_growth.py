@@ -23,6 +23,7 @@ from growth_structures import FILES, STRUCTURES
 
 SIZES = (8, 24, 48)
 LARGER = {"returns of one function that are called often": (64, 128, 256)}  # every call asks for all callers, up to 64
+pytestmark = pytest.mark.effort
 LIMIT = 20_000_000  # calls
 STEEPEST = 1.4  # 1 is linear, 2 quadratic
 RULES = {code: rule for code, rule in load_rules().items() if not code.startswith("TL9")}

@@ -55,6 +55,7 @@ def test_bytes(data, found):
 CALLS = 100_000_000  # the hardest of these takes 33 million, most less than one
 
 
+@pytest.mark.effort
 @pytest.mark.parametrize(
     "text",
     [

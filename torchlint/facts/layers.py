@@ -27,12 +27,12 @@ ConstantPad1d                 | nn | same_rank
 ConstantPad2d                 | nn | same_rank
 ConstantPad3d                 | nn | same_rank
 Container                     | nn | gives:other weights
-Conv1d                        | nn | same_rank keeps_input weights
-Conv2d                        | nn | same_rank keeps_input weights
-Conv3d                        | nn | same_rank keeps_input weights
-ConvTranspose1d               | nn | same_rank keeps_input weights
-ConvTranspose2d               | nn | same_rank keeps_input weights
-ConvTranspose3d               | nn | same_rank keeps_input weights
+Conv1d                        | nn | same_rank keeps_input weights affine
+Conv2d                        | nn | same_rank keeps_input weights affine
+Conv3d                        | nn | same_rank keeps_input weights affine
+ConvTranspose1d               | nn | same_rank keeps_input weights affine
+ConvTranspose2d               | nn | same_rank keeps_input weights affine
+ConvTranspose3d               | nn | same_rank keeps_input weights affine
 CosineEmbeddingLoss           | nn | as:cosine_embedding_loss
 CosineSimilarity              | nn | as:cosine_similarity
 CrossEntropyLoss              | nn | as:cross_entropy
@@ -73,18 +73,18 @@ LayerNorm                     | nn | same_shape keeps_input weights
 LazyBatchNorm1d               | nn | same_shape keeps_input weights
 LazyBatchNorm2d               | nn | same_shape keeps_input weights
 LazyBatchNorm3d               | nn | same_shape keeps_input weights
-LazyConv1d                    | nn | same_rank keeps_input weights
-LazyConv2d                    | nn | same_rank keeps_input weights
-LazyConv3d                    | nn | same_rank keeps_input weights
-LazyConvTranspose1d           | nn | same_rank keeps_input weights
-LazyConvTranspose2d           | nn | same_rank keeps_input weights
-LazyConvTranspose3d           | nn | same_rank keeps_input weights
+LazyConv1d                    | nn | same_rank keeps_input weights affine
+LazyConv2d                    | nn | same_rank keeps_input weights affine
+LazyConv3d                    | nn | same_rank keeps_input weights affine
+LazyConvTranspose1d           | nn | same_rank keeps_input weights affine
+LazyConvTranspose2d           | nn | same_rank keeps_input weights affine
+LazyConvTranspose3d           | nn | same_rank keeps_input weights affine
 LazyInstanceNorm1d            | nn | same_shape keeps_input weights
 LazyInstanceNorm2d            | nn | same_shape keeps_input weights
 LazyInstanceNorm3d            | nn | same_shape keeps_input weights
-LazyLinear                    | nn | same_rank keeps_input weights
+LazyLinear                    | nn | same_rank keeps_input weights affine
 LeakyReLU                     | nn | as:leaky_relu
-Linear                        | nn | same_rank keeps_input weights
+Linear                        | nn | same_rank keeps_input weights affine
 LinearCrossEntropyLoss        | nn | reduces keeps_input weights
 LocalResponseNorm             | nn | as:local_response_norm
 LogSigmoid                    | nn | as:logsigmoid

@@ -55,6 +55,7 @@ class Fact:
     cuts: bool = False  # no gradient comes through
     flat: bool = False  # there is a graph, and the gradient is zero everywhere
     weights: bool = False  # the layer has parameters of its own
+    affine: bool = False  # each number is a sum of its input's, weighted by these, so that nothing bounds it
     # The name
     own: bool = False  # nothing but a tensor has a method of this name
     same_object: bool = False  # a method that returns the module itself

@@ -30,14 +30,14 @@ from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
-from torchlint.source.training.regions import loops_around, under_no_grad
+from torchlint.source.training.regions import NO_GRAD, loops_around, under_no_grad
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
-_NO_GRAD = frozenset(("no_grad", "inference_mode"))
+_NO_GRAD = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 _VALIDATES = re.compile(
     r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$"
 )
