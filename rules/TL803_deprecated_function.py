@@ -153,6 +153,9 @@ def copied_tensor(call: Call):
     asked = call.statement if call.function is None else call.function
     if "isinstance" in call.source(asked) or "is_tensor" in call.source(asked):
         return  # what is a tensor may be another thing here
+    made = call.origins(data) if data is not None else []
+    if any(o.node is call.node or o.path or isinstance(o.node, (ast.arg, ast.Subscript)) for o in made):
+        return  # what it was before: a list that becomes a tensor here, or items of who knows what
     if data is not None and len(call.node.args) == 1 and call.is_tensor(data):
         text = call.source(data) if isinstance(data, ATOMS) else f"({call.source(data)})"
         yield call.finding(

@@ -316,7 +316,7 @@ def position(text, offset):
 
 
 def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
-    blank = "policy = solve(?, ?)"
+    blank = "policy = solve(1, 2"
     assert lint(document("import numpy", blank), Job.of("n.ipynb", Settings(dry_run=False))).findings == ()
     (found,) = lint(document("import torch", blank), Job.of("n.ipynb", Settings(dry_run=False))).findings
     assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)
@@ -379,7 +379,10 @@ def test_a_notebook_that_python_would_not_take(text, words):
         ("net = # complete here", True),
         ("for i in range(3):\n    # make a batch\n    # train", True),
         ("for i in range(3):\nprint(i)", False),
-        ("loss = ", False),
+        ("loss = ", True),
+        ("EPOCHS = \nLR = 0.1", True),
+        ("x = torch.cat([?, ?], dim=1)", True),
+        ("layer = Dense( , , initial)", True),
         ("if a < B and c > D\n    pass", False),
         ("x = y > > z", False),
     ],

@@ -31,8 +31,9 @@ _ANNOUNCED = re.compile(
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
 _GAP = re.compile(  # left for whoever does the exercise
     r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
+    r"|=[ \t]*(?:#|$)|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
     r"|(?:your|fill|insert)[ _]+(?:\w+[ _]+)?(?:code|value|in|here)\b|# *complete\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _COMMENT = re.compile(r"#[^\n]*")
 _NEWLINE = re.compile(r"\r\n|\r|\n")
