@@ -198,6 +198,8 @@ class Act:
             return (
                 self.role in (CLEAR, SUPPLY) or self.role == OPAQUE and self.on is None
             )  # `train(flag)` clears nothing
+        if _is_wrapper(self.on, step):
+            return True
         if seems(self.on, OPTIMIZER) and are_distinct(self.on, step.on):
             # two optimizers may hold the same parameters
             return any(holds(step.on, module) for module in holding(self.on).modules)
@@ -229,6 +231,15 @@ class Act:
     def runs_always(self) -> bool:
         """Once in each round: under no condition, and in no loop inside it."""
         return not self.event.tests and not self.event.loops
+
+
+def _is_wrapper(optimizer: Value, step: Act) -> bool:
+    """Is it one of the project's own whose `step` makes the step of the optimizer that it wraps?"""
+    mine = identity(optimizer)
+    return any(
+        isinstance(call.node.func, ast.Attribute) and mine.keys() & identity(call.at(call.node.func.value, ())).keys()
+        for call in step.event.via
+    )
 
 
 def counts_rounds(test: ast.expr) -> bool:
