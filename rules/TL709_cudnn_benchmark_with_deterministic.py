@@ -50,9 +50,9 @@ in_tests = False
 FLAG = "torch.backends.cudnn."
 
 
-@on_node("Assign", needs="benchmark")
+@on_node("Assign", needs=("cudnn", "benchmark", "deterministic"))
 def check(place: Node):
-    if set_flag(place, place.node) != "benchmark" or not is_true(place.node):
+    if not is_true(place.node) or set_flag(place, place.node) != "benchmark":
         return
     block = next(b for b in blocks(place.node.up) if place.node in b)
     set_here = [(set_flag(place, other), other) for other in block if isinstance(other, ast.Assign)]

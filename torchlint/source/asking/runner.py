@@ -20,7 +20,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import LOOPS, last_word
+from torchlint.source.text.index import FUNCTIONS, LOOPS, last_word
 
 Armed = list[tuple[Rule, Trigger]]
 
@@ -157,10 +157,11 @@ def _calls(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]
 
 
 def _may_be_alias(node: ast.Call, of_objects: bool) -> bool:
-    """`ce(x)` and `self.criterion(x)` may be anything; `x.view(1)` is what it says."""
+    """`ce(x)` and `self.criterion(x)` may be anything but a function of the file; `x.view(1)` is what it says."""
     func = node.func
     if isinstance(func, ast.Name):
-        return func.at.lookup(func.id) is not None
+        scope = func.at.lookup(func.id)
+        return scope is not None and not all(isinstance(b, FUNCTIONS) for b in scope.bindings[func.id])
     if isinstance(func, ast.Attribute):
         return of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
     return of_objects
