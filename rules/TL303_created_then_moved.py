@@ -51,7 +51,7 @@ class Noise(nn.Module):
 
 import ast
 
-from torchlint import Call, named, on_call
+from torchlint import Call, Node, named, on_node
 
 in_tests = False
 severity = "info"
@@ -60,10 +60,13 @@ OF_DATA = {"torch.tensor", "torch.from_numpy", "torch.scalar_tensor"}
 FILLED = {s for s in named("creates") if not s.endswith("Tensor") and not s.startswith("torch.sparse")} - OF_DATA
 
 
-@on_call(".to", ".cuda", needs="torch.")
-def check(move: Call):
-    made = move.node.func.value
-    if not isinstance(made, ast.Call) or not (move.loops or move.in_forward) or move.starts_object(move.node):
+@on_node("Call", needs="torch")
+def check(place: Node):
+    func = place.node.func
+    if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda") or not isinstance(func.value, ast.Call):
+        return
+    move, made = place.at(place.node), func.value
+    if not (move.loops or move.in_forward) or move.starts_object(move.node):
         return
     targets = getattr(move.statement, "targets", ())
     if move.tests and any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets):

@@ -68,8 +68,8 @@ ARRAYS = tuple(
 
 @on_call("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
 def check(call: Call):
-    data = call.argument("data", 0) if len(call.node.args) == 1 else None
-    if data is None or not call.says("numpy"):
+    data = call.argument("data", 0) if len(call.node.args) == 1 and call.says("numpy") else None
+    if data is None or isinstance(data, ast.Constant):
         return
     lists = call.origins(data)
     if not lists or not all(is_list_of_arrays(made) for made in lists):

@@ -68,8 +68,8 @@ def check(cls: ModuleClass):
     if forward is None:
         return
     for node in cls.inside(ast.Call, of=forward):
+        name = cls.name(node.func) or ""
         call = cls.at(node)
-        name = next(iter(call.names), "") if len(call.callees) == 1 else ""
         if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad:
             continue
         taken = next((given for given in arguments(node) if is_computed(call, given)), None)

@@ -46,7 +46,7 @@ OTHERWISE = ("backward", "autograd", ".grad", "accelerat", "deepspeed", "closure
 
 @on_loop(needs=("step()", "zero_grad", "loss"))
 def check(loop: Loop):
-    if loop.inner_iterations or loop.project_says(*OTHERWISE) or not loop.is_seen_through:
+    if loop.project_says(*OTHERWISE) or loop.inner_iterations or not loop.is_seen_through:
         return
     steps = [step for step in loop.each("step") if step.on is not None and loop.role(step.on.node).is_a("optimizer")]
     losses = [name for name in loop.names_in() if name.lower().endswith("loss")]

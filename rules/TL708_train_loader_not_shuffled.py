@@ -105,10 +105,12 @@ DRAWN = (
 
 @on_round("loop", needs=("step", "DataLoader|loader"))
 def check(loop: Loop):
-    if loop.iterated is None or not loop.may_train or ORDERED.search(loop.module.index.text.lower()):
+    if loop.iterated is None or not loop.may_train:
         return
     loaders = loop.objects(loop.iterated)
     if not loaders or not all(made.is_call("torch.utils.data.DataLoader") for made in loaders) or not loop.updates:
+        return
+    if ORDERED.search(loop.module.index.text.lower()):
         return
     for loader in loaders:
         if is_in_order(loader) and not is_whole(loader):
