@@ -121,6 +121,12 @@ from torchlint import Call, Node, on_call, on_node
 
 also_said_by = ("TL204",)
 
+# The schedulers that warn of it; others take a metric, or a part of an epoch.
+COUNTING = {
+    f"torch.optim.lr_scheduler.{name}"
+    for name in "StepLR MultiStepLR LambdaLR MultiplicativeLR ExponentialLR ConstantLR LinearLR PolynomialLR CyclicLR"
+    " CosineAnnealingLR OneCycleLR".split()
+}
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -162,4 +168,15 @@ def copied_tensor(call: Call):
             f"`{call.short}` copies a tensor, and torch warns",
             help="use `.detach().clone()`",
             fix=call.fix("copy it", call.replace(call.node, f"{text}.detach().clone()")),
+        )
+
+
+@on_call(".step", unknown=True, needs="lr_scheduler")
+def counted_epoch(call: Call):
+    given = call.argument("epoch", 1)
+    made = call.objects(call.receiver) if given is not None and call.receiver is not None else []
+    if made and all(scheduler.is_call(*scheduler.names & COUNTING) for scheduler in made):
+        yield call.finding(
+            f"`{call.short}` is deprecated since torch 1.4: a scheduler counts the epochs itself",
+            help=f"call `{call.source(call.node.func)}()` without it",
         )

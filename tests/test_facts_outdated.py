@@ -16,6 +16,7 @@ from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.outdated import Row, rows
 from torchlint.facts.removed import REMOVED
 from torchlint.installed import NEWEST
+from torchlint.rule import load_rules
 
 of_this_torch = pytest.mark.skipif(
     not torch.__version__.startswith("{}.{}.".format(*NEWEST)), reason="the tables are those of another torch"
@@ -127,6 +128,22 @@ def test_an_argument_by_position_stands_where_torch_takes_it(row: Row) -> None:
         word, position = row.flag
         thing = found(row.name)
         assert [*inspect.signature(thing).parameters][position] == word
+
+
+@of_this_torch
+def test_the_schedulers_that_count_themselves_warn_of_an_epoch() -> None:
+    rule = load_rules()["TL803"]
+    counting = rule.function(rule.triggers[-1]).__globals__["COUNTING"]
+    needed = {"step_size": 3, "milestones": [3], "lr_lambda": lambda epoch: 1, "gamma": 0.9, "T_max": 3}
+    needed |= {"base_lr": 0.1, "max_lr": 0.2, "total_steps": 9}
+    optimizer = torch.optim.SGD([nn.Parameter(MATRIX)], 0.1)
+    for name in counting:
+        make = found(name)
+        asked = [p.name for p in inspect.signature(make).parameters.values() if p.default is p.empty][1:]
+        asked += ["total_steps"] if name.endswith("OneCycleLR") else []
+        scheduler = make(optimizer, **{word: needed[word] for word in asked})
+        with pytest.warns(UserWarning, match="epoch parameter"):
+            scheduler.step(1)
 
 
 # What a fix makes computes the same: old and new are both run where torch still has the old.
