@@ -210,7 +210,9 @@ class _Trace:
                 return act if trained_since and not _is_conditional(act, event) else None
             if act.role != TRAIN and _may_reach(act.on, model):
                 return None
-        return True if asks and all(isinstance(o.node, ast.Call) for o in identity(model).values()) else None
+        if not asks or not all(isinstance(o.node, ast.Call) for o in identity(model).values()):
+            return None
+        return None if _is_switched_by_its_class(event, model) else True
 
 
 def _rounds(node: ast.AST) -> list[ast.AST]:
@@ -242,6 +244,17 @@ def _may_reach(switched: Value, model: Value) -> bool:
     if not are_distinct(switched, model) or unparsed(model.node).startswith(unparsed(switched.node) + "."):
         return True
     return any(contains(whole, part) for whole in identity(switched).values() for part in identity(model).values())
+
+
+def _is_switched_by_its_class(event: Event, model: Value) -> bool:
+    """Does a method of the class that keeps the model put it in eval mode: its constructor, say?"""
+    function = enclosing_function(event.node)
+    owner = method_class(event.module, function) if function is not None else None
+    return owner is not None and any(
+        isinstance(call.func, ast.Attribute) and unparsed(call.func.value) == unparsed(model.node)
+        for call in event.module.index.callers("eval")
+        if within(call, owner.node)
+    )
 
 
 def _is_conditional(act: Act, event: Event) -> bool:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
@@ -59,6 +60,7 @@ def orphans(module: Module) -> Iterator[Orphan]:
                 or not trained
                 or any(holds(o, func) is not False for o in optimizers)
                 or not _is_used_plainly(module, func.node)
+                or _is_part(module, func, trained[0])
             ):
                 continue
             seen.add(id(made.node))
@@ -71,6 +73,13 @@ def orphans(module: Module) -> Iterator[Orphan]:
                     seen.add(id(node.node))
                     if not _is_built_anew(module, node, target, trained[0]):
                         yield Orphan(trained[0], node, target)
+
+
+def _is_part(module: Module, func: Value, optimizer: Value) -> bool:
+    """Is it called in a module's own code, whose objects may be parts of what an optimizer outside holds?"""
+    function = enclosing_function(func.node)
+    owner = method_class(module, function) if function is not None else None
+    return owner is not None and owner.is_module and not within(optimizer.node, owner.node)
 
 
 def _is_built_anew(module: Module, made: Value, used: ast.expr, optimizer: Value) -> bool:

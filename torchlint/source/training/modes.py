@@ -11,7 +11,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import last_word, within
 from torchlint.source.training.sameness import identity
 
 ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|Transformer\w*|RReLU")
@@ -66,7 +66,7 @@ def _is_zero(rate: Value) -> bool:
 @remembered
 def _class_asks(owner: ClassInfo, depth: int) -> bool | None:
     """A class that handles modes itself answers None: its authors know."""
-    if owner.method("train") or owner.method("eval"):
+    if owner.method("train") or owner.method("eval") or any(_switches(base) for base in owner.mro):
         return None
     unknown = not owner.known
     for base in owner.mro:
@@ -76,6 +76,11 @@ def _class_asks(owner: ClassInfo, depth: int) -> bool | None:
                 return True
             unknown = unknown or answer is None
     return None if unknown else False
+
+
+def _switches(owner: ClassInfo) -> bool:
+    """Does some code of a class put parts of it in eval mode, as those that are not to change?"""
+    return any(within(call, owner.node) for call in owner.module.index.callers("eval"))
 
 
 @remembered
