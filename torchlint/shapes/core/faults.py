@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from torchlint.finding import Finding, Fix, Note, Span
 
-Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast", "check"]
+Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast", "check", "gradient"]
 
 
 class Fault(Struct, frozen=True):

@@ -82,7 +82,7 @@ class Attributes:
         if kind is Unknown:
             return self._of_unknown(owner, name)
         if kind is standins.Library:
-            return Unknown(f"{name} is set by the program") if name in self.patched else world.member(owner, name)
+            return Unknown(f"{name} is set by the program") if name in self.patched else self.of_library(owner, name)
         if kind is standins.ImportedFile:
             return self.import_name(owner, name, False)
         if name.startswith("__") and name.endswith("__"):
@@ -122,6 +122,12 @@ class Attributes:
         if isinstance(owner, BaseException) and name in ("args", "code", "errno", "strerror", "value"):
             return getattr(owner, name, Unknown("a detail of an error"))
         return Unknown(f"{kind.__name__}.{name} is not looked at")
+
+    def of_library(self, owner: standins.Library, name: str) -> Any:
+        """`library.name`; what somebody writes behind the program's name when it is started is not the program's."""
+        value = world.member(owner, name)
+        self.presumed |= type(value) is list  # `sys.argv`
+        return value
 
     def _of_unknown(self, owner: Unknown, name: str) -> Unknown:
         if owner.hole is None:

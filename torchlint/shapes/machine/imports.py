@@ -62,8 +62,7 @@ class Imports:
                 raise ImportError(f"cannot import name '{name}'")
             return named(f"{module.name}.{name} is not found")
         if type(module) is standins.Library:
-            value = world.member(module, name)
-            return value
+            return self.of_library(module, name)
         return named(f"{name}: {module.reason}" if type(module) is Unknown else name)
 
     def import_star(self, module: Any, names: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
+from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
 from torchlint.shapes.tensors import dispatch
 
@@ -132,6 +133,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         self.skipped = False  # whether a statement was not run to its end
         self.environment = False  # whether anything was asked that depends on how the program is started
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
+        self.reach = Reach()
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
@@ -332,8 +334,12 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         if module.__dict__.get("_modules"):
             self.walk(module, called=True)
         self.modules.append(module)
+        result = None
+        if self.scripting and len(self.modules) == 1:
+            self.reach.begin(self, module)
         try:
             result = module(*args, **kwargs)
+            self.reach.run(self, module)
             if unknown is None and type(result) is not Unknown:
                 self.finished.add(type(module))
                 self.ended_codes.add(self.codes.get(type(module)))
@@ -357,6 +363,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
             raise
         finally:
             self.modules.pop()
+            if not self.modules:
+                self.reach.end(self, module, result)
 
     def _misused(self, module: nn.Module, error: Exception) -> bool:
         """Whether a module of the program has no forward, or is called with arguments that its forward does not

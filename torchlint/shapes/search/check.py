@@ -31,6 +31,7 @@ from torchlint.shapes.search.endings import gave_up, stopped
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.tried import cured
+from torchlint.shapes.search.untrained import faults_of_steps
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
@@ -153,7 +154,7 @@ class _Run:
         kinds = ("shape", "dtype") if answers else ()
         names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
         try:
-            with self.hearing():
+            with self.hearing(), machine.reach.watching(machine):
                 for failure in machine.run_script(self.program, names):
                     if not answers or are_independent(machine.asked):
                         self.add(machine, failure, kinds)
@@ -169,6 +170,8 @@ class _Run:
         machine.own_file(self.program, names)
         for failure in machine.reported:
             self.add(machine, failure, kinds)
+        for fault in faults_of_steps(machine, self.program.path) if rest else ():
+            self.faults.setdefault((fault.path, fault.span), fault)
         self.statistics["steps"] += machine.budget.used
 
     def others(self, machine: Machine) -> None:

@@ -1,0 +1,226 @@
+"""What Python, the program and the order of its steps refuse: said where nothing was guessed, and only there."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+
+def said(folder: Path, text: str, **files: str) -> list[str]:
+    """The lines at which a program fails, as they are written."""
+    for name, other in files.items():
+        (folder / f"{name}.py").write_text(textwrap.dedent(other))
+    path = folder / "program.py"
+    text = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
+    path.write_text(text)
+    faults = dry_run(text, str(path), Project(folder).view(path)).faults
+    return [text.splitlines()[fault.span.line - 1].strip() for fault in faults]
+
+
+SILENT = {
+    "what is written behind the program's name": "import sys\nname, size = sys.argv[1:]\nprint(sys.argv[1])",
+    "a dict that somebody else fills": """
+        from elsewhere import fill
+        table = {}
+        fill(table)
+        print(table["a"])
+    """,
+    "a dict that a callback fills": """
+        import elsewhere
+        table = {}
+
+        def note(key):
+            table[key] = 1
+
+        elsewhere.run(note)
+        print(table["a"])
+    """,
+    "a function that a decorator gives its argument": """
+        import hydra
+
+        @hydra.main(config_path="conf")
+        def main(config):
+            print(config.size)
+
+        main()
+    """,
+    "an attribute behind an unknown condition": """
+        import os
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                if os.path.exists("weights.pt"):
+                    self.other = nn.Linear(2, 2)
+
+        class Part(nn.Module):
+            def __init__(self, size=None):
+                super().__init__()
+                if not os.environ.get("DEBUG"):
+                    self.fc = nn.Linear(2, 2)
+
+        Net().fc
+        Part().norm
+    """,
+    "a program may ask by trying": """
+        options = {"lr": 0.1}
+        try:
+            print(options["rate"])
+        except KeyError:
+            pass
+        a = (1, 2)
+        try:
+            x, y, z = a
+        except ValueError:
+            x, y = a
+    """,
+    "an attribute that a method of its own finds": """
+        class Lazy:
+            def __getattr__(self, name):
+                if name.startswith("x"):
+                    return 1
+                raise AttributeError(name)
+
+        Lazy().y
+    """,
+    "a key of a loop that was cut": """
+        from torch.utils.data import DataLoader, TensorDataset
+        seen = {}
+        for index, (x,) in enumerate(DataLoader(TensorDataset(torch.zeros(100, 2)))):
+            seen[index] = x
+        print(seen[50])
+    """,
+    "numbers that are kept in their range": """
+        table = nn.Embedding(10, 4)
+        numbers = torch.randint(0, 100, (600,))
+        table(numbers % 10)
+        table(numbers.clamp(max=9))
+        table(torch.randint(-9, 20, (600,)).clamp(0, 9))
+        table(numbers // 10)
+        table(torch.arange(1000)[:10])
+        table(torch.where(numbers < 10, numbers, 0))
+        table(torch.cat([numbers[:5] * 0, torch.full((1,), 9)]))
+    """,
+    "numbers that are overwritten": """
+        table = nn.Embedding(10, 4)
+        numbers = torch.full((3, 400), 99)
+        numbers[:] = torch.randint(0, 10, (3, 400))
+        table(numbers)
+        other = torch.full((4,), 99)
+        for place in range(4):
+            other[place] = place
+        table(other)
+        masked = torch.randint(0, 100, (600,))
+        masked[masked > 9] = 0
+        table(masked)
+    """,
+    "labels that are left out": """
+        scores, labels = torch.randn(6, 3), torch.tensor([0, 1, 2, -100, -100, 1])
+        nn.functional.cross_entropy(scores, labels)
+        nn.functional.cross_entropy(scores, torch.tensor([0, 1, 2, 9, 9, 1]), ignore_index=9)
+    """,
+    "indices that count from the end": "torch.zeros(4, 2)[torch.tensor([-4, 3])]\ntorch.zeros(4)[torch.randperm(4)[:2]]",
+    "a scaler that is off": """
+        net, scaler = nn.Linear(2, 2), torch.amp.GradScaler("cuda", enabled=False)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            net(torch.zeros(1, 2)).sum().backward()
+            scaler.step(optimizer)
+    """,
+    "gradients of a loss that nobody knows": """
+        from elsewhere import criterion
+        net, scaler = nn.Linear(2, 2), torch.amp.GradScaler("cuda")
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(3):
+            scaler.scale(criterion(net(torch.zeros(1, 2)))).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    """,
+    "two losses of one graph that is kept": """
+        net = nn.Linear(2, 2)
+        out = net(torch.zeros(1, 2)).tanh()
+        out.sum().backward(retain_graph=True)
+        out.mean().backward()
+    """,
+    "a check for what must be given": """
+        def train(data=None, sizes=()):
+            if data is None:
+                raise ValueError("data is needed")
+            if not sizes:
+                raise ValueError("sizes are needed")
+
+        train()
+    """,
+    "a check for another machine": """
+        if torch.cuda.device_count() < 2:
+            raise RuntimeError("two GPUs are needed")
+    """,
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_nothing_is_said_of_what_is_not_certain(tmp_path: Path, name: str) -> None:
+    assert said(tmp_path, SILENT[name]) == []
+
+
+def test_a_file_that_is_imported_while_it_runs_may_meet_itself(tmp_path: Path) -> None:
+    text = """
+        from registry import register
+
+        @register("net")
+        class Net(nn.Module):
+            pass
+    """
+    registry = """
+        known = {}
+
+        def register(name):
+            def keep(kind):
+                if name in known:
+                    raise ValueError(f"{name} is there already")
+                known[name] = kind
+                return kind
+            return keep
+
+        import program
+    """
+    assert said(tmp_path, text, registry=registry) == []
+
+
+WRONG = {
+    "a table that is too short": ("table = nn.Embedding(10, 4)\ntable(torch.randint(0, 11, (64, 32)))", "table("),
+    "part of a large range": ("table = nn.Embedding(9, 4)\ntable(torch.arange(1000) % 10)", "table("),
+    "what is left of a fill": (
+        "labels = torch.full((2, 40), -1)\nlabels[:, :9] = torch.randint(0, 3, (2, 9))\n"
+        "nn.functional.cross_entropy(torch.randn(80, 3), labels.flatten())",
+        "nn.functional",
+    ),
+    "rows that are gathered": ("torch.zeros(700, 4).gather(1, torch.randint(5, (700, 1)))", "torch.zeros"),
+    "a position behind the end": ("layers = [nn.Linear(2, 2)] * 3\nlayers[3]", "layers[3]"),
+    "a name that a class has not": ("class Run:\n    def train(self):\n        pass\n\nRun().fit()", "Run().fit()"),
+    "one argument too many": ("def half(x):\n    return x / 2\n\nhalf(torch.ones(2), 3)", "half(torch"),
+    "a scaler that is never updated": (
+        "net, scaler = nn.Linear(2, 2), torch.amp.GradScaler('cuda')\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(3):\n"
+        "    scaler.scale(net(torch.zeros(1, 2)).sum()).backward()\n    scaler.step(optimizer)",
+        "scaler.step",
+    ),
+    "a file that was saved with other keys": (
+        "net = nn.Linear(2, 2)\ntorch.save({'net': net.state_dict()}, 'last.pt')\ntorch.load('last.pt')['model']",
+        "torch.load",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_certain_is_said(tmp_path: Path, name: str) -> None:
+    text, line = WRONG[name]
+    found = said(tmp_path, text)
+    assert len(found) == 1 and found[0].startswith(line)

@@ -1,0 +1,185 @@
+"""Which parameters a training step does not reach: their layer runs, with gradients on, and nothing comes of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.program import Place
+from torchlint.shapes.tensors import device_tags
+
+LOOKS = 3  # forwards of one model that are looked at
+NODES = 20_000  # of one graph
+_PARTS = 2_000  # values that a forward gives
+_CUTS = frozenset({torch.Tensor.detach, torch.Tensor.detach_, torch.detach, torch.Tensor.data.__get__})
+_PHASES = re.compile(r"epoch|step|iter|warm|stage|phase|progress|alpha|level|depth|count|pretrain", re.IGNORECASE)
+
+
+class Lost(NamedTuple):
+    """A layer that ran for nothing: where it is called, and the model in whose forward."""
+
+    layer: nn.Module
+    called: Place | None
+    model: nn.Module
+    parameter: nn.Parameter
+
+
+class Reach:
+    """Kept by the machine while a script runs."""
+
+    def __init__(self) -> None:
+        self._looks: dict[int, int] = {}
+        self._ran: dict[int, tuple[nn.Parameter, nn.Module, Place | None]] = {}
+        self._model: nn.Module | None = None
+        self._is_cut = False
+        self._lost: dict[int, Lost] = {}
+        self._reached: set[int] = set()
+        self._fed: set[int] = set()  # parameters that had a gradient when their optimizer made a step
+        self._stepped: dict[int, Place | None] = {}
+        self._is_doubtful = False
+
+    # A forward
+
+    def begin(self, machine: Any, model: nn.Module) -> None:
+        """The outermost forward of a model begins."""
+        looks = self._looks.get(id(model), 0)
+        if type(model) in machine.codes and looks < LOOKS and model.training and torch.is_grad_enabled():
+            self._looks[id(model)] = looks + 1
+            self._model, self._is_cut = model, not machine.is_sure()
+            self._ran.clear()
+            device_tags.listeners.append(self._hear)
+
+    def run(self, machine: Any, layer: nn.Module) -> None:
+        """A layer of torch came to its end within it."""
+        if self._model is None or functions.closure_of(type(layer).forward) is not None:
+            return
+        if torch.is_grad_enabled():
+            for parameter in layer.parameters():
+                self._ran[id(parameter)] = parameter, layer, machine.place
+        elif next(layer.parameters(), None) is not None:
+            self._is_cut = True  # gradients are off, and somebody wanted it so
+
+    def end(self, machine: Any, model: nn.Module, result: Any) -> None:
+        """The outermost forward ends, with what it gives; or with an error, and nothing."""
+        if self._model is not model:
+            return
+        self._model = None
+        device_tags.listeners.remove(self._hear)
+        if self._is_cut or not machine.is_sure() or _has_phases(machine, model):
+            return
+        found = list(_tensors([result, *map(_kept, model.modules())]))
+        if any(tensor is None for tensor in found):
+            return
+        reached = _leaves([tensor for tensor in found if tensor is not None])
+        if reached is None or not reached:
+            return
+        self._reached |= reached
+        for parameter in model.parameters():
+            ran = self._ran.get(id(parameter))
+            if ran is not None and id(parameter) not in reached and parameter.requires_grad:
+                self._lost.setdefault(id(parameter), Lost(ran[1], ran[2], model, parameter))
+
+    def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
+        if function in _CUTS and isinstance(args[0], torch.Tensor) and args[0].requires_grad:
+            self._is_cut = True
+
+    # A step
+
+    @contextmanager
+    def watching(self, machine: Any) -> Iterator[None]:
+        """While this lasts every step of an optimizer is seen, also one that a scheduler has wrapped."""
+        handle = register_optimizer_step_pre_hook(lambda optimizer, *_: self.step(machine, optimizer))
+        try:
+            yield
+        finally:
+            handle.remove()
+
+    def step(self, machine: Any, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is about to make a step."""
+        self._is_doubtful |= not machine.is_sure()
+        for group in optimizer.param_groups if self._lost else ():
+            for parameter in group["params"]:
+                self._stepped.setdefault(id(parameter), machine.place)
+                if parameter.grad is not None:
+                    self._fed.add(id(parameter))
+
+    def found(self) -> Iterator[tuple[Lost, Place | None]]:
+        """The layers that ran for nothing although an optimizer was to train them, and where it made its step."""
+        said: set[int] = set()
+        for key, lost in self._lost.items() if not self._is_doubtful else ():
+            others = any(id(parameter) in self._fed for parameter in lost.model.parameters())
+            if key in self._stepped and key not in self._fed and key not in self._reached and others:
+                if id(lost.layer) not in said:
+                    said.add(id(lost.layer))
+                    yield lost, self._stepped[key]
+
+
+def _kept(part: nn.Module) -> dict[str, Any]:
+    """What a forward may have left in a module besides its result."""
+    return {name: value for name, value in vars(part).items() if name[:1] != "_"}
+
+
+def _has_phases(machine: Any, model: nn.Module) -> bool:
+    """Whether a forward asks how far training has come: it may use other layers then."""
+    codes = {machine.codes[kind] for part in model.modules() for kind in type(part).__mro__ if kind in machine.codes}
+    return any(_PHASES.search(text) for code in codes for text in _tests(code.node))
+
+
+def _tests(node: ast.AST) -> Iterator[str]:
+    for one in ast.walk(node):
+        if isinstance(one, (ast.If, ast.IfExp, ast.While)):
+            yield ast.unparse(one.test)
+
+
+def _tensors(values: list) -> Iterator[torch.Tensor | None]:
+    """The tensors in what a forward gives; None for what nobody knows."""
+    stack, count = list(values), 0
+    while stack:
+        one = stack.pop()
+        count += 1
+        if count > _PARTS or type(one) is Unknown:
+            yield None
+            return
+        if isinstance(one, torch.Tensor):
+            yield one
+        elif isinstance(one, (list, tuple, set)):
+            stack += one
+        elif isinstance(one, dict):
+            stack += one.values()
+        elif not isinstance(one, (nn.Module, type)) and hasattr(one, "__dict__") and not callable(one):
+            stack += vars(one).values()
+
+
+def _leaves(tensors: list[torch.Tensor]) -> set[int] | None:
+    """The leaves from which tensors are made, as autograd knows it; None if there are too many."""
+    with torch._C.DisableTorchFunction():
+        found = {
+            id(tensor) for tensor in tensors if tensor.requires_grad and tensor.is_leaf and not _is_parameter(tensor)
+        }
+        stack: list[Any] = [tensor.grad_fn for tensor in tensors if tensor.grad_fn is not None]
+        seen: set[Any] = set()
+        while stack:
+            node = stack.pop()
+            if node is None or node in seen:
+                continue
+            if len(seen) > NODES:
+                return None
+            seen.add(node)
+            variable = getattr(node, "variable", None)
+            if variable is not None:
+                found.add(id(variable))
+            stack += [following for following, _ in node.next_functions]
+        return found
+
+
+def _is_parameter(tensor: torch.Tensor) -> bool:
+    return isinstance(tensor, nn.Parameter)
