@@ -25,6 +25,10 @@ from torchlint.reading import read
 @click.option(
     "--import", "imported", metavar="MODULE:NAME", help="Import a model (this runs its code) and trace it as it is."
 )
+@click.option("--report", is_flag=True, help="Show what it costs: parameters, mult-adds, memory.")
+@click.option("--depth", type=click.IntRange(min=1), help="Sum up what lies deeper than so many names (a report).")
+@click.option("--fold", is_flag=True, help="Show once what is repeated, with how often it is (a report).")
+@click.option("--memory", metavar="SIZE", help="Say whether training fits into so much, such as 24GiB (a report).")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
 def shapes(
     target: str | None,
@@ -32,6 +36,10 @@ def shapes(
     output_format: str,
     output_file: str | None,
     imported: str | None,
+    report: bool,
+    depth: int | None,
+    fold: bool,
+    memory: str | None,
     color: str,
 ) -> int:
     """Show the shapes in the forward of every model in a file, or of one class.
@@ -53,8 +61,17 @@ def shapes(
             given[name.strip()] = parse(sizes)
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
-    stories = _of_import(imported, given) if imported else _of_file(target or "", given)
-    text = _render(stories, output_format, output_file is None, color)
+    report = report or bool(depth or fold or memory)
+    if report and imported:
+        raise Failure("a report is made of a file: name it instead of --import")
+    available = _size(memory)
+    stories = _of_import(imported, given) if imported else _of_file(target or "", given, report)
+    if report and output_format == "text":
+        from torchlint.traces import report as costs
+
+        text = costs.render(stories, depth or 0, fold, available)
+    else:
+        text = _render(stories, output_format, output_file is None, color)
     if output_file:
         folder = os.path.dirname(os.path.abspath(target)) if target else os.getcwd()
         try:
@@ -65,6 +82,15 @@ def shapes(
     else:
         put(text)
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
+
+
+def _size(memory: str | None) -> int:
+    from torchlint.traces.report import bytes_of
+
+    try:
+        return bytes_of(memory) if memory else 0
+    except ValueError as error:
+        raise Failure(f"--memory {memory}: {error}") from None
 
 
 def _render(stories: list, output_format: str, terminal: bool, color: str) -> str:
@@ -82,7 +108,7 @@ def _render(stories: list, output_format: str, terminal: bool, color: str) -> st
     return text.render(stories, wants_color(color) if terminal else color == "always", ascii_only=narrow)
 
 
-def _of_file(target: str, given: dict) -> list:
+def _of_file(target: str, given: dict, report: bool) -> list:
     """The forwards of the classes in a file, or of one of them."""
     from torchlint.config_file import Configurations
     from torchlint.shapes.record.traces import Traces
@@ -100,7 +126,7 @@ def _of_file(target: str, given: dict) -> list:
     if not classes:
         raise Failure(f"{name} has no class with a forward")
     settings = Configurations().of_file(path)
-    traces = Traces(path, only or None, given)
+    traces = Traces(path, only or None, given, report)
     root, roots = project_of(os.path.dirname(path), settings)
     result = dry_run(text, path, Project(root, roots).view(path), inputs=settings.inputs, traces=traces)
     if given and not traces.used:

@@ -42,6 +42,34 @@ class Call(Struct, frozen=True):
     failed: bool = False
 
 
+class Cost(Struct, frozen=True):
+    """What a step costs: multiply-adds, and bytes that autograd keeps for backward."""
+
+    multiply_adds: int
+    kept: int
+
+
+class Report(Struct, frozen=True):
+    """What a forward costs. Parameters are numbers, the rest bytes: of parameters and buffers together, and of what is
+    trained; a cost for each step; how many samples were in its batch.
+    """
+
+    trainable: int
+    frozen: int
+    held: int
+    trained: int
+    costs: tuple[Cost, ...]
+    batch: int
+
+    @property
+    def kept(self) -> int:
+        return sum(cost.kept for cost in self.costs)
+
+    @property
+    def multiply_adds(self) -> int:
+        return sum(cost.multiply_adds for cost in self.costs)
+
+
 class Table(Struct, frozen=True):
     """One forward. `assumed` says where the sizes of an input come from that nobody gave, `arguments` what the
     constructor got by
@@ -60,3 +88,4 @@ class Table(Struct, frozen=True):
     error: str = ""
     result: str = ""
     guessed: bool = False
+    report: Report | None = None

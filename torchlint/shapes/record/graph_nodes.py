@@ -71,9 +71,9 @@ class _Builder:
             else:
                 for position, tensor in enumerate(tensors_in(value)):
                     self._placeholder(f"{name}_{position}", tensor)
-        for entry in self.recording.entries:
+        for number, entry in enumerate(self.recording.entries):
             node = self._call(entry)
-            node.meta.update(place=entry.place, path=entry.path, scope=entry.scope, label=label(entry))
+            node.meta.update(number=number, place=entry.place, path=entry.path, scope=entry.scope, label=label(entry))
             if entry.error:
                 node.meta["error"] = entry.error
                 return self.built

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
@@ -18,6 +19,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.record import graph, graph_nodes
 from torchlint.shapes.record.entries import RecordedCall, tensors_in
 from torchlint.shapes.record.graph import Recorder, Recording, named_inputs
+from torchlint.shapes.record.report import measure
 from torchlint.shapes.tensors.replay import confirm
 
 
@@ -40,12 +42,13 @@ class Traces:
     """Given to a dry run. `only` is the class that is asked for, `given` what its forward is to get; `used` whether
     one took it."""
 
-    def __init__(self, path: str, only: str | None = None, given: Mapping[str, Any] = {}):
+    def __init__(self, path: str, only: str | None = None, given: Mapping[str, Any] = {}, report: bool = False):
         self.path = path
         self.only = only
         self.given = given
         self.used = False
         self.guessing = False
+        self.report = report  # what each forward costs is wanted, too
         self.tables: list[table.Table] = []
         self._best: dict[type, _Session] = {}
         self._attempts: dict[type, Any] = {}
@@ -113,7 +116,10 @@ class Traces:
                     self._best[kind] = better
         for kind in sorted(kinds, key=lambda k: machine.codes[k].place[1]):
             if self.only is None or kind.__name__ == self.only:
-                self.tables.append(self._table(machine, kind))
+                made, session = self._table(machine, kind), self._best.get(kind)
+                if self.report and session is not None:
+                    made = replace(made, report=measure(session.recording))
+                self.tables.append(made)
 
     def graphs(self, machine: Any) -> Iterator[Trace]:
         """The forwards that came to their end as torch.fx graphs, made while tensors are still dry."""

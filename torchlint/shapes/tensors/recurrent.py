@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-STEPS = 2
+STEPS = 2  # that are done of a long sequence
+_steps = STEPS
+
+
+@contextmanager
+def unrolled(steps: int) -> Iterator[None]:
+    """Inside, so many steps are done: where more is asked for than shapes."""
+    global _steps
+    before, _steps = _steps, steps
+    try:
+        yield
+    finally:
+        _steps = before
 
 
 def _dense(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -18,9 +31,9 @@ def _dense(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     sequence, batch_first = args[0], args[8]
     time = 1 if batch_first else 0
     steps = sequence.shape[time] if sequence.dim() == 3 else 0
-    if steps <= STEPS:
+    if steps <= _steps:
         return function(*args, **kwargs)
-    output, *state = function(sequence.narrow(time, 0, STEPS), *args[1:], **kwargs)
+    output, *state = function(sequence.narrow(time, 0, _steps), *args[1:], **kwargs)
     size = list(output.shape)
     size[time] = steps
     return (output.narrow(time, 0, 1).expand(size).contiguous(), *state)
