@@ -54,6 +54,7 @@ CIRCLES = [
     {f"shapes.language.{file}" for file in ("expressions", "functions", "patterns", "statements", "targets")},
 ]
 MOST_EXAMPLES = 8  # in a manual
+MOST_CODE = 100  # lines of a rule below its manual
 LONGEST = 600  # lines: a call whose arguments do not fit has one for each
 
 
@@ -224,6 +225,13 @@ def test_a_manual_teaches(path: Path) -> None:
     """Its examples are few and plain."""
     manual = ast.get_docstring(parsed(path)) or ""
     assert manual.count("\n```python ") <= MOST_EXAMPLES, f"further ones go to fixtures/edges/{path.name[:5]}.md"
+
+
+@pytest.mark.parametrize("path", RULES, ids=name)
+def test_a_long_answer_has_a_file_of_its_own(path: Path) -> None:
+    """About eighty lines of thought, and what it says: what is longer goes to torchlint/source/answers."""
+    code = path.read_text().splitlines()[parsed(path).body[0].end_lineno :]
+    assert sum(bool(line.strip()) for line in code) <= MOST_CODE
 
 
 def test_every_page_of_further_examples_belongs_to_a_rule() -> None:
