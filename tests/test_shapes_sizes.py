@@ -118,7 +118,7 @@ def skip(self, x):
 
 # What runs
 
-with torch.device("meta"):
+with dry_tensors():
     FITTING = {
         "linear": (Function(lambda self, x: self.fc(x), fc=nn.Linear(37, 2)), ["x"]),
         "flatten of one size": (Function(lenet, **lenet_layers()), ["x"]),
@@ -172,7 +172,7 @@ def test_what_takes_an_input_is_tried_first():
 
 # What fails for every size
 
-with torch.device("meta"):
+with dry_tensors():
     FAILING = {
         "linear after linear": (Function(lambda self, x: self.b(self.a(x)), a=nn.Linear(10, 20), b=nn.Linear(30, 10)), (30, 20)),
         "after a flatten that fits": (Function(lenet, **lenet_layers(hidden=121)), (121, 120)),
@@ -192,7 +192,7 @@ def test_what_fails_for_every_size_is_certain(name):
     assert solution.certain and pair_of(solution.last) == pair and solution.runs <= 80 + verdict.RUNS
 
 
-with torch.device("meta"):
+with dry_tensors():
     NOT_CERTAIN = {
         "a root": Function(
             lambda self, x: self.norm(x.reshape(x.shape[0], -1, int(x.shape[1] ** 0.5), int(x.shape[1] ** 0.5))),
