@@ -21,6 +21,7 @@ _DEPTH = 8
 _SAME = named("same_numbers", but="view may_view") | named("same_shape", but="broadcasts")
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
 _UNKNOWN = ("?",)
+_PADS = frozenset("cat concat concatenate pad".split())
 
 
 class Misplaced(NamedTuple):
@@ -40,7 +41,8 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
     after = [_factors(module, size) for size in sizes]
     if sum(len(axis) == 1 and _is_axis(axis[0]) for axis in after) < 2:
         return None
-    before = _layout(Value(module, call.func.value), _DEPTH)
+    tensor = Value(module, call.func.value)
+    before = None if _is_padded(tensor) else _layout(tensor, _DEPTH)
     if before is None:
         return None
     for i, axis in enumerate(after):
@@ -49,6 +51,12 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
             if axis[0] not in _flat(before[:j] + before[j + 1 :]) and _is_torn(before, j, after, i):
                 return Misplaced(module.segment(sizes[i]), j, i, _order(before, after))
     return None
+
+
+def _is_padded(tensor: Value) -> bool:
+    """One column more, read as one row more: so relative positions are shifted, and tearing apart is the point."""
+    source = _source(tensor)
+    return source is not None and isinstance(source.node, ast.Call) and last_word(source.node.func) in _PADS
 
 
 def layout(value: Value) -> Layout | None:

@@ -207,6 +207,9 @@ def _call(origin: Value, depth: int) -> bool | None:
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
             has_weights = not is_stateless(name)
             answers.append(True if has_weights else _any(origin, node.args, depth))
+        elif name.startswith(("torch.autograd.grad", "torch.autograd.functional.")):
+            # Gradients are plain numbers, unless a graph of them is asked for.
+            answers.append(None if _keywords(node, "create_graph") or len(node.args) > 4 else False)
         elif (
             name.startswith(("torch.nn.functional.", "torch."))
             and callee.kind == "external"
