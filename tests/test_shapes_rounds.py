@@ -129,3 +129,18 @@ def test_what_a_long_loop_does_late_is_seen(tmp_path):
 )
 def test_a_recursion_on_something_unknown_ends(tmp_path, before, expression):
     assert judged(tmp_path, before, expression) == [2, 3, 5]
+
+
+@pytest.mark.parametrize("grow", ["layers.append(nn.Linear(a, b))", "layers.add_module(str(a), nn.Linear(a, b))"])
+def test_a_container_of_layers_that_grows_in_a_cut_loop_may_hold_more(tmp_path, grow):
+    grown = f"""
+layers = nn.Sequential()
+for a, b in zip([4, 8, 16, 32], [8, 16, 32, 64]):
+    for i in range(60000):
+        i * i
+    {grow}
+layers(torch.ones(2, 4)).view(2, 64)
+"""
+    assert run(tmp_path, grown) == []
+    whole = grown.replace("range(60000)", "range(6)").replace("view(2, 64)", "view(2, 63)")
+    assert len(run(tmp_path, whole)) == 1

@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 import torch
+from torch import nn
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame
@@ -27,6 +28,7 @@ CHANGING = frozenset(
 ENOUGH = 3
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
+LAYERS = (nn.ModuleList, nn.Sequential, nn.ModuleDict)
 
 Name = tuple[Callable[[Frame], Any], Callable[[Frame, Any], None]]  # how a name is read and set
 
@@ -46,8 +48,10 @@ class Changes:
 
     def call(self, function: Any) -> None:
         """A method of a container may change it."""
-        owner = getattr(function, "__self__", None)
-        if isinstance(owner, CONTAINERS) and getattr(function, "__name__", "") in CHANGING:
+        owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        if isinstance(owner, CONTAINERS) and name in CHANGING:
+            self.containers.append(owner)
+        elif isinstance(owner, LAYERS) and (name in CHANGING or name == "add_module"):
             self.containers.append(owner)
 
     def put(self, owner: Any, key: Any) -> None:
@@ -240,9 +244,19 @@ def alike(one: Any, other: Any, depth: int = 3) -> bool:
     return True
 
 
+class More(nn.Module):
+    """The layers that a container would have gained in rounds that were not run."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Unknown:
+        return REST
+
+
 def loosen(container: Any) -> None:
     """Let a container hold an unknown for the items that it would have gained, or lost."""
-    if isinstance(container, dict):
+    if isinstance(container, nn.Module):
+        if not any(type(layer) is More for layer in container._modules.values()):
+            container._modules[str(len(container._modules))] = More()
+    elif isinstance(container, dict):
         (OrderedDict if isinstance(container, OrderedDict) else dict).__setitem__(container, REST, REST)
     elif isinstance(container, set):
         set.add(container, REST)
