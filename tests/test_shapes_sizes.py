@@ -11,11 +11,11 @@ from torchlint.shapes.core.values import Use, on_use
 from torchlint.shapes.record.graph import Recorder
 from torchlint.shapes.search import verdict
 from torchlint.shapes.search.attempts import Parameter, RunResult, TensorGuess
-from torchlint.shapes.search.conflicts import pair_of
 from torchlint.shapes.search.constructors import solve_constructor
 from torchlint.shapes.search.harvest import starts
 from torchlint.shapes.search.sizes import solve_forward
 from torchlint.shapes.search.verdict import same_fault
+from torchlint.shapes.tensors.conflicts import pair_of
 from torchlint.shapes.tensors.dispatch import dry_tensors
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}

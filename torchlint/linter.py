@@ -210,7 +210,8 @@ def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
         for subject in subjects:
             found += _said(rule, trigger, job, subject)
     shown = tuple(watch.found) if watch is not None else ()
-    return _Dry(found, {**result.statistics, "reasons": result.reasons}, result.notices, shown)
+    statistics = {**result.statistics, "reasons": result.reasons, "unknowns": result.unknowns}
+    return _Dry(found, statistics, result.notices, shown)
 
 
 def _is_met(trigger: Trigger, text: str) -> bool:

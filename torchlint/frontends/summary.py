@@ -137,6 +137,23 @@ def _work(s: Statistics) -> list[str]:
     if reasons:
         lines.append("why the other modules did not:")
         lines += [f"{number:>7,}  {printable(reason)}" for reason, number in reasons[:_REASONS]]
+    return [*lines, *_scripts(s)]
+
+
+def _scripts(s: Statistics) -> list[str]:
+    """How far the scripts came that call a module, and what nobody knew in those that did not train."""
+    scripts = s.dry.get("scripts", 0)
+    if not scripts:
+        return []
+    ended, backward, twice = (s.dry.get(f"scripts_{how}", 0) for how in ("ended", "backward", "stepped_twice"))
+    lines = [
+        f"dry run: of {count(scripts, 'script')} {ended:,} ran to the last statement, {backward:,} to a backward pass,"
+        f" {twice:,} to a second step of an optimizer"
+    ]
+    unknowns = sorted(s.dry.get("unknowns", {}).items(), key=lambda item: (-item[1], item[0]))
+    if unknowns:
+        lines.append("what was unknown first in the others:")
+        lines += [f"{number:>7,}  {printable(reason)}" for reason, number in unknowns[:_REASONS]]
     return lines
 
 

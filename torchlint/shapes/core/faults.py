@@ -59,7 +59,8 @@ class Trace(Struct, frozen=True):
 
 class DryRun(Struct, frozen=True):
     """All that came of running one file. `statistics` counts: modules, modules_run, functions, functions_run, steps;
-    `reasons` counts why the others were not run to their end; `notices` are for the reader (a file that was given up).
+    `reasons` counts why the others were not run to their end; `unknowns` holds what nobody knew, if the script did not
+    come to a second step or to its end for it; `notices` are for the reader (a file that was given up).
     """
 
     faults: tuple[Fault, ...] = ()
@@ -67,3 +68,4 @@ class DryRun(Struct, frozen=True):
     statistics: dict[str, int] = {}
     reasons: dict[str, int] = {}
     notices: tuple[str, ...] = ()
+    unknowns: dict[str, int] = {}

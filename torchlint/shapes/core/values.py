@@ -83,10 +83,11 @@ class Unknown:
     Python asks for definite answers in `bool`, `len`, `int`, items, iteration: those raise UnknownUsed, and the
     interpreter, which looks first, decides instead; so does torch's own code when it compares one, as in `if
     input.dim() != 4: raise`. What others' code does with one is paid for, so that no loop of theirs is endless. torch
-    functions that meet an unknown answer with it (`__torch_function__`).
+    functions that meet an unknown answer with it (`__torch_function__`). `known` is what is known of it all the same
+    (`tensors.wild`); who does not ask for it takes the unknown for one of which nothing is.
     """
 
-    __slots__ = ("reason", "hole")
+    __slots__ = ("reason", "hole", "known")
 
     def __init__(self, reason: str, hole: str | None = None):
         if type(reason) is not Reason:
@@ -94,6 +95,7 @@ class Unknown:
             reason.place = machines[-1].place if machines else None
         self.reason = reason
         self.hole = hole
+        self.known: Any = None
 
     def __repr__(self) -> str:
         return f"<unknown: {self.reason}>"

@@ -13,17 +13,17 @@ from typing import Any
 
 from torch import nn
 
+from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame, Program, Scope
 from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, is_open, loosen
-from torchlint.shapes.language.statements import Run, statement
+from torchlint.shapes.language.statements import ABANDONED, Run, abandon, statement
 from torchlint.shapes.language.targets import store
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 _SEVERAL = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 _DEPTH = 3  # how far into containers of containers
 _MISSING = object()
-_FAILED = "a statement that would have set it failed"
 
 
 def whole(node: ast.stmt, scope: Scope) -> Run:
@@ -42,8 +42,11 @@ def whole(node: ast.stmt, scope: Scope) -> Run:
         before = [frame.vars.get(name, _MISSING) for name in names]
         try:
             return run(frame)
-        except BaseException:
-            unknown = Unknown(_FAILED)
+        except BaseException as error:
+            if isinstance(error, Exception) and frame.machine.goes_on(error):
+                _doubt(node, frame, scope.program)
+                return abandon(node, scope, frame, error)
+            unknown = Unknown(ABANDONED)
             for name, value in zip(names, before):
                 if value is not _MISSING and frame.vars.get(name, _MISSING) is value:
                     frame.vars[name] = unknown
@@ -131,10 +134,10 @@ def _doubt(node: ast.stmt, frame: Frame, program: Program) -> None:
     if any(isinstance(one, ast.Call) for one in ast.walk(node)):
         effects.append(_effects_of_functions(program.tree))
     filled = set(_given(node)).union(*(e.filled for e in effects))
-    frame.machine.budget.spend(len(names) + len(filled))
+    work.spend(len(names) + len(filled))  # of steps there may be none left, which is why it failed
     for name in set().union(*(e.globals for e in effects)):
         if name in frame.vars:
-            frame.vars[name] = Unknown(_FAILED)
+            frame.vars[name] = Unknown(ABANDONED)
     for name in filled:
         _loosen(frame.vars.get(name))
     for value in [frame.vars.get(name) for name in names]:
@@ -151,7 +154,7 @@ def _doubt_object(value: Any, frame: Frame, effects: list[_Effects]) -> None:
         for fields in (held, modules):
             if name in fields:
                 del fields[name]
-                held[name] = Unknown(_FAILED)
+                held[name] = Unknown(ABANDONED)
     for name in set().union(*(e.filled_attributes for e in effects)):
         _loosen(held.get(name))
 

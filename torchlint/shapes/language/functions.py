@@ -111,6 +111,8 @@ class Closure:
                 bound[code.named_rest] = {}
             return bound
         unknown = kwargs.pop("*", None)
+        if unknown is None and code.loose:
+            unknown = Unknown("an argument that a decorator may give")
         bound = dict(zip(names, args))
         if code.rest:
             bound[code.rest] = tuple(args[len(names) :])

@@ -10,6 +10,7 @@ from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language.expressions import PLAIN, expression
+from torchlint.shapes.language.handlers import is_plain, shows, throws_away
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
 from torchlint.shapes.language.rounds import CHANGING, Name, Rounds
 from torchlint.shapes.language.targets import store, store_name
@@ -17,6 +18,8 @@ from torchlint.shapes.language.targets import store, store_name
 Run = Callable[[Frame], Any]
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
+ABANDONED = "a statement that would have set it failed"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def statement(node: ast.stmt, scope: Scope) -> Run:
@@ -25,20 +28,61 @@ def statement(node: ast.stmt, scope: Scope) -> Run:
 
 
 def block(nodes: list[ast.stmt], scope: Scope) -> Run:
-    """The closure that runs several statements."""
-    runs = [statement(n, scope) for n in nodes if not isinstance(n, (ast.Pass, ast.Global, ast.Nonlocal))]
+    """The closure that runs several statements; one that fails for what nobody knows is left out."""
+    steps = [(n, statement(n, scope)) for n in nodes if not isinstance(n, (ast.Pass, ast.Global, ast.Nonlocal))]
     price = price_of(nodes)
-    if len(runs) == 1 and not price:
-        return runs[0]
 
     def run(frame):
         work.spend(price)
-        for step in runs:
-            jump = step(frame)
+        for node, step in steps:
+            try:
+                jump = step(frame)
+            except Exception as error:
+                if not frame.machine.goes_on(error):
+                    raise
+                jump = abandon(node, scope, frame, error)
             if jump is not None:
                 return jump
 
     return run
+
+
+def abandon(node: ast.stmt, scope: Scope, frame: Frame, error: Exception) -> str | None:
+    """Leave a statement out that failed: what it would have set is unknown, what it would have filled may hold more."""
+    if isinstance(node, ast.Raise) or _initialises(node):
+        raise error
+    forget(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
+    if isinstance(node, ast.Return):
+        frame.returned = Unknown(ABANDONED)
+        return RETURN
+    return None
+
+
+def _initialises(node: ast.stmt) -> bool:
+    """`super().__init__(…)`: without it the object is none."""
+    return any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in ast.walk(node)) and not isinstance(
+        node, (ast.ClassDef, ast.FunctionDef)
+    )
+
+
+def forget(node: ast.stmt, scope: Scope, frame: Frame, unknown: Unknown) -> None:
+    """What a statement sets becomes unknown."""
+    machine = frame.machine
+    for part in ast.walk(node) if not isinstance(node, _DEFINITIONS) else ():
+        if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
+            try:
+                store(part, scope)(frame, unknown)
+            except Exception:
+                pass  # what would have held it is missing, too
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in CHANGING:
+            if all(isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in ast.walk(part.func.value)):
+                machine.may_have_changed(expression(part.func.value, scope)(frame))
+    if isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)):
+        names = (
+            [node.name] if isinstance(node, _DEFINITIONS) else [a.asname or a.name.split(".")[0] for a in node.names]
+        )
+        for name in names:
+            store_name(name, scope)(frame, unknown)
 
 
 def _expression(node: ast.Expr, scope: Scope) -> Run:
@@ -313,7 +357,7 @@ def _try(node: ast.Try, scope: Scope) -> Run:
             expression(h.type, scope) if h.type else None,
             store_name(h.name, scope) if h.name else None,
             block(h.body, scope),
-            _is_plain_handler(h.body) and not (_throws_away(node.body) and _shows(h)),
+            is_plain(h.body) and not (throws_away(node.body) and shows(h)),
         )
         for h in node.handlers
     ]
@@ -336,12 +380,19 @@ def _try(node: ast.Try, scope: Scope) -> Run:
         raise error
 
     def attempt(frame):
+        frame.machine.trying += bool(handlers)
         try:
             jump = body(frame)
         except UnknownUsed:
             raise
         except Exception as error:
-            return handle(frame, error)
+            frame.machine.trying -= bool(handlers)
+            try:
+                return handle(frame, error)
+            finally:
+                frame.machine.trying += bool(handlers)
+        finally:
+            frame.machine.trying -= bool(handlers)
         return orelse(frame) if jump is None else jump
 
     if not node.finalbody:
@@ -360,64 +411,6 @@ def _try(node: ast.Try, scope: Scope) -> Run:
         return jump if returned is None else returned
 
     return attempt_finally
-
-
-def _throws_away(nodes: list[ast.stmt]) -> bool:
-    """Whether statements compute what nobody uses: `_ = a + b` and `x.view(-1)` under `try` show that they fail.
-
-    What is to be printed was meant to be there.
-    """
-    return all(
-        isinstance(node, ast.Expr)
-        and not (isinstance(node.value, ast.Call) and _is_named(node.value.func, "print"))
-        or isinstance(node, ast.Assign)
-        and all(isinstance(t, ast.Name) and t.id.startswith("_") for t in node.targets)
-        for node in nodes
-    )
-
-
-def _is_named(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _shows(handler: ast.ExceptHandler) -> bool:
-    """A handler of one kind of error that prints it."""
-    return (
-        handler.name is not None
-        and isinstance(handler.type, ast.Name)
-        and handler.type.id not in ("Exception", "BaseException")
-        and any(_is_named(n, handler.name) for s in handler.body for n in ast.walk(s))
-    )
-
-
-def _is_plain_handler(nodes: list[ast.stmt]) -> bool:
-    """A handler that only passes, prints, logs or raises hides an error; one that computes has an answer to it."""
-    for node in nodes:
-        match node:
-            case ast.Pass() | ast.Raise() | ast.Continue() | ast.Break():
-                pass
-            case ast.Expr(value=ast.Constant()):
-                pass
-            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
-                pass
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))):
-                if attr not in (
-                    "debug",
-                    "info",
-                    "warning",
-                    "error",
-                    "exception",
-                    "critical",
-                    "log",
-                    "print_exc",
-                    "warn",
-                    "exit",
-                    "write",
-                ):
-                    return False
-            case _:
-                return False
-    return True
 
 
 def _raise(node: ast.Raise, scope: Scope) -> Run:

@@ -66,12 +66,15 @@ def _issubclass(machine, value, kinds):
 def _getattr(machine, owner, name, *default):
     if type(name) is not str:
         return Unknown("an attribute of unknown name")
+    machine.trying += bool(default)
     try:
         return machine.get(owner, name)
     except AttributeError:
         if default:
             return default[0]
         raise
+    finally:
+        machine.trying -= bool(default)
 
 
 def _hasattr(machine, owner, name):

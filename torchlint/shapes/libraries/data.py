@@ -45,6 +45,8 @@ class Tensors(Dataset):
         return tuple(machines[-1].item(t, 0) for t in self.tensors)
 
     def __len__(self):
+        if any(type(t) is Unknown for t in self.tensors):
+            raise UnknownUsed("the number of samples")
         return next((t.shape[0] for t in self.tensors if isinstance(t, torch.Tensor)), 1)
 
 

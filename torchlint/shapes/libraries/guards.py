@@ -14,7 +14,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Unknown, UnknownUsed, unknown_in
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import REST, is_open
@@ -336,7 +336,8 @@ def _module_store(machine, method, *args, **kwargs):
     if type(name) is Unknown:
         return None
     if type(value) is Unknown or unknown_in((*args, *kwargs.values())) is not None:
-        setattr(owner, name, Placeholder() if method.__name__.endswith("module") else value)
+        kept = Unknown(value.reason) if type(value) is Unknown else value  # `.to` would move it
+        setattr(owner, name, Placeholder() if method.__name__.endswith("module") else kept)
         machine.incomplete = True
         return None
     if (
@@ -370,11 +371,14 @@ def _apply(machine, method, function):
 
 def _backward(machine, method, *args, **kwargs):
     machine.updates += 1
-    return machine.foreign(method, args, kwargs)
+    made = machine.foreign(method, args, kwargs)
+    machine.progress.backwards += machine.scripting
+    return made
 
 
 def _step(machine, method, closure=None, *args, **kwargs):
     machine.updates += 1
+    machine.progress.steps += machine.scripting
     return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
 
 
@@ -421,6 +425,8 @@ def _tensor_type(machine, method, kind=None, **kwargs):
             "Byte": torch.uint8,
             "Bool": torch.bool,
         }.get(kind.rpartition(".")[2].removesuffix("Tensor"))
+    elif isinstance(kind, Special):  # torch.LongTensor
+        kind = kind.__dict__.get("dtype")
     return (
         machine.foreign(method, (kind,), kwargs)
         if isinstance(kind, torch.dtype)
@@ -472,6 +478,8 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
 ]
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque})
+# Guards of functions that make a number or a text of what they are given, and change nothing.
+IN_PART = frozenset({_integer, _float, _tensor_of_sizes})
 # A method of these costs a step or two, not as many as one of torch.
 PYTHON_TYPES = (
     str,

@@ -9,8 +9,8 @@ import torch
 
 from torchlint.shapes.core.standins import Library
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, unknown_in
-from torchlint.shapes.language.rounds import may_be_longer
-from torchlint.shapes.tensors import device_tags
+from torchlint.shapes.language.rounds import REST, may_be_longer
+from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
 
 KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
@@ -34,9 +34,9 @@ def names(module: str) -> list[str]:
 
 def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     """`np.array`: of nested lists, arrays, tensors and numbers."""
-    if type(data) is Unknown or type(dtype) is Unknown:
-        return from_unknown(data, "an array of unknown dtype")
     kind = dtype_of(dtype) if dtype is not None else None
+    if type(data) is Unknown or type(dtype) is Unknown:
+        return of_unknown(machine, from_unknown(data, "an array of unknown dtype").reason, kind)
     if isinstance(data, Array):
         return data.astype(kind) if kind else data.copy()
     if isinstance(data, torch.Tensor):
@@ -52,7 +52,10 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     machine.budget.touch(data)
     machine.budget.length(len(data))
     if machine.changes.cut and may_be_longer(data):
-        return Unknown("an array of unknown length")
+        known = [part for part in data if part is not REST]
+        if not machine.wild or not known or may_be_longer(known):
+            return of_unknown(machine, "an array of unknown length", kind, [r for r in wild.RANKS if r])
+        return machine.freed(array(machine, known, dtype), 0, "an array of unknown length")
     shape, level = [], data
     while isinstance(level, (list, tuple, range)) and level:
         shape.append(len(level))
@@ -66,7 +69,10 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
             return Unknown("an array of things of several shapes")  # of objects, or an error
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
     if type(level) is Unknown:
-        return from_unknown(level, "an array of unknowns")  # each may be a number or a sequence
+        # each may be a number or a sequence
+        numbers = all(type(part) is Unknown and part.known == wild.NUMBER for part in data)
+        ranks = (1,) if numbers else [r for r in wild.RANKS if r >= len(shape)]
+        return of_unknown(machine, level.reason, kind, ranks, len(data) if len(shape) == 1 else None)
     if not isinstance(level, (int, float)):
         return fresh(shape, kind) if kind else Unknown("an array of unknowns")
     ends = data
@@ -75,6 +81,13 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         machine.budget.length(len(ends))
     whole = all(isinstance(e, int) for e in ends)
     return fresh(shape, kind or (torch.int64 if whole else torch.float64))
+
+
+def of_unknown(machine, reason, kind=None, ranks=wild.RANKS, first=None):
+    """An array of values that nobody knows."""
+    if not machine.wild:
+        return Unknown(reason)
+    return wild.tensor(reason, ranks=ranks, dtypes=(kind,) if kind else wild.DATA, make=Array, first=first)
 
 
 def _filled(machine, shape, *fill, dtype=None, **options):
@@ -227,7 +240,15 @@ def _product(machine, values):
 
 def _join(function, axis_default=0):
     def apply(machine, arrays, axis=axis_default, **options):
-        parts = [p if isinstance(p, Array) else array(machine, p) for p in machine.iterate(arrays)]
+        items = list(machine.iterate(arrays))
+        known = [p for p in items if p is not REST]
+        if known and len(known) < len(items) and machine.wild:
+            return machine.freed(apply(machine, known, axis, **options), axis or 0, "joined arrays")
+        if function is torch.stack and items and axis == 0 and all(type(p) is Unknown and not p.known for p in items):
+            return array(machine, items)  # each of one shape, whichever it is
+        parts = [p if isinstance(p, Array) else array(machine, p) for p in items]
+        if machine.wild and parts and wild.choices_in(parts)[0] and type(axis) is int:
+            return machine.in_worlds(lambda given: apply(machine, given, axis), parts, "joined arrays")
         if any(type(p) is Unknown for p in parts) or not parts:
             return Unknown("joined arrays")
         dtype = parts[0].tensor.dtype
@@ -374,8 +395,8 @@ FOUND: dict[str, Any] = {
             **{
                 name: _method(name)
                 for name in (
-                    "sum mean std var max min prod argmax argmin any all transpose squeeze ravel swapaxes repeat "
-                    "argsort"
+                    "sum mean average std var max min prod argmax argmin any all transpose squeeze ravel swapaxes "
+                    "repeat argsort"
                 ).split()
             },
         }.items()
@@ -413,3 +434,8 @@ FOUND: dict[str, Any] = {
     },
     **{f"numpy.{name}": Special(name, _nothing) for name in ("save", "savez", "savetxt", "set_printoptions", "seterr")},
 }
+
+_RANDOM = ("seed", "shuffle", "default_rng", "RandomState")
+for _name, _value in FOUND.items():
+    if type(_value) is Special and _name.rpartition(".")[2] not in _RANDOM:
+        _value.__dict__["pure"] = True

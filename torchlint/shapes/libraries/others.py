@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.libraries.argparse import CLICK
+from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
+from torchlint.shapes.libraries.pandas import PANDAS
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision import VISION
 from torchlint.shapes.libraries.torchvision_models import MODELS
@@ -23,8 +26,42 @@ KNOWN = frozenset(
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
 
+class Progress(StandIn):
+    """`tqdm(items)`: the items, and a bar that nobody sees."""
+
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        return machines[-1].iterate(self.items, looping=True)
+
+    def __len__(self):
+        count = machines[-1].call(NAMES["len"], [self.items], {})
+        if type(count) is Unknown:
+            raise UnknownUsed(count.reason)
+        return count
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Special(name, lambda machine, *args, **kwargs: None)
+
+
 def _progress(machine, items=None, *args, **kwargs):
-    return items if items is not None else Unknown("a progress bar")
+    if items is None:
+        return Unknown("a progress bar")
+    return items if type(items) is Unknown else Progress(items)
+
+
+def _range(machine, *bounds, **options):
+    made = machine.call(range, list(bounds), {})
+    return Progress(made) if type(made) is not Unknown else made
 
 
 def _raises(machine, *args, **kwargs):
@@ -41,8 +78,9 @@ FOUND: dict[str, Any] = {
     **LIGHTNING,
     **MODELS,
     **VISION,
+    **PANDAS,
     "tqdm.tqdm": Special("tqdm", _progress),
-    "tqdm.trange": Special("trange", lambda machine, *bounds, **options: range(*bounds)),
+    **{f"{home}.trange": Special("trange", _range) for home in ("tqdm", "tqdm.auto", "tqdm.notebook")},
     "tqdm.auto.tqdm": Special("tqdm", _progress),
     "tqdm.notebook.tqdm": Special("tqdm", _progress),
     "pytest.raises": Special("raises", _raises),

@@ -18,12 +18,14 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import Budget, len_of
-from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
+from torchlint.shapes.core.standins import NAMED_TUPLE, ImportedFile, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.rounds import REST
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.inspecting import INSPECT
+from torchlint.shapes.tensors import wild
 
 # Modules that exist; names of them that are not in FOUND are unknown.
 MODULES = frozenset(
@@ -74,6 +76,15 @@ def machine():
     return machines[-1]
 
 
+class LoadedModules(StandIn):
+    """`sys.modules`: the files of the project that were imported so far."""
+
+    def __getitem__(self, name):
+        if name == "__main__":
+            return ImportedFile(name, "", machine().names)
+        return next((f for f in machine().files.values() if f.name == name), Unknown("a module that was loaded"))
+
+
 def _math(function):
     def compute(machine, *args):
         for value in args:
@@ -97,7 +108,9 @@ def _math(function):
             else Unknown("a number that is too large")
         )
 
-    return Special(function.__name__, compute)
+    made = Special(function.__name__, compute)
+    made.__dict__["pure"] = True
+    return made
 
 
 def _partial(machine, function, *args, **kwargs):
@@ -333,17 +346,18 @@ def _choice(machine, items, **options):
 
 
 def _random(machine, *args, **kwargs):
-    return Unknown("a random number")
+    return wild.unknown("a random number", wild.NUMBER)
 
 
 def _sample(machine, items, k):
     """The first items stand for random ones."""
     if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
         return Unknown("a random sample")
-    found = list(machine.iterate(items))
+    found = [item for item in machine.iterate(items) if item is not REST]
     machine.budget.length(k)
     if not found or isinstance(found[0], (int, float, str)):
-        return [Unknown("a random choice")] * k
+        number = bool(found) and not isinstance(found[0], str)
+        return [wild.unknown("a random choice", wild.NUMBER if number else None)] * k
     return [found[i % len(found)] for i in range(k)]
 
 
@@ -393,12 +407,7 @@ FOUND: dict[str, Any] = {
         f"typing.{n}": getattr(collections.abc, n)
         for n in "Iterable Sequence Mapping Iterator MutableMapping MutableSequence Container Collection".split()
     },
-    **{
-        f"collections.abc.{n}": getattr(collections.abc, n)
-        for n in (
-            "Iterable Sequence Mapping Iterator Callable MutableMapping MutableSequence Container Sized Generator"
-        ).split()
-    },
+    **{f"collections.abc.{n}": getattr(collections.abc, n) for n in collections.abc.__all__},
     **{
         f"types.{n}": getattr(types, n)
         for n in (
@@ -432,6 +441,7 @@ FOUND: dict[str, Any] = {
     "sys.exit": Special("exit", _exit),
     "os._exit": Special("exit", _exit),
     "sys.argv": ["program.py"],
+    "sys.modules": LoadedModules(),
     "sys.version_info": (3, 11, 0, "final", 0),
     "sys.maxsize": 2**63 - 1,
     "sys.platform": "linux",
@@ -482,6 +492,9 @@ FOUND: dict[str, Any] = {
         json__loads=_json,
         random__random=_random,
         random__randint=_random,
+        random__randrange=_random,
+        random__gauss=_random,
+        random__normalvariate=_random,
         random__uniform=_random,
         random__shuffle=_nothing,
         random__seed=_nothing,

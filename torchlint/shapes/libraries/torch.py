@@ -24,7 +24,7 @@ from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.scaler import make_scaler
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
-from torchlint.shapes.tensors import autocast, device_tags
+from torchlint.shapes.tensors import autocast, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 
 # Modules whose public classes and functions may be used as they are, apart from what is DENIED.
@@ -98,6 +98,7 @@ def _is_harmless(value: Any, module: str) -> bool:
             torch.layout,
             torch.finfo,
             torch.iinfo,
+            getattr(nn, "Buffer", None),
             nn.utils.rnn.PackedSequence,
             torch.no_grad,
             torch.enable_grad,
@@ -163,7 +164,8 @@ def make_tensor(
 ):
     """`torch.tensor` and its kin, of numbers, lists, arrays and tensors; lists of unknowns keep their shape."""
     if type(data) is Unknown or type(dtype) is Unknown:
-        return Unknown((data if type(data) is Unknown else dtype).reason)
+        made = _of_unknown(machine, data, dtype, device)
+        return made if requires_grad is False else Unknown(made.reason)
     place = {"device": device} if device is not None and type(device) is not Unknown else {}
     if isinstance(data, (range, map, zip)):
         data = list(machine.iterate(data))
@@ -178,8 +180,11 @@ def make_tensor(
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)
-        if ends and first is None:
-            return Unknown("a tensor of unknowns")  # each may be a number or a sequence
+        if ends and first is None:  # each may be a number or a sequence
+            numbers = all(e.known == wild.NUMBER for e in ends)
+            ranks = [len(shape)] if numbers else [r for r in wild.RANKS if r >= len(shape)]
+            made = _of_unknown(machine, ends[0], dtype, device, ranks, shape[0] if len(shape) == 1 else None)
+            return made if requires_grad is False else Unknown(made.reason)
         if any(type(e) is Unknown or machine.is_tensor(e) for e in ends):
             if isinstance(first, torch.Tensor) and first.numel() > 1:
                 machine.refuse(
@@ -203,10 +208,23 @@ def make_tensor(
     return made
 
 
+def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
+    """A tensor of data that nobody knows."""
+    unknown = data if type(data) is Unknown else dtype
+    if not machine.wild:
+        return Unknown(unknown.reason)
+    if unknown.known == wild.NUMBER and unknown is data and first is None:
+        ranks = (0,)
+    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA if dtype is not None else wild.LISTED
+    return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first)
+
+
 def _from_numpy(machine, array):
     if not isinstance(array, Array):
         if isinstance(array, (list, tuple, int, float, torch.Tensor)):
             machine.refuse(TypeError(f"expected np.ndarray (got {type(array).__name__})"), torch.from_numpy, ())
+        if type(array) is Unknown and machine.wild:
+            return wild.tensor(array.reason, dtypes=wild.DATA)
         return from_unknown(array, "an array that is not known")
     return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype})
 
@@ -215,20 +233,55 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
     """`torch.FloatTensor` and, at home on the GPU, `torch.cuda.FloatTensor`."""
 
     def make(machine, *args, device=None, **options):
-        if unknown_in(args) is not None:
-            return from_unknown(unknown_in(args), "a tensor of unknown size")
         place = {"device": torch.device(home)} if home and machine.has_cuda() else {}
+        if len(args) == 1 and type(args[0]) is Unknown:
+            return _of_unknown(machine, args[0], dtype, place.get("device"))
+        if unknown_in(args) is not None and not isinstance(args[0], (list, tuple)):
+            return _sized(machine, args, dtype, **place)
         if (
             len(args) == 1
-            and isinstance(args[0], (list, tuple, torch.Tensor, Array))
+            and isinstance(args[0], (list, tuple, range, torch.Tensor, Array))
             and not isinstance(args[0], torch.Size)
         ):
             return make_tensor(machine, args[0], dtype=dtype, **place)
         return machine.foreign(torch.empty, args or (0,), {"dtype": dtype, **place})
 
     made = Special(str(dtype), make)
+    made.__dict__["dtype"] = dtype
     made.__dict__["kind"] = torch.Tensor
     return made
+
+
+def _sized(machine, sizes, dtype, device=None):
+    """A tensor of sizes of which some are unknown."""
+    sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)) else sizes
+    if not machine.wild or not all(type(n) in (int, Unknown) for n in sizes):
+        return from_unknown(unknown_in(sizes), "a tensor of unknown size")
+    reason = unknown_in(sizes).reason
+    return wild.tensor(reason, [n if type(n) is int else None for n in sizes], dtypes=(dtype,), device=device)
+
+
+def _factory(name, skip=0):
+    """`torch.zeros` and its kin: sizes that nobody knows are free ones."""
+    function = getattr(torch, name)
+
+    def make(machine, *args, **kwargs):
+        sizes = args[skip:] if "size" not in kwargs else (kwargs["size"],)
+        flat = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)) else sizes
+        dtype, device = kwargs.get("dtype"), kwargs.get("device")
+        if kwargs.get("requires_grad", False) is not False or "out" in kwargs:
+            return machine.foreign(function, args, kwargs)
+        if unknown_in(flat) is None or not machine.wild:
+            return machine.foreign(function, args, kwargs)
+        if wild.choices_in(flat)[1] is None and unknown_in((dtype, device)) is None:
+            return machine.call_known(function, args, kwargs, unknown_in(flat).reason)
+        if name == "full":
+            flat, dtype = sizes[0], dtype or (torch.get_default_dtype() if type(sizes[-1]) is float else torch.int64)
+        dtype = dtype or (torch.int64 if name == "randint" else torch.get_default_dtype())
+        made = _sized(machine, flat, dtype, device if type(device) is not Unknown else None)
+        return made
+
+    return Special(name, make)
 
 
 def _variable(machine, data, requires_grad=False, volatile=False):
@@ -410,6 +463,7 @@ FOUND: dict[str, Any] = {
     **{
         f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")
     },
+    **{f"torch.{name}": _factory(name) for name in ("zeros", "ones", "empty", "rand", "randn")},
     **_special(
         tensor=make_tensor,
         as_tensor=make_tensor,
@@ -492,6 +546,8 @@ FOUND: dict[str, Any] = {
         profiler__record_function=lambda machine, *args: Context(),
     ),
 }
+for _name in ("tensor", "as_tensor", "asarray", "from_numpy", "zeros", "ones", "empty", "rand", "randn"):
+    FOUND[f"torch.{_name}"].__dict__["pure"] = True
 FOUND["torch.device"].__dict__["kind"] = torch.device
 FOUND["torch.autograd.Variable"].__dict__["kind"] = torch.Tensor
 FOUND["torch.nn.DataParallel"].__dict__["kind"] = Parallel

@@ -16,7 +16,9 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Special, Unknown, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards, world
+from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.wild import Known
 
 # Methods of Python's own values that only look at or change the value itself.
 METHODS: dict[type, frozenset[str]] = {
@@ -129,8 +131,12 @@ class Attributes:
         self.presumed |= type(value) is list  # `sys.argv`
         return value
 
-    def _of_unknown(self, owner: Unknown, name: str) -> Unknown:
+    def _of_unknown(self, owner: Unknown, name: str) -> Any:
+        if owner.known is not None and type(owner.known) is Known and self.wild:
+            return self.get_known(owner, name)
         if owner.hole is None:
+            if name == "backward" and self.scripting:
+                self.progress.reached("a backward pass", owner)
             return Unknown(owner.reason)
         if name in ("shape", "size"):
             return Unknown(owner.reason, f"{owner.hole}.shape")
@@ -146,7 +152,7 @@ class Attributes:
             return Unknown(f"Tensor.{name} is not looked at")
         try:
             value = getattr(owner, name)
-            if value is None and name == "grad":
+            if value is None and name == "grad" and (self.updates or not self.wild or self.progress.blind):
                 return Unknown("the gradient of what may not have been differentiated")
             return value
         except AttributeError as error:
@@ -155,13 +161,15 @@ class Attributes:
             return self.foreign(_raise, (error,), {})
 
     def _of_module(self, owner: nn.Module, name: str) -> Any:
-        if name in HIDDEN:
+        if name in HIDDEN and functions.closure_of(getattr(type(owner), name, None)) is None:
             return Unknown(f"Module.{name} is not looked at")
         try:
             return own_part(owner, name)
         except AttributeError as error:
             if name in self.patched or self.is_open(type(owner)) or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
+            if type(owner) in (FreeLayer, guards.Placeholder):
+                return Unknown("a part of a layer of unknown sizes")
             raise self.lacks(error, owner, name)
 
     def _of_instance(self, owner: Any, name: str) -> Any:
@@ -237,14 +245,19 @@ class Attributes:
 
     def has(self, owner: Any, name: str) -> Any:
         """`hasattr`"""
+        self.trying += 1
         try:
             value = self.get(owner, name)
         except AttributeError:
             return False
+        finally:
+            self.trying -= 1
         return value if type(value) is Unknown and value.reason.endswith("not looked at") else True
 
     def set(self, owner: Any, name: str, value: Any) -> None:
         """`owner.name = value`; classes and modules that are not the program's own stay as they are."""
+        if type(owner) is Unknown and type(owner.known) is Known and self.wild and name == "requires_grad":
+            self.in_worlds(lambda given: self.set(given[0], name, value), [owner], "")
         if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
             return
         if self.changes.loops:

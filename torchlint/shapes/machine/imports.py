@@ -8,7 +8,7 @@ from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
-from torchlint.shapes.core.values import Exhausted, Stop, Unknown, named
+from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named
 from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load
 from torchlint.shapes.libraries import world
@@ -145,10 +145,14 @@ class Imports:
                 step(frame)
             except Exception as error:
                 failure = self.failures.get(id(error))
+                self.progress.ended = False
                 if failure is not None:
                     yield failure
+                else:
+                    self.progress.left_out(str(error) or type(error).__name__)
                 self.skipped = True
-            except Stop:
+            except Stop as end:
+                self.progress.ended = isinstance(end, ProgramExit)
                 self._define(program, position + 1, frame)
                 raise
         self.scripting = False

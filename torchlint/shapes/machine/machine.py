@@ -29,14 +29,18 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame, Place, Question
 from torchlint.shapes.language.rounds import MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
+from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
+from torchlint.shapes.machine.going import Going
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
+from torchlint.shapes.machine.progress import Progress
 from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
-from torchlint.shapes.tensors import dispatch
+from torchlint.shapes.machine.worlds import Worlds, is_of_torch
+from torchlint.shapes.tensors import dispatch, wild
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
 GUESSED_STEPS = 2_000_000  # for all modules of a file that no script runs
@@ -72,6 +76,7 @@ class Failure:
         "kind",
         "says",
         "about",
+        "guessed",
     )
 
     def __init__(self, machine: Machine, error: Exception, function: Any, args: tuple, kwargs: dict[str, Any]):
@@ -87,10 +92,11 @@ class Failure:
         self.certain = False  # it needs no replay: Python, or torch's own check of a type, says so
         self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
         self.says = ""  # that, in words
+        self.guessed = False  # some of the sizes are examples: it fails for all others as well
         self.about: Any = None  # a place that belongs to it, or the values that broke a check
 
 
-class Machine(Operations, Attributes, Classes, Imports, Certainty):
+class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going):
     """One run of a program. `choices` are the answers to unknown conditions that this run must take."""
 
     def __init__(self, view: View, steps: int, choices: dict[str, bool] | None = None, cuda: bool = True):
@@ -121,7 +127,10 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         self.taken_apart: deque[Any] = deque(
             maxlen=64
         )  # tensors whose items the program took, as it does with lists of tensors
-        self.lost: str | None = None  # why what the script gives to a module is unknown, the first time
+        self.progress = Progress()
+        self.wild = False  # whether what is known in part is carried through several worlds
+        self.evaluations = 0  # of operations in such worlds
+        self.trying = 0  # how many `try` stand around what runs now: their handlers may have an answer to an error
         self.turns: deque[Turn] = deque(maxlen=_TURNS)
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
@@ -216,6 +225,10 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
 
     def guarded(self, guard: Callable, function: Any, args: list, kwargs: dict[str, Any]) -> Any:
         """Call what must be looked at before: it may grow, or it has a meaning of its own here."""
+        if self.wild and guard in guards.IN_PART and wild.choices_in(args)[0]:
+            return self.in_worlds(
+                lambda given: self.guarded(guard, function, list(given[0]), dict(given[1])), [args, kwargs], "a number"
+            )
         unknown = unknown_in(args) if guard in guards.STRICT else None
         if unknown is not None:
             return Unknown(unknown.reason)
@@ -227,6 +240,12 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
     def run_special(self, special: Special, args: list, kwargs: dict[str, Any]) -> Any:
         """Call one of our own functions."""
         self.budget.spend()
+        if self.wild and special.__dict__.get("pure") and wild.choices_in([args, kwargs])[0]:
+            return self.in_worlds(
+                lambda given: self.run_special(special, list(given[0]), dict(given[1])),
+                [args, kwargs],
+                "what is known in part",
+            )
         try:
             return special.function(self, *args, **kwargs)
         except UnknownUsed as used:
@@ -237,6 +256,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
         if unknown is not None:
             report_use(unknown, "call", (function, args, kwargs))
+            if self.wild and is_of_torch(function):
+                return self.in_part(function, args, kwargs, unknown)
             return self._left_out(function, unknown.reason)
         owner = getattr(function, "__self__", None)
         if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
@@ -249,7 +270,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
                 self._turn(owner if isinstance(owner, torch.Tensor) else args[0], result)
             return result
         except UnknownUsed as used:
-            return Unknown(str(used))
+            number = getattr(function, "__name__", "") == "item"
+            return wild.unknown(str(used), wild.NUMBER if number else None)
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:
@@ -324,8 +346,25 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         unknown = unknown_in(args)
         if unknown is not None:
             report_use(unknown, "layer", module)
-            if self.scripting and self.lost is None:
-                self.lost = unknown.reason.here()
+            if self.scripting and type(unknown.known) is not wild.Known:
+                self.progress.reached("a layer", unknown)
+                result = self._call_module(module, args, kwargs, unknown)
+                if type(result) is Unknown and result.known is None:
+                    self.progress.lose(unknown)
+                return result
+        return self._call_module(module, args, kwargs, unknown)
+
+    def _call_module(self, module: nn.Module, args: list, kwargs: dict[str, Any], unknown: Unknown | None) -> Any:
+        if unknown is not None:
+            if (
+                self.wild
+                and "*" not in kwargs
+                and type(module) is not FreeLayer
+                and functions.closure_of(type(module).forward) is None
+            ):
+                made = self.layer_in_part(module, args, kwargs, unknown)
+                if made is not None:
+                    return made
         if "*" in kwargs and functions.closure_of(type(module).forward) is None:
             return Unknown("its arguments are unknown")
         if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
@@ -334,6 +373,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty):
         if module.__dict__.get("_modules"):
             self.walk(module, called=True)
         self.modules.append(module)
+        self.progress.asks = True
         result = None
         if self.scripting and len(self.modules) == 1:
             self.reach.begin(self, module)

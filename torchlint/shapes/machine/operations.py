@@ -19,8 +19,10 @@ from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.language.rounds import MORE, is_open
 from torchlint.shapes.machine.attributes import is_several
+from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.wild import Known, choices_in, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
@@ -84,6 +86,10 @@ class Operations:
 
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
         unknown, other = (a, b) if type(a) is Unknown else (b, a)
+        if self.wild and (
+            type(unknown.known) is Known or known_of(other) is not None or isinstance(other, torch.Tensor)
+        ):
+            return self.operate_in_part(apply, a, b, unknown)
         report_use(unknown, "operator", (apply, other))
         if type(other) in (list, tuple) and type(unknown) is Unknown:
             return Unknown(unknown.reason)
@@ -105,7 +111,10 @@ class Operations:
     def compare(self, apply: Callable, a: Any, b: Any) -> Any:
         """A comparison other than `is` and `in`."""
         if type(a) is Unknown or type(b) is Unknown:
-            return Unknown((a if type(a) is Unknown else b).reason)
+            one = a if type(a) is Unknown else b
+            if self.wild and (are_tensors(a) or are_tensors(b)):
+                return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
+            return Unknown(one.reason)
         if isinstance(a, (torch.Tensor, Array)) or isinstance(b, (torch.Tensor, Array)):
             if a is None or b is None or isinstance(a, str) or isinstance(b, str):
                 return apply is operator.ne
@@ -183,13 +192,20 @@ class Operations:
                 self.budget.length(len(range(len(owner))[key]))
             return owner[key.__index__() if hasattr(key, "__index__") else key]
         if kind is Unknown:
+            if self.wild and type(owner.known) is Known:
+                return self.in_worlds(lambda given: self.item(*given), [owner, key], owner.reason)
             report_use(owner, "index", key)
             hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
             return Unknown(owner.reason, hole)
         if isinstance(owner, torch.Tensor):
             if type(key) is int:
                 self.taken_apart.append(owner)
-            return self.foreign(operator.getitem, (owner, self._index(key)), {})
+            if self.wild and choices_in(key)[0]:
+                return self.in_worlds(lambda given: self.item(*given), [owner, key], "a part of a tensor")
+            index = self._index(key)
+            if type(index) is Unknown and self.scripting:
+                self.progress.reached("an index", index)
+            return self.foreign(operator.getitem, (owner, index), {})
         if isinstance(owner, Array):
             return self.foreign(operator.getitem, (owner, key), {})
         if isinstance(owner, type):
@@ -228,6 +244,9 @@ class Operations:
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key] = value`"""
+        if self.wild and (known_of(owner) or isinstance(owner, torch.Tensor)) and choices_in([owner, key, value])[0]:
+            self.in_worlds(lambda given: self.put(*given), [owner, key, value], "")
+            return
         if type(owner) is Unknown:
             return
         method = getattr(type(owner), "__setitem__", None)
@@ -316,6 +335,8 @@ class Operations:
             self.budget.spend(len(items))
             return iter(items)
         if kind is Unknown:
+            if self.wild and type(items.known) is Known:
+                return self._rows_in_part(items, looping)
             report_use(items, "iterate", None)
             if looping:
                 return self.changes.short([Unknown(items.reason)])
@@ -352,29 +373,49 @@ class Operations:
             return iter([items[0]] * size[0])
         return iter(self.foreign(torch.Tensor.unbind, (items,), {}))
 
+    def _rows_in_part(self, items: Unknown, looping: bool) -> Iterator:
+        """Rows of a tensor, or other items, of which nobody knows how many there are."""
+        found = self.in_worlds(lambda given: list(self.iterate(given[0])), [items], items.reason)
+        if type(found) is list:
+            return iter(found)
+        if not looping:
+            raise UnknownUsed(items.reason)
+        row = self.in_worlds(lambda given: next(iter(self.iterate(given[0]))), [items], items.reason)
+        return self.changes.short([row, row])
+
     def _by_index(self, items: Any) -> Iterator:
         for position in range(LOOPS):
             self.budget.spend()
+            self.trying += 1
             try:
                 value = type(items).__getitem__(items, position)
             except IndexError:
                 return
+            finally:
+                self.trying -= 1
             yield value
         self.changes.early = True
 
     def _by_next(self, items: Any) -> Iterator:
         for _ in range(LOOPS):
             self.budget.spend()
+            self.trying += 1
             try:
                 value = type(items).__next__(items)
             except StopIteration:
                 return
+            finally:
+                self.trying -= 1
             yield value
         self.changes.early = True
 
     def unpack(self, value: Any, count: int, star: int | None) -> Iterable:
         """The values for `a, b = value` or `a, *b = value`."""
         if type(value) is Unknown:
+            if self.wild and type(value.known) is Known:
+                made = self.in_worlds(lambda given: list(self.unpack(given[0], count, star)), [value], value.reason)
+                if type(made) is list and len(made) == count:
+                    return made
             if star is None:
                 report_use(value, "unpack", count)
             return [Unknown(value.reason, f"{value.hole}[{i}]" if value.hole else None) for i in range(count)]

@@ -14,6 +14,7 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Exhausted, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards
+from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
 
 # Python calls these behind everybody's back, or lets them decide how objects are made and copied.
@@ -102,7 +103,7 @@ class Classes:
                 args = [guards.layers(self, a) for a in args]
             elif unknown is not None:
                 report_use(unknown, "construct", (kind, args, kwargs))
-                return Unknown(unknown.reason)
+                return of_free_sizes(self, kind, args, kwargs, unknown) or Unknown(unknown.reason)
             code = getattr(kind.__init__, "__code__", None)
             given = {**dict(zip(code.co_varnames[1:], args)), **kwargs} if code is not None else kwargs
             for name in guards.LAYER_COUNTS:

@@ -25,12 +25,12 @@ from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
 from torchlint.shapes.search.attempts import Assumption, Run, RunResult, Solution
 from torchlint.shapes.search.callers import Callers
-from torchlint.shapes.search.conflicts import pair_of
 from torchlint.shapes.search.constructors import by_name, related, solve_constructor
 from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
 from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
 from torchlint.shapes.search.sizes import reach, solve_forward
 from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
+from torchlint.shapes.tensors.conflicts import pair_of
 
 CONSTRUCTOR_STEPS = 150_000
 FORWARD_STEPS = 150_000

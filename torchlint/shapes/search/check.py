@@ -34,6 +34,7 @@ from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.untrained import faults_of_steps
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 from torchlint.shapes.tensors.dispatch import dry_tensors
 
@@ -108,6 +109,7 @@ class _Run:
         self.faults: dict[Any, Fault] = {}
         self.statistics: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
+        self.unknowns: Counter[str] = Counter()
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
 
@@ -130,11 +132,14 @@ class _Run:
             dict(self.statistics),
             dict(self.reasons),
             tuple(dict.fromkeys(self.notices)),
+            dict(self.unknowns),
         )
 
     def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
         machine = Machine(self.view, STEPS, dict(answers), cuda=cuda)
+        machine.wild = self.traces is None and self.program.watch is None
+        wild.reset()
         machines.append(machine)
         try:
             with dry_tensors(), no_initialisers():
@@ -165,8 +170,12 @@ class _Run:
                 self.notices.append(gave_up(end, self.program))
         except (Stop, RecursionError, MemoryError):
             pass
-        if machine.lost is not None and rest:
-            self.notices += stopped(machine.lost, self.program)
+        if rest:
+            self.statistics.update(machine.progress.counts)
+            self.unknowns.update(machine.progress.first_unknown)
+        if machine.progress.lost is not None and rest:
+            self.notices += stopped(machine.progress.lost, self.program)
+        machine.wild = False  # what follows is tried with sizes of its own
         machine.own_file(self.program, names)
         for failure in machine.reported:
             self.add(machine, failure, kinds)

@@ -17,7 +17,7 @@ from torch import nn
 
 from torchlint.shapes.core.values import Use
 from torchlint.shapes.search.attempts import Assumption, Parameter, Run, RunResult, Solution, Trials, key_of, listen
-from torchlint.shapes.search.conflicts import pair_of
+from torchlint.shapes.tensors.conflicts import pair_of
 
 RUNS = 24
 LONGEST = 64  # of the lists that are made longer because an item is missing

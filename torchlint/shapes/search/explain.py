@@ -17,8 +17,8 @@ from torchlint.shapes.machine.machine import Failure, Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
 from torchlint.shapes.search import origins, reasons, whereabouts, wording
-from torchlint.shapes.search.conflicts import of_call, of_layer
 from torchlint.shapes.search.own import fault_of_program
+from torchlint.shapes.tensors.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.ranges import RangeError
 from torchlint.shapes.tensors.replay import confirm
@@ -42,6 +42,7 @@ SHAPE = (
     " D_input input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim"
     " unflatten squeeze stack heads batch"
 ).split()
+EXAMPLES = "sizes of data that is not here are examples"
 _SOURCES = 3  # layers that are named beside an operation
 
 # What was done before decides about these: a graph is freed, a value is changed, a parameter is there already.
@@ -187,7 +188,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     notes += _other_lines(calls[::-1], span, notes)[:1]
     if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail
         notes += _other_lines(calls[:1], span, notes)
-    return Fault(kind, path, span, message, _help(message, advice, text), tuple(notes), fix, type(error).__name__)
+    help = "; ".join(filter(None, (_help(message, advice, text), failure.guessed and EXAMPLES)))
+    return Fault(kind, path, span, message, help, tuple(notes), fix, type(error).__name__)
 
 
 def _other_lines(found: list[Note], span: Span, notes: list[Note]) -> list[Note]:

@@ -10,8 +10,8 @@ from typing import Any
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.search import demands
 from torchlint.shapes.search.attempts import Assumption, RunResult, TensorGuess, key_of, leaves, replace
-from torchlint.shapes.search.conflicts import pair_of
 from torchlint.shapes.search.harvest import other_ranks
+from torchlint.shapes.tensors.conflicts import pair_of
 
 SIDES = (224, 256, 32, 28, 128, 96, 512, 384, 299, 48, 16, 8)
 _MOST = 14  # proposals that follow from one run

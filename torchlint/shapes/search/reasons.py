@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from torchlint.shapes.search.conflicts import of_call
+from torchlint.shapes.tensors.conflicts import of_call
 
 _REASON = 150  # characters that are quoted of torch
 _PLACES = {-1: "last", -2: "second-last", -3: "third-last"}

@@ -12,9 +12,9 @@ from torch import nn
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.search.advice import Through
 from torchlint.shapes.search.attempts import Assumption, RunResult, Solution
-from torchlint.shapes.search.conflicts import pair_of
 from torchlint.shapes.search.constructors import by_name, is_heads
 from torchlint.shapes.search.verdict import keeps_apart
+from torchlint.shapes.tensors.conflicts import pair_of
 
 # One run of the class with other arguments: what the search for inputs comes to, until it is at the line.
 Try = Callable[[Assumption], RunResult | None]

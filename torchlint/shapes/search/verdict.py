@@ -17,8 +17,8 @@ from torchlint.shapes.search.attempts import (
     leaves,
     replace,
 )
-from torchlint.shapes.search.conflicts import Pair, pair_of
 from torchlint.shapes.search.harvest import BATCH, of_rank, other_ranks
+from torchlint.shapes.tensors.conflicts import Pair, pair_of
 
 # What stays when the sizes change: both of them, how far they are apart, how many times one holds the other, or a
 # divisor of one only.

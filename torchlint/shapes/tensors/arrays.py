@@ -192,6 +192,9 @@ class Array:
 
     std = var = mean
 
+    def average(self, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
+        return Unknown("an average and the sum of its weights") if returned else self.mean(axis)
+
     def argmax(self, axis: Any = None, **options) -> Any:
         return self._reduce(axis) if axis is None else Array(self.tensor.float().sum(dim=axis).to(torch.int64))
 

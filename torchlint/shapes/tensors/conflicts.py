@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
 from torchlint.facts import named, named_of, words
-
-if TYPE_CHECKING:
-    from torchlint.shapes.search.attempts import RunResult
 
 _CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _NORMS = {
@@ -49,7 +46,7 @@ _RANKS = re.compile(r"[Gg]ot (\d)D input, but \w+ mode needs (\d)D input")
 Pair = tuple[Any, Any]
 
 
-def pair_of(result: RunResult) -> Pair | None:
+def pair_of(result: Any) -> Pair | None:
     """(wanted, there), as numbers, or as texts if it is not about sizes; None if the refusal is of another kind."""
     function, args = result.function, result.args
     if isinstance(function, nn.Module):

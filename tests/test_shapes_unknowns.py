@@ -1,0 +1,169 @@
+"""One thing that nobody knows does not blind what follows: statements that are left out, and what stays unknown then."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+PRELUDE = "import torch, elsewhere\nimport numpy as np\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+
+
+def result(tmp_path, program: str):
+    return dry_run(PRELUDE + program, str(tmp_path / "program.py"), Project(tmp_path).view(tmp_path / "program.py"))
+
+
+def lines(tmp_path, program: str) -> list[str]:
+    """The lines at which something is found."""
+    text = PRELUDE + program
+    return [text.split("\n")[f.span.line - 1].strip() for f in result(tmp_path, program).faults]
+
+
+def body(*statements: str) -> str:
+    """A function with these statements that the script calls."""
+    return "def main():\n" + "".join(f"    {s}\n" for s in statements) + "main()\n"
+
+
+WRONG = "nn.Linear(3, 1)(torch.zeros(2, 4))"
+GOES_ON = {
+    "what has no length": body("n = len(enumerate([1]))", WRONG),
+    "what is not there": body("n = (1).foo", WRONG),
+    "in a branch": body("if 1 < 2:", "    n = (1).foo", WRONG),
+    "in a loop": body("for i in range(2):", "    (1).foo", f"    {WRONG}"),
+    "in a round over nothing known": body("for i in elsewhere.items(3):", "    (1).foo", f"    {WRONG}"),
+    "in a class": "class A:\n    n = (1).foo\n    def go(self):\n        " + WRONG + "\nA().go()\n",
+    "what a decorator gives": "@elsewhere.main(config='x')\ndef main(config):\n    " + WRONG + "\nmain()\n",
+}
+SILENT = {
+    "what it would have set": body("n = 4", "n = (1).foo", "nn.Linear(n, 1)(torch.zeros(2, 3))"),
+    "several": body("a, b = 4, 4", "a, b = (1).foo, 2", "nn.Linear(a, 1)(torch.zeros(2, 3))"),
+    "what it would have returned": "def size():\n    return (1).foo\nnn.Linear(size(), 1)(torch.zeros(2, 3))\n",
+    "what it would have filled": body(
+        "layers = [nn.Linear(4, 3)]",
+        "layers.append((1).foo)",
+        "nn.Sequential(*layers)(torch.zeros(2, 4)) @ torch.zeros(5, 1)",
+    ),
+    "an answer to it": body(
+        "try:", "    n = (1).foo", "except AttributeError:", "    n = 3", "nn.Linear(n, 1)(torch.zeros(2, 3))"
+    ),
+    "an attribute that may be missing": body("n = getattr(1, 'foo', 3)", "nn.Linear(n, 1)(torch.zeros(2, 3))"),
+    "the end of a sequence": (
+        "class Items:\n    def __init__(self):\n        self.items = [3]\n    def __getitem__(self, i):\n"
+        "        return self.items[i]\nfor n in Items():\n    nn.Linear(n, 1)(torch.zeros(2, 3))\n"
+    ),
+    "a base that was not made": (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__((1).foo)\n        self.fc = nn.Linear(1, 1)\nNet()\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GOES_ON)
+def test_the_next_statement_runs(tmp_path, name):
+    assert lines(tmp_path, GOES_ON[name]) == [WRONG]
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_what_was_left_out_is_unknown(tmp_path, name):
+    assert not lines(tmp_path, SILENT[name])
+
+
+TRAINING = """
+net = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    loss = net({}).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_script_says_how_far_it_came(tmp_path):
+    found = result(tmp_path, TRAINING.format("torch.zeros(2, 4)"))
+    counts = {key: found.statistics[key] for key in found.statistics if key.startswith("scripts")}
+    assert counts == {"scripts": 1, "scripts_ended": 1, "scripts_backward": 1, "scripts_stepped_twice": 1}
+    assert not found.unknowns
+
+
+def test_what_nobody_knew_is_counted(tmp_path):
+    found = result(tmp_path, "net = elsewhere.Net()\nnet(nn.Identity()(elsewhere.data())).mean().backward()\n")
+    assert found.unknowns == {"a layer: the module elsewhere is not known": 1}
+    assert found.statistics["scripts_backward"] == 0
+
+
+def test_a_file_that_only_defines_is_no_script(tmp_path):
+    assert "scripts" not in result(tmp_path, "class Net(nn.Module):\n    pass\n").statistics
+
+
+DATA = "data = torch.from_numpy(elsewhere.load()).float()\n"
+PARTLY = {
+    "a float index": "nn.Embedding(9, 4)(torch.rand(elsewhere.count(), 3))",
+    "an index of another rank": DATA + "nn.Linear(4, 6)(data[:, None]).gather(1, torch.arange(16))",
+    "a dimension that is not there": "torch.softmax(nn.Linear(4, 6)(torch.zeros(elsewhere.count(), 4)), dim=2)",
+    "a backward of many": DATA
+    + "F.mse_loss(nn.Linear(4, 6)(data), elsewhere.wanted(), reduction='none').flatten().backward()",
+    "channels": DATA + "nn.Conv2d(8, 4, 3)(nn.Conv2d(3, 16, 3)(data))",
+    "features behind an unknown input": "nn.Linear(9, 1)(nn.Linear(4, 8)(elsewhere.batch()))",
+    "features behind an unknown vocabulary": (
+        "nn.Linear(9, 1)(nn.Embedding(len(elsewhere.words()), 8)(torch.zeros(2, 3).long()))"
+    ),
+    "a dtype": "nn.Linear(4, 8)(torch.zeros(elsewhere.count(), 4, dtype=torch.float64))",
+    "a device": "nn.Linear(4, 8).cuda()(torch.zeros(elsewhere.count(), 4))",
+    "a target": "F.nll_loss(nn.Linear(4, 8)(elsewhere.batch()), torch.zeros(5))",
+    "shapes that are taken apart": DATA + "b, t, c = data.shape\nnn.Linear(9, 1)(nn.Linear(4, 8)(data.view(b * t, c)))",
+    "rows of a list": (
+        "rows = []\nfor row in elsewhere.rows():\n    rows.append(torch.zeros(3))\nnn.Linear(4, 1)(torch.stack(rows))"
+    ),
+    "columns of a table": (
+        "import pandas as pd\nx = torch.tensor(pd.read_csv('a.csv')[['a', 'b', 'c']].values, dtype=torch.float)\nnn.Linear(4, 1)(x)"
+    ),
+    "numbers of a table": "import pandas as pd\nnn.Linear(2, 1)(torch.tensor(pd.read_csv('a.csv')[['a', 'b']].values))",
+    "a part of torch's layer": "nn.Sequential(nn.Linear(4, 2)).in_features",
+    "a byte tensor": "nn.Linear(4, 2)(torch.zeros(2, 4).type(torch.ByteTensor))",
+    "numbers of a range": "nn.Linear(4, 2)(torch.FloatTensor(range(3)))",
+    "a bar": (
+        "from tqdm import tqdm\nbar = tqdm(range(3))\nfor i in bar:\n    bar.set_description('a')\n    nn.Linear(4, len(bar))(torch.zeros(2, 3))"
+    ),
+    "an average": "nn.Linear(4, 2)(torch.from_numpy(np.average(np.zeros((5, 2, 3)), axis=0)).float())",
+    "a module that was loaded": "import sys\nsize = 3\nnn.Linear(4, 2)(torch.zeros(2, getattr(sys.modules['__main__'], 'size')))",
+}
+FITS = {
+    "an image of any size": DATA + "nn.Linear(512, 3)(nn.Conv2d(3, 8, 3, stride=2)(data).flatten(1))",
+    "a sum of parts": DATA + "(data[:, 1:] - data[:, :-1]) @ torch.zeros(7, 2)",
+    "two that belong together": DATA + "F.cross_entropy(nn.Linear(4, 8)(data), torch.from_numpy(elsewhere.labels()))",
+    "a batch of one": "v = nn.Linear(4, 1)(torch.zeros(elsewhere.count(), 4))\nv.mean().backward()\nv.expand(-1, 3) + torch.zeros(3)",
+    "any rank": DATA + "if data.dim() == 3:\n    data = data.mean(1)\nnn.BatchNorm1d(4)(nn.Linear(9, 4)(data))",
+    "sides that must be alike": DATA
+    + "b, c, h, w = data.shape\nassert h == w\ndata.view(b, c, h * w) @ torch.zeros(5, 2)",
+    "numbers that may be whole": "F.embedding(torch.from_numpy(elsewhere.ids()), torch.zeros(9, 4))",
+    "a table that is changed": (
+        "import pandas as pd\nt = pd.read_csv('a.csv')\nt['c'] = 1\nnn.Linear(3, 1)(torch.tensor(t.drop('y', axis=1).values).float())"
+    ),
+    "as many as there are": "n = elsewhere.n\nnn.Linear(n, 2)(torch.zeros(3, n)) + nn.Linear(n, 2)(torch.zeros(3, 8))",
+    "the state that is given": "nn.Linear(8, 2)(nn.LSTM(4, 8)(elsewhere.x(), elsewhere.state())[0])",
+    "before any backward": "p = nn.Linear(1, 1).weight\nif p.grad is not None:\n    nn.Linear(4, 2)(torch.zeros(2, 3))",
+    "a method of one's own": (
+        "class Net(nn.Module):\n    def compile(self, n):\n        return n\nnn.Linear(Net().compile(3), 1)(torch.zeros(2, 3))"
+    ),
+    "what is hashable": (
+        "from collections.abc import Hashable\nif not isinstance((1, 2), Hashable):\n    nn.Linear(4, 2)(torch.zeros(2, 3))"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_an_error_for_all_sizes_is_found(tmp_path, name):
+    assert lines(tmp_path, PARTLY[name]) == [PARTLY[name].split("\n")[-1].strip()]
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_sizes_that_may_fit_are_no_error(tmp_path, name):
+    assert not lines(tmp_path, FITS[name])
+
+
+def test_examples_are_called_so(tmp_path):
+    (fault,) = result(tmp_path, PARTLY["channels"]).faults
+    assert "examples" in fault.help

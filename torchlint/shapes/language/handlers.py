@@ -1,0 +1,63 @@
+"""What an `except` clause does about an error, by its text: hides it, shows it, or has an answer to it."""
+
+from __future__ import annotations
+
+import ast
+
+
+def throws_away(nodes: list[ast.stmt]) -> bool:
+    """Whether statements compute what nobody uses: `_ = a + b` and `x.view(-1)` under `try` show that they fail.
+
+    What is to be printed was meant to be there.
+    """
+    return all(
+        isinstance(node, ast.Expr)
+        and not (isinstance(node.value, ast.Call) and _is_named(node.value.func, "print"))
+        or isinstance(node, ast.Assign)
+        and all(isinstance(t, ast.Name) and t.id.startswith("_") for t in node.targets)
+        for node in nodes
+    )
+
+
+def _is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def shows(handler: ast.ExceptHandler) -> bool:
+    """A handler of one kind of error that prints it."""
+    return (
+        handler.name is not None
+        and isinstance(handler.type, ast.Name)
+        and handler.type.id not in ("Exception", "BaseException")
+        and any(_is_named(n, handler.name) for s in handler.body for n in ast.walk(s))
+    )
+
+
+def is_plain(nodes: list[ast.stmt]) -> bool:
+    """A handler that only passes, prints, logs or raises hides an error; one that computes has an answer to it."""
+    for node in nodes:
+        match node:
+            case ast.Pass() | ast.Raise() | ast.Continue() | ast.Break():
+                pass
+            case ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))):
+                if attr not in (
+                    "debug",
+                    "info",
+                    "warning",
+                    "error",
+                    "exception",
+                    "critical",
+                    "log",
+                    "print_exc",
+                    "warn",
+                    "exit",
+                    "write",
+                ):
+                    return False
+            case _:
+                return False
+    return True

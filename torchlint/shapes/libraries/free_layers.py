@@ -1,0 +1,68 @@
+"""Layers of sizes that nobody knows: as many classes as the data has, as many words as a vocabulary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from torchlint.shapes.core.values import Unknown, machines
+from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors.wild import SIZES, Known
+
+# Their first arguments that are sizes of what they take and give.
+SIZED: dict[type, tuple[str, ...]] = {
+    nn.Linear: ("in_features", "out_features"),
+    nn.Embedding: ("num_embeddings", "embedding_dim"),
+    **dict.fromkeys((nn.Conv1d, nn.Conv2d, nn.Conv3d), ("in_channels", "out_channels")),
+    **dict.fromkeys((nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d), ("in_channels", "out_channels")),
+    **dict.fromkeys((nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d), ("num_features",)),
+    nn.LayerNorm: ("normalized_shape",),
+    **dict.fromkeys((nn.RNN, nn.LSTM, nn.GRU), ("input_size", "hidden_size")),
+}
+
+
+class FreeLayer(nn.Module):
+    """A layer some of whose sizes are free: one of torch's for each set of example sizes."""
+
+    def __init__(self, reason: str, first: nn.Module, second: nn.Module):
+        super().__init__()
+        self.first = first
+        self.second = second
+        self.reason = reason
+
+    def forward(self, *args, **kwargs):
+        machine = machines[-1]
+        if not machine.wild:
+            return Unknown("a layer of unknown sizes")
+        given = (list(args), kwargs)
+        if wild.choices_in(given)[1] is not None:
+            given = machine.supposed(self.first, given[0], given[1])
+        layer = wild.unknown(self.reason, Known((SIZES,), {(0,): self.first, (1,): self.second}))
+        return machine.in_worlds(
+            lambda given: machine.call_module(given[0], list(given[1]), dict(given[2])), [layer, *given], self.reason
+        )
+
+
+def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:
+    """The layer, if all that is unknown of it is sizes."""
+    if kind not in SIZED or not machine.wild:
+        return None
+    names = SIZED[kind]
+    given: dict[Any, Any] = {**dict(zip((*names, *range(len(names), len(args))), args)), **kwargs}
+    if any(type(value) is Unknown and name not in names for name, value in given.items()):
+        return None
+    both: list[dict] = [{}, {}]
+    for name, value in given.items():
+        known = wild.known_of(value)
+        if type(value) is Unknown and (known is None or known.choices != (SIZES,)):
+            known = wild.size(unknown.reason).known
+        for s in (0, 1):
+            both[s][name] = known.values[(s,)] if known is not None else value
+    if any(type(one[name]) is not int for one in both for name in names if name in one):
+        return None
+    made = []
+    for one in both:
+        positional = [one.pop(name) for name in (*names, *range(len(names), len(args))) if name in one]
+        made.append(machine.foreign(kind, tuple(positional), one))
+    return FreeLayer(unknown.reason, *made)

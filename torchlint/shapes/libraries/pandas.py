@@ -1,0 +1,204 @@
+"""Tables of pandas: how many columns are taken is in the program, how many rows there are is in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors.arrays import Array, dtype_of
+
+READ = (torch.float64, torch.int64, torch.bool)  # what numbers in a text file become
+OPEN = (*READ, torch.float32)
+Rows = tuple[int, int]  # a free size, in both sets of example sizes
+# Methods that give a table or a column of the same sizes, of other rows, or one number.
+_SAME = frozenset(
+    "fillna ffill bfill copy reset_index set_index sort_values sort_index replace interpolate shift diff cumsum abs"
+    " round clip apply map where mask rename pipe infer_objects rank pct_change reindex add sub mul div".split()
+)
+_FEWER = frozenset("dropna drop_duplicates sample query head tail filter nlargest nsmallest truncate".split())
+_NUMBERS = frozenset("nunique count".split())
+
+
+class Table(StandIn):
+    """A DataFrame: `columns` are the names, or how many, or None if nobody knows."""
+
+    def __init__(self, columns: Any = None, rows: Rows | None = None, dtypes: tuple = OPEN):
+        self._columns = columns
+        self._rows = rows or wild.free_size()
+        self._dtypes = dtypes
+
+    def _width(self) -> int | None:
+        return self._columns if type(self._columns) is int else len(self._columns) if self._columns else None
+
+    def _array(self, dtype: Any = None) -> Any:
+        kind = dtype_of(dtype) if dtype is not None and type(dtype) is not Unknown else None
+        dtypes = (kind,) if kind else self._dtypes if dtype is None else OPEN
+        return wild.tensor("the values of a table", self._sizes(), dtypes=dtypes, make=Array)
+
+    def _sizes(self) -> list:
+        return [self._rows, self._width()]
+
+    def _with(self, rows: Rows | None = None, dtypes: tuple | None = None) -> Table:
+        made = type(self)(self._columns, rows or self._rows, dtypes or self._dtypes)
+        return made
+
+    @property
+    def values(self) -> Any:
+        return self._array()
+
+    def to_numpy(self, dtype=None, *args, **options) -> Any:
+        return self._array(dtype)
+
+    @property
+    def shape(self) -> Any:
+        return machines[-1].get(self._array(), "shape")
+
+    @property
+    def columns(self) -> Any:
+        return list(self._columns) if isinstance(self._columns, (list, tuple)) else Unknown("the columns of a table")
+
+    @property
+    def iloc(self) -> Positions:
+        return Positions(self)
+
+    def astype(self, dtype=None, *args, **options) -> Any:
+        kind = dtype_of(dtype)
+        return self._with(dtypes=(kind,) if kind else OPEN)
+
+    def drop(self, labels=None, *args, axis=0, columns=None, **options) -> Table:
+        if columns is None and axis in (0, "index"):
+            return self._with(rows=wild.free_size())
+        gone = columns if columns is not None else labels
+        gone = [gone] if isinstance(gone, str) else gone
+        if isinstance(self._columns, (list, tuple)) and isinstance(gone, (list, tuple)):
+            return Table([c for c in self._columns if c not in gone], self._rows, self._dtypes)
+        return Table(None, self._rows, self._dtypes)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return Column(1, self._rows, self._dtypes)
+        if isinstance(key, (list, tuple)) and key and all(isinstance(k, str) for k in key):
+            return Table(list(key), self._rows, self._dtypes)
+        if isinstance(key, (Column, slice)) or type(key) is Unknown and type(key.known) is wild.Known:
+            return self._with(rows=wild.free_size())
+        return Unknown("a part of a table")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(self._columns, (list, tuple)) and isinstance(key, str) and key not in self._columns:
+            self._columns = [*self._columns, key]
+        elif not (isinstance(key, str) and isinstance(self._columns, (list, tuple))):
+            self._columns = None
+        self._dtypes = OPEN
+
+    def __len__(self) -> int:
+        raise UnknownUsed("the number of rows")
+
+    def __iter__(self):
+        raise UnknownUsed("the columns of a table")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in _SAME:
+            return _method(name, lambda: self._with(dtypes=OPEN if name in ("apply", "map", "replace") else None))
+        if name in _FEWER:
+            return _method(name, lambda: self._with(rows=wild.free_size()))
+        if name in _NUMBERS and isinstance(self, Column):
+            return _method(name, lambda: wild.unknown("a number of values", wild.NUMBER))
+        if isinstance(self._columns, (list, tuple)) and name in self._columns:
+            return self[name]
+        return Unknown(f"{name} of a table")
+
+    def _operate(self, other: Any = None) -> Any:
+        return self._with(dtypes=OPEN)
+
+    def _compare(self, other: Any) -> Any:
+        return self._with(dtypes=(torch.bool,))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operate
+    __mod__ = __pow__ = __neg__ = __and__ = __or__ = __invert__ = __floordiv__ = _operate
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _compare
+    __hash__ = object.__hash__
+
+
+class Column(Table):
+    """A Series."""
+
+    def _sizes(self) -> list:
+        return [self._rows]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (Column, slice)):
+            return self._with(rows=wild.free_size())
+        return Unknown("a value of a column")
+
+
+class Positions(StandIn):
+    """`table.iloc`"""
+
+    def __init__(self, table: Table):
+        self.table = table
+
+    def __getitem__(self, key: Any) -> Any:
+        table = self.table
+        rows, columns = key if type(key) is tuple and len(key) == 2 else (key, slice(None))
+        if type(rows) is int or type(rows) is Unknown:
+            return Unknown("a row of a table")
+        number = table._rows if rows == slice(None) else wild.free_size()
+        if type(columns) is int and not isinstance(table, Column):
+            return Column(1, number, table._dtypes)
+        if isinstance(columns, slice) and columns == slice(None):
+            return table._with(rows=number)
+        width = table._width()
+        plain = isinstance(columns, slice) and all(
+            part is None or type(part) is int for part in (columns.start, columns.stop, columns.step)
+        )
+        if not plain:
+            return Table(len(columns) if isinstance(columns, (list, tuple)) else None, number, table._dtypes)
+        if width is None and (columns.start or 0) >= 0 and (columns.stop or -1) > 0:
+            return Table(len(range(columns.stop)[columns]), number, table._dtypes)
+        return Table(len(range(width)[columns]) if width is not None else None, number, table._dtypes)
+
+
+def _method(name: str, make: Callable[[], Any]) -> Special:
+    def call(machine, *args, **options):
+        return None if options.get("inplace") is True else make()
+
+    return Special(name, call)
+
+
+def _read(machine, *args, usecols=None, names=None, dtype=None, index_col=None, **options):
+    if not machine.wild:
+        return Unknown("a table")
+    chosen = usecols if isinstance(usecols, (list, tuple)) else names if isinstance(names, (list, tuple)) else None
+    plain = all(isinstance(c, (str, int)) for c in chosen or ()) and index_col is None
+    kind = dtype_of(dtype) if dtype is not None else None
+    return Table(
+        list(chosen) if chosen and plain else None, dtypes=(kind,) if kind else READ if dtype is None else OPEN
+    )
+
+
+def _made(machine, data=None, *args, columns=None, **options):
+    if not machine.wild:
+        return Unknown("a table")
+    names = list(data) if type(data) is dict else columns if isinstance(columns, (list, tuple)) else None
+    return Table(list(names) if names and all(isinstance(n, str) for n in names) else None)
+
+
+def _of_unknown_width(machine, *args, **options):
+    return Table() if machine.wild else Unknown("a table")
+
+
+PANDAS: dict[str, Any] = {
+    **{f"pandas.{name}": Special(name, _read) for name in ("read_csv", "read_excel", "read_table")},
+    "pandas.DataFrame": Special("DataFrame", _made),
+    **{
+        f"pandas.{name}": Special(name, _of_unknown_width)
+        for name in ("get_dummies", "concat", "merge", "read_parquet")
+    },
+}

@@ -1,0 +1,466 @@
+"""Operations on what is known in part only: they happen in each world, and sizes that nobody gave are made to fit."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.budget import work
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
+from torchlint.shapes.language.rounds import REST
+from torchlint.shapes.libraries import guards
+from torchlint.shapes.libraries.free_layers import FreeLayer
+from torchlint.shapes.tensors import device_tags, wild
+from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.conflicts import of_call, of_layer
+from torchlint.shapes.tensors.wild import SIZES, Choice, Known
+
+EVALUATIONS = 5_000  # in all worlds of a run; what comes later is unknown as a whole
+SHARE = 4  # of all the work that a file is worth, after which they are no longer carried
+PRICE = 30  # steps of one operation, in however many worlds
+FITS = 4  # sizes that are changed one after the other until an operation can be done
+OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is said
+OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution)
+LOSS = re.compile(r"loss|entropy|kl_div|Loss")
+_DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
+_JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
+ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
+
+Run = Callable[[Any], Any]  # an operation on arguments
+
+
+class Refused(NamedTuple):
+    """An operation failed in a world."""
+
+    error: Exception
+    failure: Any  # what it was called with, if it was torch that refused
+
+
+class Worlds:
+    """The part of the machine that carries values through several worlds."""
+
+    def in_worlds(self, run: Run, given: Any, reason: str) -> Any:
+        """What an operation gives for arguments some of which are known in part; raises what torch says if it is
+        refused whatever the open sizes, dtypes and numbers of dimensions are.
+        """
+        choices, blind = wild.choices_in(given)
+        if blind is not None:
+            return Unknown(blind.reason)
+        if SIZES not in choices:
+            choices.append(SIZES)
+        self.evaluations += (many := wild.how_many(choices))
+        if self.evaluations > EVALUATIONS or work.used > work.LIMIT // SHARE or not self.wild:
+            return Unknown(reason)
+        wide = many > wild.MOST
+        self.presumed = True
+        with self._unheard():
+            outcomes = self._everywhere(run, given, choices)
+            if outcomes is None:
+                return Unknown(reason)
+            wide |= len(outcomes) < many
+            refused = {options: o for options, o in outcomes.items() if type(o) is Refused}
+            made = {options: o for options, o in outcomes.items() if type(o) is not Refused}
+            if wide:  # not all worlds were looked at
+                found = wild.join(choices, made, reason) if made else None
+                return found if isinstance(found, torch.Tensor) and not found.dim() else Unknown(reason)
+            if not made:
+                if not all(map(is_refusal, refused.values())):
+                    return Unknown(reason)
+                raise self._usual(list(refused.values()))
+            self._rule_out(choices, refused)
+            return wild.join(choices, made, reason)
+
+    @contextmanager
+    def _unheard(self) -> Iterator[None]:
+        """While this lasts, no rule hears of sizes that are examples, and all worlds cost what one does."""
+        heard, used = device_tags.listeners[:], self.budget.used
+        device_tags.listeners.clear()
+        try:
+            yield
+        finally:
+            device_tags.listeners[:] = heard
+            self.budget.used = min(self.budget.used, used + PRICE)
+
+    def _everywhere(self, run: Run, given: Any, choices: list[Choice]) -> dict[tuple, Any] | None:
+        """What comes out in each world, or that it is refused there, without those where that cannot be told; None if
+        an operation needs data.
+        """
+        others = [choice for choice in choices if choice is not SIZES]
+        outcomes: dict[tuple, Any] = {}
+        for world in itertools.islice(wild.worlds(others), wild.MOST // 2):
+            both = [wild.in_world(given, {**world, SIZES: s}) for s in SIZES.left]
+            try:
+                made = self._fitted(run, both, [self._try(run, one) for one in both])
+            except UnknownUsed:
+                return None
+            for s, value in zip(SIZES.left, made or ()):
+                outcomes[tuple([{**world, SIZES: s}[choice] for choice in choices])] = value
+        return outcomes
+
+    def _try(self, run: Run, given: Any) -> Any:
+        try:
+            return run(given)
+        except UnknownUsed:
+            raise
+        except Exception as error:
+            return Refused(error, self.failures.get(id(error)))
+
+    # Sizes that are made to fit
+
+    def _fitted(self, run: Run, given: list[Any], outcomes: list[Any]) -> list[Any] | None:
+        """What an operation gives with both sets of sizes, made to fit where they are free; None if it may or may not
+        be refused.
+        """
+        first, now = list(outcomes), list(given)
+        for _ in range(FITS):
+            if all(type(o) is not Refused for o in outcomes):
+                return outcomes
+            pairs = [pair_of(o) if type(o) is Refused else None for o in outcomes]
+            narrowed = [
+                self._narrowed(now, s, pairs) if type(outcome) is Refused else given_here
+                for s, (outcome, given_here) in enumerate(zip(outcomes, now))
+            ]
+            if any(one is None for one in narrowed):
+                break
+            now = narrowed
+            outcomes = [
+                self._try(run, one) if type(outcome) is Refused else outcome for one, outcome in zip(now, outcomes)
+            ]
+        if all(type(o) is not Refused for o in outcomes):
+            return outcomes
+        for arguments, refused in ((given, first), (now, outcomes)):
+            if all(type(o) is Refused for o in refused) and self._is_sure(run, arguments, refused):
+                return refused
+        return None
+
+    def _narrowed(self, given: list[Any], s: int, pairs: list[Any]) -> Any:
+        """The arguments with other sizes, as torch wants them; None if no free size is in its way."""
+        pair = pairs[s]
+        if pair is None:
+            return None
+        wanted, there = pair
+        free = free_sizes(given)[s]
+        other = pairs[1 - s]
+        for old, new in ((there, wanted), (wanted, there)):
+            places = [place for place, size in free.items() if size == old]
+            if places:
+                return resize(given[s], dict.fromkeys(places, new))
+        if other is not None and other[0] != wanted:  # a layer's size that nobody gave
+            places = [(path, i) for path, t in wild.leaves(given[s]) for i, size in enumerate(t.shape) if size == there]
+            return resize(given[s], dict.fromkeys(places, wanted)) if places else None
+        return None
+
+    def _is_sure(self, run: Run, given: list[Any], refused: list[Refused]) -> bool:
+        """Whether torch refuses an operation whatever the free sizes are."""
+        errors = [one.error for one in refused]
+        if not all(map(is_refusal, refused)):  # Python's own refusal, of a number of dimensions
+            return str(errors[0]) == str(errors[1]) and all(isinstance(e, (ValueError, IndexError)) for e in errors)
+        both = free_sizes(given)
+        free = both[0]
+        if not free:
+            return True
+        pairs = [pair_of(one) for one in refused]
+        texts = [without(sizes.values(), str(error)) for sizes, error in zip(both, errors)]
+        if texts[0] != texts[1] and (pairs[0] is None or pairs[0] != pairs[1]):
+            return False
+        known = {size for _, t in wild.leaves(given[0]) for size in t.shape} | {1, *(pairs[0] or ())}
+        if "for scalar outputs" in texts[0]:
+            known.discard(1)  # batches of one that are differentiated are none
+        trials = [dict.fromkeys(free, size) for size in sorted({*OTHERS, *known})]
+        trials.append({place: 3 + 2 * number for number, place in enumerate(free)})
+        for sizes in trials:
+            try:
+                if type(self._try(run, resize(given[0], sizes))) is not Refused:
+                    return False
+            except UnknownUsed:
+                return False
+        return True
+
+    def _usual(self, refused: list[Refused]) -> Exception:
+        """What torch says in most worlds."""
+        of_sizes = [one for one in refused if not _DTYPE.search(str(one.error))]  # a dtype may be one of several
+        refused = of_sizes or refused
+        texts = [re.sub(r"\d+", "", str(one.error)) for one in refused]
+        most = Counter(texts).most_common(1)[0][0]
+        found = refused[texts.index(most)]
+        found.failure.guessed = True
+        self.failures[id(found.error)] = found.failure
+        return found.error
+
+    def _rule_out(self, choices: list[Choice], refused: dict[tuple, Refused]) -> None:
+        """Options that lead to a refusal in every world they are in."""
+        for position, choice in enumerate(choices):
+            if choice is SIZES or not refused:
+                continue
+            rest = [len(c.left) for c in choices if c is not choice]
+            worlds = 1
+            for number in rest:
+                worlds *= number
+            counts = Counter(options[position] for options in refused)
+            choice.left = [o for o in choice.left if counts[o] < worlds] or choice.left
+
+    def freed(self, value: Any, dimension: int, reason: str) -> Any:
+        """A tensor or an array one dimension of which is free: what it was made of holds more than is known."""
+        choices, blind = wild.choices_in(value)
+        if blind is not None or not isinstance(wild.in_world(value, next(wild.worlds(choices))), (torch.Tensor, Array)):
+            return Unknown(reason)
+        choices += [SIZES] if SIZES not in choices else []
+        pair, made = wild.free_size(), {}
+        for world in wild.worlds(choices):
+            one = wild.in_world(value, world)
+            tensor = one.tensor if isinstance(one, Array) else one
+            if not -tensor.dim() <= dimension < tensor.dim():
+                return Unknown(reason)
+            tensor = wild.resized(tensor, {dimension % tensor.dim(): pair[world[SIZES]]})
+            made[tuple(world[c] for c in choices)] = Array(tensor) if isinstance(one, Array) else tensor
+        return wild.join(choices, made, reason)
+
+    # Attributes and calls
+
+    def get_known(self, owner: Unknown, name: str) -> Any:
+        """`owner.name`"""
+        example = owner.known.example
+        found = self.get(example, name)
+        if callable(found) and not isinstance(found, nn.Module):
+
+            def call(machine, *args, **kwargs):
+                return machine.in_worlds(
+                    lambda given: machine.call(machine.get(given[0], name), list(given[1]), dict(given[2])),
+                    [owner, args, kwargs],
+                    owner.reason,
+                )
+
+            return Special(name, call)
+        return self.in_worlds(lambda given: self.get(given[0], name), [owner], owner.reason)
+
+    def call_known(self, function: Any, args: tuple, kwargs: dict[str, Any], reason: str) -> Any:
+        """A function of torch with arguments some of which are known in part."""
+        return self.in_worlds(
+            lambda given: self.foreign(function, tuple(given[0]), dict(given[1])), [args, kwargs], reason
+        )
+
+    def in_part(self, function: Callable, args: tuple, kwargs: dict[str, Any], unknown: Unknown) -> Any:
+        """A call of torch of whose arguments only a part is known."""
+        _, blind = wild.choices_in([args, kwargs])
+        if blind is not None:
+            if function in _JOINS and args and type(args[0]) is list and any(item is REST for item in args[0]):
+                known = [item for item in args[0] if item is not REST]
+                dimension = kwargs.get("dim", args[1] if len(args) > 1 else 0)
+                if known and type(dimension) is int:
+                    return self.freed(self.foreign(function, (known, *args[1:]), kwargs), dimension, blind.reason)
+            if LOSS.search(getattr(function, "__name__", "")):
+                self.progress.reached("a loss", blind)
+            owner = getattr(function, "__self__", None)
+            given = self.supposed(function, [owner, *args] if isinstance(owner, torch.Tensor) else list(args), kwargs)
+            if given is None or isinstance(owner, torch.Tensor):
+                return self._left_out(function, blind.reason)
+            args, kwargs = tuple(given[0]), given[1]
+        return self.call_known(function, args, kwargs, unknown.reason)
+
+    def layer_in_part(self, module: nn.Module, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:
+        """One of torch's own layers, called with what is known in part; None if it holds modules of the program."""
+        if type(module).forward is nn.Sequential.forward and len(args) == 1:
+            value = args[0]
+            for part in module:
+                value = self.call_module(part, [value], {})
+            return value
+        if any(self.is_own(part) or isinstance(part, (guards.Placeholder, FreeLayer)) for part in module.modules()):
+            return None
+        if wild.choices_in([args, kwargs])[1] is not None:
+            given = self.supposed(module, args, kwargs)
+            if given is None:
+                return None if not LOSS.search(type(module).__name__) else self._loss_of_unknowns(module)
+            args, kwargs = given
+        return self.in_worlds(
+            lambda given: self.call_module(module, list(given[0]), dict(given[1])), [args, kwargs], unknown.reason
+        )
+
+    def _loss_of_unknowns(self, module: nn.Module) -> Any:
+        """What a loss makes of tensors nobody knows: one number, unless it is told to make more."""
+        one = getattr(module, "reduction", "none") in ("mean", "sum")
+        return torch.zeros((), requires_grad=True) if one else None
+
+    def operate_in_part(self, apply: Callable, a: Any, b: Any, unknown: Unknown) -> Any:
+        """An operator on something that is known in part, or on a tensor and something unknown."""
+        given: Any = [a, b]
+        if wild.choices_in(given)[1] is not None:
+            found = self.supposed(apply, given, {})
+            if found is None:
+                return Unknown(unknown.reason)
+            given = found[0]
+        return self.in_worlds(lambda given: self.operate(apply, *given), given, unknown.reason)
+
+    def supposed(self, function: Any, args: Any, kwargs: dict[str, Any]) -> tuple[list, dict] | None:
+        """The arguments of a layer or a loss with a tensor in place of each of which nothing is known; None if it does
+        not say that it takes tensors.
+        """
+        name = type(function).__name__ if isinstance(function, nn.Module) else getattr(function, "__name__", "")
+        if LOSS.search(name):
+            return self._loss_of(list(args), kwargs)
+        if isinstance(function, (nn.Embedding, nn.EmbeddingBag)):
+            dtypes, ranks = (torch.int64,), wild.RANKS
+        elif isinstance(function, nn.RNNBase) and type(args[0]) is Unknown and type(args[0].known) is not Known:
+            return None  # a packed sequence, perhaps
+        elif isinstance(function, nn.Module):
+            weight = next(function.parameters(), None)
+            if weight is None:
+                return None
+            dtypes, ranks = (weight.dtype,), [rank for rank in wild.RANKS if rank]
+        elif name in ARITHMETIC and any(is_float(value) for value in args):
+            dtypes, ranks = (torch.float32,), wild.RANKS
+        else:
+            return None
+        device = next((self.device_of(t) for t in self._beside(function, args)), None)
+
+        def suppose(value: Any) -> Any:
+            if type(value) is Unknown and type(value.known) is not Known:
+                number = value.known == wild.NUMBER
+                return wild.tensor(
+                    value.reason, ranks=(0,) if number else ranks, dtypes=dtypes, device=device, make=computed
+                )
+            return value
+
+        rest = args[1:]
+        if isinstance(function, (nn.RNNBase, nn.RNNCellBase)):
+            rest = [value for value in rest if type(value) is not Unknown]  # a state that may be left out
+        kwargs = {k: suppose(v) for k, v in kwargs.items() if not ("mask" in k and type(v) is Unknown)}
+        return [suppose(value) for value in (*args[:1], *rest)], kwargs
+
+    def _loss_of(self, args: list, kwargs: dict[str, Any]) -> tuple[list, dict] | None:
+        """The arguments of a loss with what belongs to its input in place of an unknown target, or the other way."""
+        names = [0, 1] if len(args) > 1 else [0, "target"] if args else ["input", "target"]
+        given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        blind = [name for name in names if name in given and wild.choices_in(given[name])[1] is not None]
+        for name in [n for n in given if n not in names and wild.choices_in(given[n])[1] is not None]:
+            if name not in ("weight", "pos_weight", "ignore_index"):
+                return None
+            del given[name]
+        if len(blind) != 1 or len(names) < 2 or not all(name in given for name in names):
+            return None
+        other = given[names[0] if blind[0] == names[1] else names[1]]
+        made = self._counterpart(other, blind[0] == names[1], given[blind[0]].reason)
+        if made is None:
+            return None
+        given[blind[0]] = made
+        return [given[i] for i in range(len(args))], {k: v for k, v in given.items() if isinstance(k, str)}
+
+    def _counterpart(self, value: Any, is_target: bool, reason: str) -> Any:
+        """What a loss takes beside a tensor: one of the same shape, or with the number of each class in its place."""
+        if not isinstance(value, torch.Tensor) and not are_tensors(value):
+            return None
+        alike, free = Choice(("same", "classes")), wild.free_size()
+        choices = [*wild.choices_in(value)[0], alike]
+        choices += [SIZES] if SIZES not in choices else []
+        made = {}
+        for world in wild.worlds(choices):
+            one = wild.in_world(value, world)
+            shape, dtype = list(one.shape), torch.float32
+            if world[alike] == "classes" and is_target:
+                shape, dtype = shape[:1] + shape[2:] if len(shape) > 1 else [], torch.int64
+            elif world[alike] == "classes":
+                shape.insert(1, free[world[SIZES]])
+            device = self.device_of(one)
+            empty = torch.empty(shape, dtype=dtype, device=device)
+            made[tuple(world[c] for c in choices)] = empty if is_target else computed(empty)
+        return wild.join(choices, made, reason)
+
+    def _beside(self, function: Any, args: Any) -> Iterator[torch.Tensor]:
+        """The tensors with which those that nobody knows must be together."""
+        if isinstance(function, nn.Module):
+            yield from function.parameters()
+        for value in args:
+            known = wild.known_of(value)
+            value = known.example if known is not None else value
+            if isinstance(value, torch.Tensor):
+                yield value
+
+
+def pair_of(refused: Refused) -> tuple[int, int] | None:
+    """The wanted size and the one that is there."""
+    failure, text = refused.failure, str(refused.error)
+    if failure is None:
+        return None
+    if isinstance(failure.function, nn.Module):
+        pair = of_layer(failure.function, failure.args) or of_call(None, (), {}, text)
+    else:
+        owner = getattr(failure.function, "__self__", None)
+        args = (owner, *failure.args) if isinstance(owner, torch.Tensor) else failure.args
+        pair = of_call(failure.function, args, failure.kwargs, text)
+    return pair if pair is not None and type(pair[0]) is int and type(pair[1]) is int else None
+
+
+def is_refusal(refused: Refused) -> bool:
+    """Whether it was torch that refused something."""
+    failure = refused.failure
+    if isinstance(refused.error, (TypeError, AttributeError, AssertionError)):
+        return False  # it may be no tensor at all
+    return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
+
+
+def is_of_torch(function: Any) -> bool:
+    """Whether a function is one of torch on tensors, so that it changes nothing else."""
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, OF_TORCH):
+        return True
+    if owner is not None and not isinstance(owner, types.ModuleType):
+        return False
+    if isinstance(function, type):
+        return issubclass(function, torch.distributions.Distribution)
+    if getattr(function, "__objclass__", None) is not None:
+        return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
+    home = getattr(function, "__module__", None) or ""
+    return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len)
+
+
+def computed(value: torch.Tensor) -> torch.Tensor:
+    """A tensor that may be the result of a network."""
+    return value.requires_grad_().clone() if value.is_floating_point() else value
+
+
+def are_tensors(value: Any) -> bool:
+    """Whether a value is a tensor or an array in every world."""
+    known = wild.known_of(value)
+    return known is not None and all(isinstance(v, (torch.Tensor, Array)) for v in known.values.values())
+
+
+def is_float(value: Any) -> bool:
+    """Whether a value is a tensor of floats, wherever it is known."""
+    known = wild.known_of(value)
+    values = known.values.values() if known is not None else (value,)
+    return all(isinstance(v, torch.Tensor) and v.is_floating_point() for v in values)
+
+
+def free_sizes(given: list[Any]) -> list[dict[tuple, int]]:
+    """Where the arguments have sizes that differ between the two sets: by the way to a tensor and the dimension."""
+    found: list[dict[tuple, int]] = [{} for _ in given]
+    if len(given) == 2:
+        for (path, one), (_, other) in zip(wild.leaves(given[0]), wild.leaves(given[1])):
+            for i, (a, b) in enumerate(zip(one.shape, other.shape)):
+                if a != b and one.dim() == other.dim():
+                    found[0][path, i], found[1][path, i] = a, b
+    return found
+
+
+def without(sizes: Iterable[int], text: str) -> str:
+    """What torch says, without the free sizes."""
+    sizes = set(map(str, sizes))
+    return re.sub(r"\d+", lambda found: "…" if found[0] in sizes else found[0], text)
+
+
+def resize(given: Any, sizes: dict[tuple, int]) -> Any:
+    """The arguments with other sizes at some places."""
+    by_path: dict[tuple, dict[int, int]] = {}
+    for (path, dimension), new in sizes.items():
+        by_path.setdefault(path, {})[dimension] = new
+    for path, tensor in list(wild.leaves(given)):
+        if path in by_path:
+            given = wild.put(given, path, wild.resized(tensor, by_path[path]))
+    return given

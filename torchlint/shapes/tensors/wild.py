@@ -1,0 +1,274 @@
+"""What is known of a value that nobody knows: it is carried through several worlds, in each of which it is known.
+
+A tensor of data that is not there has free sizes; its number of dimensions and its dtype may be open, too. In each
+world it is an ordinary tensor without data: two sets of sizes stand for all sizes, each possible rank and dtype has
+worlds of its own. An operation happens in every world. What comes out alike in all of them is known; where torch
+refuses it in some, the choices that led there are ruled out from then on; where it refuses it in all of them, whatever
+the free sizes are, the program is wrong.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.tensors import ranges
+from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.device_tags import device_of
+
+MOST = 64  # worlds in which one operation happens
+RANKS = (2, 4, 3, 1, 0, 5, 6)  # the likeliest first, which a message then shows
+DATA = (torch.float32, torch.int64, torch.float64, torch.uint8)
+LISTED = (torch.float32, torch.int64, torch.bool)  # what numbers in lists become
+_STEP = 32  # sizes that can be halved a few times
+_KINDS = 6  # of free sizes, before they come again
+
+
+class Choice:
+    """Something open: the options that were not ruled out so far."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, options: Iterable[Any]):
+        self.left = list(options)
+
+
+SIZES = Choice((0, 1))  # which of the two sets of example sizes; neither is ever ruled out
+
+World = dict[Choice, Any]  # which option of each choice
+
+
+class Known:
+    """The values that an unknown has in each world: by the options of `choices`."""
+
+    __slots__ = ("choices", "values")
+
+    def __init__(self, choices: Sequence[Choice], values: dict[tuple, Any]):
+        self.choices = tuple(choices)
+        self.values = values
+
+    def at(self, world: World) -> Any:
+        return self.values[tuple([world[choice] for choice in self.choices])]
+
+    @property
+    def example(self) -> Any:
+        """Its value in some world."""
+        return next(iter(self.values.values()))
+
+
+NUMBER = "a number"  # what may be known of an unknown besides: that it is one
+
+
+def known_of(value: Any) -> Known | None:
+    """What is known of an unknown value in each world, if anything is."""
+    return value.known if type(value) is Unknown and type(value.known) is Known else None
+
+
+def unknown(reason: str, known: Any) -> Unknown:
+    """A value of which something is known."""
+    made = Unknown(reason)
+    made.known = known
+    return made
+
+
+_count = itertools.count()
+
+
+def reset() -> None:
+    """Sizes begin again: the same program gets the same ones."""
+    global _count
+    _count = itertools.count()
+
+
+def free_size() -> tuple[int, int]:
+    """A size that nobody knows, in both sets of example sizes; no two are alike."""
+    number = next(_count) % _KINDS
+    return _STEP * (2 * number + 3), _STEP * (6 * number + 10)  # so far apart that halving does not make them meet
+
+
+def size(reason: str) -> Unknown:
+    """A whole number that nobody knows, as a size."""
+    first, second = free_size()
+    return unknown(reason, Known((SIZES,), {(0,): first, (1,): second}))
+
+
+def tensor(
+    reason: str,
+    shape: Sequence[int | tuple[int, int] | None] | None = None,
+    ranks: Sequence[int] = RANKS,
+    dtypes: Sequence[torch.dtype] = DATA,
+    device: torch.device | None = None,
+    make: Callable[[torch.Tensor], Any] = lambda made: made,
+    first: int | None = None,
+) -> Unknown:
+    """A tensor of which nobody knows all.
+
+    `shape` has None for free sizes, or both of one, and is None itself if the rank is one of `ranks`; `first` is the
+    first size then, if it is known. `make` turns it into what it is, if that is no tensor.
+    """
+    rank = Choice([len(shape)] if shape is not None else ranks)
+    dtype = Choice(dtypes)
+    sizes = [n if type(n) is tuple else free_size() if n is None else (n, n) for n in shape or ()]
+    sizes += [free_size() for _ in range(max(rank.left, default=0) - len(sizes))]
+    if first is not None and sizes:
+        sizes[0] = (first, first)
+    choices = [c for c in (rank, dtype) if len(c.left) > 1] + [SIZES]
+    values = {}
+    for world in worlds(choices):
+        dims = [pair[world[SIZES]] for pair in sizes[: world.get(rank, rank.left[0])]]
+        made = torch.empty(dims, dtype=world.get(dtype, dtype.left[0]), device=device or "cpu")
+        values[tuple(world[c] for c in choices)] = make(made)
+    return join(choices, values, reason)
+
+
+def worlds(choices: Sequence[Choice]) -> Iterator[World]:
+    """All worlds that these choices leave."""
+    for options in itertools.product(*[choice.left for choice in choices]):
+        yield dict(zip(choices, options))
+
+
+def how_many(choices: Sequence[Choice]) -> int:
+    total = 1
+    for choice in choices:
+        total *= len(choice.left)
+    return total
+
+
+def choices_in(values: Any) -> tuple[list[Choice], Unknown | None]:
+    """The choices that some values depend on, through lists, tuples, dicts and slices; and the first unknown of which
+    nothing is known.
+    """
+    found: dict[Choice, None] = {}
+    blind = None
+    stack = [values]
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind is Unknown:
+            if type(value.known) is Known:
+                found.update(dict.fromkeys(value.known.choices))
+            else:
+                blind = value
+        elif kind is list or kind is tuple or issubclass(kind, tuple):
+            stack += value
+        elif kind is dict:
+            stack += value.values()
+        elif kind is slice:
+            stack += (value.start, value.stop, value.step)
+    return list(found), blind
+
+
+def in_world(value: Any, world: World) -> Any:
+    """What a value is in one world."""
+    kind = type(value)
+    if kind is Unknown:
+        return value.known.at(world) if type(value.known) is Known else value
+    if kind is list or kind is tuple:
+        return kind([in_world(v, world) for v in value])
+    if kind is dict:
+        return {k: in_world(v, world) for k, v in value.items()}
+    if kind is slice:
+        return slice(in_world(value.start, world), in_world(value.stop, world), in_world(value.step, world))
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*[in_world(v, world) for v in value])
+    return value
+
+
+def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> Any:
+    """One value that stands for those of all worlds: it is known as far as they agree."""
+    found = list(values.values())
+    first = found[0]
+    if all(v is first for v in found) or all(alike(first, v) for v in found[1:]):
+        return _without_values(first, found)
+    if any(type(v) is Unknown for v in found):
+        return Unknown(reason)
+    if isinstance(first, (tuple, list)) and all(type(v) is type(first) and len(v) == len(first) for v in found):
+        parts = [join(choices, {options: v[i] for options, v in values.items()}, reason) for i in range(len(first))]
+        if type(first) is list or type(first) is tuple or type(first) is torch.Size:
+            return list(parts) if type(first) is list else tuple(parts)
+        if hasattr(first, "_fields"):
+            return type(first)(*parts)
+        return type(first)(parts)  # torch.return_types
+    if isinstance(first, dict) and all(isinstance(v, dict) and v.keys() == first.keys() for v in found):
+        return {k: join(choices, {options: v[k] for options, v in values.items()}, reason) for k in first}
+    kept = list(choices)
+    for choice in choices:  # what it does not depend on
+        position = kept.index(choice)
+        groups: dict[tuple, Any] = {}
+        for options, value in values.items():
+            rest = options[:position] + options[position + 1 :]
+            if rest in groups and not alike(groups[rest], value):
+                break
+            groups.setdefault(rest, value)
+        else:
+            kept.remove(choice)
+            values = groups
+    return unknown(reason, Known(kept, values))
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two worlds have the same value, as far as it is looked at."""
+    if one is other:
+        return True
+    if isinstance(one, Array) and isinstance(other, Array):
+        one, other = one.tensor, other.tensor
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return (
+            one.layout is other.layout
+            and one.dtype is other.dtype
+            and one.shape == other.shape
+            and device_of(one) == device_of(other)
+        )
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, (int, float, str, bool, torch.dtype, torch.device)):
+        return one == other
+    return False
+
+
+def _without_values(first: Any, found: list) -> Any:
+    """The same; numbers that a tensor is known to hold may be others in the other worlds."""
+    if isinstance(first, torch.Tensor) and any(v is not first for v in found) and first.layout is torch.strided:
+        ranges.forget(first)
+    elif isinstance(first, (tuple, list)):
+        for position, part in enumerate(first):
+            _without_values(part, [v[position] for v in found])
+    return first
+
+
+def leaves(value: Any, path: tuple = ()) -> Iterator[tuple[tuple, torch.Tensor]]:
+    """The tensors in arguments, and where they are."""
+    if isinstance(value, Array):
+        yield path, value.tensor
+    elif isinstance(value, torch.Tensor):
+        yield path, value
+    elif isinstance(value, (list, tuple)):
+        for position, part in enumerate(value):
+            yield from leaves(part, (*path, position))
+    elif type(value) is dict:
+        for key, part in value.items():
+            yield from leaves(part, (*path, key))
+
+
+def put(value: Any, path: tuple, made: torch.Tensor) -> Any:
+    """The same arguments with another tensor at a place."""
+    if not path:
+        return Array(made) if isinstance(value, Array) else made
+    if type(value) is dict:
+        return {k: put(v, path[1:], made) if k == path[0] else v for k, v in value.items()}
+    parts = [put(v, path[1:], made) if i == path[0] else v for i, v in enumerate(value)]
+    return type(value)(*parts) if hasattr(type(value), "_fields") else type(value)(parts)
+
+
+def resized(value: torch.Tensor, sizes: dict[int, int]) -> torch.Tensor:
+    """The same tensor in other sizes; what made it stays connected."""
+    shape = [sizes.get(i, n) for i, n in enumerate(value.shape)]
+    if value.requires_grad:
+        return value.sum().expand(shape).clone()
+    return value.new_empty(shape)
