@@ -60,30 +60,34 @@ in_tests = False
 @on_call("torch.utils.data.DataLoader", needs="num_workers")
 def check(loader: Call):
     workers = loader.number("num_workers", 5)
-    if not workers or loader.argument("multiprocessing_context") or loader.says("spawn", "forkserver"):
+    if not workers or loader.argument("multiprocessing_context") or loader.project_says("spawn", "forkserver"):
         return
     for function in run_by_workers(loader):
-        for node in loader.inside(ast.Call, of=function):
-            call = loader.at(node)
-            if call.function is function and not call.tests and on_cuda(call):
+        for call in calls_in(function):
+            if on_cuda(call):
                 yield loader.finding(
                     f"`{call.short}` runs in a worker of the loader in line {loader.node.lineno}, where CUDA cannot be used",
                     help="move the batch in the training loop",
                     notes=[loader.note(loader.node, f"a loader with {workers} workers")],
-                    at=node,
+                    at=call,
                 )
 
 
 def run_by_workers(loader) -> list:
-    """The functions of this file that its workers call."""
+    """The functions of the project that its workers call."""
     found = []
     if (collate := loader.argument("collate_fn", 6)) is not None:
-        functions = [o for o in loader.origins(collate) if isinstance(o.node, ast.FunctionDef)]
-        found += [o.node for o in functions if o.module is loader.module]
+        found += [o for o in loader.origins(collate) if isinstance(o.node, ast.FunctionDef)]
     if (dataset := loader.argument("dataset", 0)) is not None:
-        owners = [callee.owner for made in loader.objects(dataset) for callee in made.callees if callee.owner]
-        found += [o.methods["__getitem__"] for o in owners if o.module is loader.module and "__getitem__" in o.methods]
-    return found
+        found += [method for made in loader.objects(dataset) for method in made.methods("__getitem__")]
+    helpers = [helper for function in found for call in calls_in(function) for helper in call.functions]
+    return list({function.node: function for function in (*found, *helpers)}.values())
+
+
+def calls_in(function) -> list:
+    """The calls that run whenever it does."""
+    calls = [function.at(node) for node in function.inside(ast.Call)]
+    return [call for call in calls if call.function is function.node and not call.tests]
 
 
 def on_cuda(call) -> bool:

@@ -339,6 +339,16 @@ class Call(Place):
             return {c.name + "()" for c in self.callees if c.name}
         return {c.name for c in self.callees if c.name}
 
+    @property
+    def functions(self) -> list[Place]:
+        """The functions and methods of the project that it runs, wherever they stand."""
+        return [Place(Value(c.module, c.function)) for c in self.callees if c.module and c.function is not None]
+
+    def methods(self, name: str) -> list[Place]:
+        """The methods of a name of the project's classes of which it makes an object."""
+        found = [c.owner.method(name) for c in self.callees if c.kind == "class" and c.owner is not None]
+        return [Place(Value(method.module, method.node)) for method in found if method is not None]
+
     def called(self, origin: Place, name: str, position: int) -> str:
         """What a message calls a value that one of the arguments comes from: what makes it, or, where that is a layer
         which a Sequential calls, the argument itself.
