@@ -135,7 +135,7 @@ from torchlint import Node, on_node
 in_tests = False
 
 
-@on_node("FunctionDef", "AsyncFunctionDef", "Module", needs="eval(")
+@on_node("FunctionDef", "AsyncFunctionDef", "Module", needs="eval(|val|test|acc|predict|infer")
 def check(place: Node):
     for found in place.evaluations_with_graph:
         model = place.quoted(found.model)

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE
@@ -41,6 +42,8 @@ _NO_GRAD = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 _VALIDATES = re.compile(
     r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$"
 )
+# What may also be said of a function that trains: believed only where nothing but numbers is read from the results.
+_MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
 
 
 class Evaluation:
@@ -267,7 +270,10 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     gradient.
     """
     here = owner if isinstance(owner, FUNCTIONS) else None
-    named = bool(_VALIDATES.search(getattr(here, "name", "")))
+    name = getattr(here, "name", "").lower()
+    named = bool(_VALIDATES.search(name))
+    measures = not named and bool(_MEASURES.search(name))
+    named = named or measures
     if not named and not any(
         within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)
     ):
@@ -284,7 +290,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         model = called_model(event)
         if model is None or enclosing_function(event.node) is not here or dumped(model.node) in seen:
             continue
-        if not loops and not named:
+        if not loops and (measures or not named):
             continue
         nearest = [
             (act.node.lineno, act)
@@ -295,6 +301,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         called_for_it = (
             not before and named and loops and bool(module.index.callers(here.name))
         )  # whoever calls has set the mode
+        if measures and not before and not is_dropped(module, event.node):
+            continue
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
         if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, here):
