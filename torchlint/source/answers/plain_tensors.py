@@ -14,6 +14,7 @@ from torchlint.source.flow.kinds import TENSOR, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
+from torchlint.source.text.spelling import rooted_in_import
 from torchlint.source.training.devices import HERE, MOVES, device_of, is_default_moved, is_default_moved_elsewhere
 from torchlint.source.training.ranks import rank
 
@@ -40,7 +41,8 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
     for name, stores in stores_of(cls).items():
         if len(stores) != 1 or len(cls.attributes[name]) != 1 or any(name in owner.attributes for owner in cls.mro[1:]):
             continue
-        reads = [n for n in standing_in(cls.node, module.index.attributes(name)) if isinstance(n.ctx, ast.Load)]
+        named = standing_in(cls.node, module.index.attributes(name))
+        reads = [n for n in named if isinstance(n.ctx, ast.Load) and not rooted_in_import(n)]  # and not `torch.tril`
         later = [read for read in reads if not _in_init(read)]
         if not later or len(reads) > _MAX_READS or not all(map(is_of_self, reads)):
             continue

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 
 from torchlint.source.answers.members import LISTING, Store, has_weights, is_of_self, parts_of, stores_of
 from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, standing_in
+from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of
 
 _PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC builtins.object typing.Generic".split())
 # A method so called looks at all layers to set them up or to list them, not to call them.
@@ -38,7 +40,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             and store.method.name == "__init__"
             and not any(k.arg == "requires_grad" for k in store.value.keywords)  # of what is not trained anyway
             and not _is_second_name(store.value)
-            and not _is_read(cls, name)
+            and (not _is_read(cls, name) or _is_only_lost(cls, store))
             and has_weights(Value(store.module, store.value))
             and not _says_why(store)
             and not any(_may_use_any(owner) for owner in cls.mro)
@@ -64,6 +66,28 @@ def _has_forward(cls: ClassInfo) -> bool:
 def _is_read(cls: ClassInfo, name: str) -> bool:
     """Does its file, or that of a base, read an attribute of that name of anything, or say the name in a string?"""
     return any(_says(owner.module, name) for owner in cls.mro)
+
+
+def _is_only_lost(cls: ClassInfo, store: Store) -> bool:
+    """Is a layer of torch called in the forward alone, for results that go into a name which nobody reads?"""
+    index, forward = store.module.index, cls.methods.get("forward")
+    made = external_name(Value(store.module, store.value.func)) or ""
+    if not made.startswith("torch.nn.") or "Norm" in made or index.says("_hook") or index.says("locals("):
+        return False
+    name = store.target.attr
+    reads = [node for node in index.attributes(name) if not isinstance(node.ctx, ast.Store)]
+    if not all(is_of_self(node) and enclosing_function(node) is forward for node in reads):
+        return False
+    return name not in _words_in_strings(store.module) and all(
+        _is_lost(store.module, statement_of(node)) for node in reads
+    )
+
+
+def _is_lost(module: Module, statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target = statement.targets[0]
+    return isinstance(target, ast.Name) and not target.id.startswith("_") and not uses(module, target)
 
 
 @remembered

@@ -157,7 +157,7 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return MODULE
     row = fact(name)
     if row is not None:
-        return TENSOR if row.gives == "tensor" else None
+        return TENSOR if row.gives == "tensor" or row.gives == "tensors" and origin.path else None
     if head in ("torch.nn.functional", "torch.linalg", "torch.fft", "torch.special"):
         return TENSOR
     if head in ("numpy", "numpy.random", "numpy.linalg"):
@@ -175,6 +175,8 @@ def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
     on = kinds(receiver)
     if on <= {TENSOR, PARAMETER} and on:
         row = fact(f".{name}")
+        if row is not None and row.gives == "tensors" and origin.path:
+            return TENSOR
         if row is not None and row.gives != "tensor":
             return ARRAY if name == "numpy" else PLAIN
         return TENSOR if is_tensor_method(name) else None
