@@ -175,7 +175,7 @@ def check(change: Change):
         f"{name} is changed in place, but {why}: backward will fail",
         help="make a new tensor instead, or change a `.clone()`",
         fix=new_tensor(change),
-        notes=[] if same_line else [change.note(place, "kept for backward here")],
+        notes=[*([] if same_line else [change.note(place, "kept for backward here")]), *failing(change)],
     )
 
 
@@ -201,6 +201,12 @@ def check_weights(round: Round):
             notes=[round.note(found.forward, "used here"), round.note(by.node, "needed here")],
             at=found.change,
         )
+
+
+def failing(change: Change) -> list:
+    """Where it will fail, if one backward is all that the file has: the dry run would say the same there."""
+    backwards = change.calls("backward")
+    return [change.note(call.node, "backward is called here") for call in backwards if len(backwards) == 1]
 
 
 def called(producer) -> str:

@@ -87,7 +87,9 @@ def _is_lost(module: Module, statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target = statement.targets[0]
-    return isinstance(target, ast.Name) and not target.id.startswith("_") and not uses(module, target)
+    if not isinstance(target, ast.Name) or target.id.startswith("_") or uses(module, target):
+        return False
+    return not any(isinstance(node.up, ast.AugAssign) for node in module.index.names(target.id))
 
 
 @remembered
