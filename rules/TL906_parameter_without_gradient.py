@@ -15,9 +15,8 @@ class Branches(nn.Module):
         self.right = nn.Linear(8, 8)
 
     def forward(self, x):
-        h = self.left(x).relu()
-        h = self.right(x).relu()
-        return h
+        gate = (self.left(x) > 0).float()
+        return self.right(x) * gate
 
 
 net = Branches()
@@ -35,9 +34,8 @@ class Branches(nn.Module):
         self.right = nn.Linear(8, 8)
 
     def forward(self, x):
-        h = self.left(x).relu()
-        h = h + self.right(x).relu()
-        return h
+        gate = torch.sigmoid(self.left(x))
+        return self.right(x) * gate
 
 
 net = Branches()
