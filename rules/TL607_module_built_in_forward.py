@@ -55,10 +55,13 @@ class Builder(nn.Module):
 How they are found: `torchlint/source/answers/made_anew.py`.
 """
 
+import ast
+
 from torchlint import ModuleClass, on_module
 
 in_tests = False
 
+CONTAINERS = ("Sequential", "ModuleList")
 PLAIN = frozenset(("affine", "elementwise_affine"))  # norms that are told to have no weights
 
 
@@ -66,6 +69,8 @@ PLAIN = frozenset(("affine", "elementwise_affine"))  # norms that are told to ha
 def check(cls: ModuleClass):
     for node, method in cls.made_anew:
         call = cls.at(node)
+        if call.word() in CONTAINERS and not any(call.has_weights(a) for a in node.args if isinstance(a, ast.Call)):
+            continue  # layers of its own in another order
         if call.word() != "Parameter" and call.has_weights() is True and not any(k.arg in PLAIN for k in node.keywords):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`: its weights are never trained",

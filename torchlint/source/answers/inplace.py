@@ -219,6 +219,8 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
             ):
                 at = change if enclosing_function(origin.node) is enclosing_function(change) else place
                 here = origin.module is module
+                if at is not place:
+                    continue  # made here: it was asked about without the call
                 if (
                     len(made) > 1
                     and at is place
