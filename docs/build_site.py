@@ -146,12 +146,11 @@ def _options() -> Iterator[str]:
     yield "# Options\n\nEvery command and its options, as `torchlint COMMAND --help` lists them."
     for command in commands():
         yield f"\n## torchlint {command.name}\n\n{command.help}\n"
-        if command.options:
-            yield "| option | |\n|--|--|"
         for option in command.options:
             words = ", ".join(f"`{word}`" for word in option.words)
-            value = f" `{option.metavar}`".replace("|", "\\|") if option.metavar else ""
-            yield f"| {words}{value} | {html.escape(option.help, quote=False).replace('|', chr(92) + '|')} |"
+            values = ", ".join(f"`{value}`" for value in option.values if len(option.values) < 20)
+            given = f" {values}" if values else f" `{option.metavar}`" if option.metavar else ""
+            yield f"- **{words}**{given}: {html.escape(option.help, quote=False)}"
 
 
 class _Page(HTMLParser):

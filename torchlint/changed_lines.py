@@ -29,12 +29,16 @@ def keep_changed(result: Result, base: str, paths: Iterable[str]) -> int:
     bases: dict[str, Base] = {}
     for path in paths:  # also if nothing was found: a revision that nobody knows is always an error
         _base_of(path, base, bases)
-    for path in dict.fromkeys(place.path for finding in result.findings for place in (finding, *finding.notes)):
+    for path in dict.fromkeys(place.path for finding in result.findings for place in _places(finding)):
         _base_of(path, base, bases).wanted.append(path)
     changed = _changed_places(result, bases.values())
     before = len(result.findings)
-    result.findings = [f for f in result.findings if any(_touches(place, changed) for place in (f, *f.notes))]
+    result.findings = [f for f in result.findings if any(_touches(place, changed) for place in _places(f))]
     return before - len(result.findings)
+
+
+def _places(finding: Finding) -> list[Finding | Note]:
+    return [finding, *finding.notes]
 
 
 def _touches(place: Finding | Note, changed: dict[str, set[tuple[int | None, int]] | None]) -> bool:

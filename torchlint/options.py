@@ -182,10 +182,11 @@ def options(table: Mapping[str, Any], source: str) -> Options:
     if isinstance(target, str) and not is_version(target):
         raise ConfigError(f'{source}: target-torch: {target!r} is not a version of torch, such as "2.6"')
     levels = table.get("severity")
-    for key, level in (*(levels.items() if isinstance(levels, dict) else ()), ("fail-on", table.get("fail-on"))):
+    for place, level in (*(levels.items() if isinstance(levels, dict) else ()), ("fail-on", table.get("fail-on"))):
         if isinstance(level, str) and level not in SEVERITIES:
-            known = ", ".join(SEVERITIES[::-1])
-            raise ConfigError(f"{source}: {key}: no severity is called `{level}`; there are {known}")
+            raise ConfigError(
+                f"{source}: {place}: no severity is called `{level}`; there are {', '.join(SEVERITIES[::-1])}"
+            )
     table = dict(table)
     for key in LOOSE_LISTS:
         if isinstance(table.get(key), dict):

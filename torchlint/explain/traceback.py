@@ -58,7 +58,7 @@ def failures(text: str) -> list[Failure]:
             quoted = "" if _FRAME.fullmatch(quoted) or _ERROR.match(quoted) else quoted
             frames.append(Frame(path, number, frame["name"] or frame["called"] or frame["test"] or "", quoted))
         elif frames and (error := _ERROR.match(line)):
-            more = []
+            more: list[str] = []
             while at < len(lines) and len(more) < _MOST_LINES and lines[at].strip() and not _FRAME.fullmatch(lines[at]):
                 more.append(lines[at].strip())
                 at += 1

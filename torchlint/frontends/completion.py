@@ -91,7 +91,7 @@ def _zsh_value(option: Option) -> str:
 
 def _bare(text: str) -> str:
     """A help text without what zsh would read as its own marks."""
-    return text.translate(str.maketrans({"[": "(", "]": ")", ":": ",", "`": "", "'": "", "\\": ""}))
+    return text.translate(str.maketrans("[]:", "(),", "`'\\"))
 
 
 def _fish(all_: list[Command]) -> Iterator[str]:

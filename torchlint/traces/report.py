@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from torchlint.notation import shape_text
 from torchlint.printable import printable
@@ -147,7 +148,8 @@ def _line(group: list[tuple[Step, int, int, int]], depth: int) -> Line:
     name = step.module if is_one and step.layer else _key(step, depth) if not is_one else ""
     label = words.title(step).removeprefix(f"{step.module}: ") if is_one else ""
     out = ", ".join(shape_text(value.shape) for value in step.outputs[:2])
-    return Line(name, label, out, *(sum(row[i] for row in group) for i in (1, 2, 3)))
+    parameters, multiply_adds, kept = (sum(numbers) for numbers in list(zip(*group))[1:])
+    return Line(name, label, out, parameters, multiply_adds, kept)
 
 
 def folded(rows: list[Line]) -> Iterator[Line]:
@@ -164,8 +166,13 @@ def folded(rows: list[Line]) -> Iterator[Line]:
                 period, times = tried, repeats
         for offset in range(period):
             same = rows[at + offset : at + period * times : period]
-            sums = (sum(getattr(row, field) for row in same) for field in ("parameters", "multiply_adds", "kept"))
-            yield Line(same[0].name, same[0].label, same[0].out, *sums, times=times)
+            yield replace(
+                same[0],
+                parameters=sum(row.parameters for row in same),
+                multiply_adds=sum(row.multiply_adds for row in same),
+                kept=sum(row.kept for row in same),
+                times=times,
+            )
         at += period * times
 
 
