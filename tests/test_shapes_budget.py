@@ -3,6 +3,8 @@ there are, and no file leaves anything.
 """
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +90,19 @@ def test_programs_that_change_settings_leave_none():
 def test_hostile_fixtures_can_be_read():
     for path in (FIXTURES / "hostile").rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())) or path.stat().st_size, path.name
+
+
+def test_training_does_not_import_the_compiler():
+    """It takes as long as a file of a thousand lines, once for each worker."""
+    program = (
+        "import torch\nnet = torch.nn.Linear(3, 4)\nfor make in (torch.optim.SGD, torch.optim.AdamW):\n"
+        "    optimizer = make(net.parameters(), lr=0.1)\n    net(torch.zeros(2, 3)).sum().backward()\n"
+        "    optimizer.step()\nnet(torch.zeros(2, 5))\n"
+    )
+    code = (
+        "import sys\nfrom torchlint.project import Project\nfrom torchlint.shapes.search.check import dry_run\n"
+        f"found = dry_run({program!r}, '/nowhere/a.py', Project('/nowhere').view('/nowhere/a.py')).faults\n"
+        "assert [f.span.line for f in found] == [7], found\nassert 'torch._dynamo' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,9 +1,12 @@
-"""torch's Python kernels and optimizers without the compiler that each imports first: a second, for nothing."""
+"""torch's Python kernels and optimizers without the compiler that each imports first: two seconds, for nothing."""
 
 from __future__ import annotations
 
 import types
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import torch
 
 _done = [False]
 
@@ -19,13 +22,32 @@ def without_compiler() -> None:
         from torch._decomp import global_decomposition_table as tables
     except ImportError:
         return
-    code = torch._compile._disable_dynamo(lambda: None).__code__
+    hidden = torch._compile._disable_dynamo(lambda: None).__code__
     kernels = [kernel for table in tables.values() for kernel in table.values()]
-    _unhide([*kernels, *vars(torch.optim.Optimizer).values(), torch.utils.checkpoint.checkpoint], code)
+    for function, held in _within([*kernels, *vars(torch.optim.Optimizer).values(), torch.utils.checkpoint.checkpoint]):
+        for inner in held if function.__code__ is hidden else ():
+            # what is prepared already has this mark, and the compiler is not imported for it
+            setattr(inner, "__dynamo_disable", inner)
+    plain = _with_gradients_as_chosen(without_compiler).__code__
+    optimizers = [kind for kind in vars(torch.optim).values() if isinstance(kind, type)]
+    for function, _ in _within([getattr(kind, "step", None) for kind in optimizers]):
+        code = function.__code__
+        if code.co_name == "_use_grad" and code.co_freevars == plain.co_freevars:
+            function.__code__ = plain
 
 
-def _unhide(functions: list[Any], code: Any) -> None:
-    """Mark what `torch._disable_dynamo` wraps as prepared; it asks for this mark before it imports the compiler."""
+def _with_gradients_as_chosen(func: Callable) -> Callable:
+    """What torch puts around the step of an optimizer, but for the breaks in the graph of a compiler."""
+
+    def step(*args: Any, **kwargs: Any) -> Any:
+        with torch.set_grad_enabled(args[0].defaults["differentiable"]):
+            return func(*args, **kwargs)
+
+    return step
+
+
+def _within(functions: list[Any]) -> Iterator[tuple[types.FunctionType, list[Any]]]:
+    """Each of these functions, and of those that they wrap, with what it wraps."""
     seen: set[int] = set()
     while functions:
         function = functions.pop()
@@ -33,8 +55,7 @@ def _unhide(functions: list[Any], code: Any) -> None:
             continue
         seen.add(id(function))
         held = [cell.cell_contents for cell in function.__closure__ or () if callable(_content(cell))]
-        for inner in held if function.__code__ is code else ():
-            setattr(inner, "__dynamo_disable", inner)
+        yield function, held
         functions += held
 
 
