@@ -13,7 +13,10 @@ pytest.importorskip("torch")
 
 from torchlint.project import Project
 from torchlint.shapes.core.budget import Work, weight
+from torchlint.shapes.search.attempts import Parameter, RunResult, Trials
 from torchlint.shapes.search.check import dry_run
+from torchlint.shapes.search.constructors import solve_constructor
+from torchlint.shapes.search.sizes import solve_forward
 from torchlint.shapes.tensors.settings import SETTINGS
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -90,6 +93,57 @@ def test_programs_that_change_settings_leave_none():
 def test_hostile_fixtures_can_be_read():
     for path in (FIXTURES / "hostile").rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())) or path.stat().st_size, path.name
+
+
+def test_who_makes_several_classes_is_called_for_all_of_them_once():
+    def cost(n):
+        classes = "".join(
+            f"class C{i}(torch.nn.Module):\n    def __init__(self, n):\n        raise ValueError(n)\n"
+            "    def forward(self, x): return x\n"
+            for i in range(n)
+        )
+        maker = "def make(n):\n    a = 0\n    for i in range(9000): a = max(i, a)\n"
+        return work_of(f"import torch\n{classes}{maker}    return {', '.join(f'C{i}(n)' for i in range(n))}\n")
+
+    assert cost(6) < 2 * cost(1)
+
+
+def test_classes_that_cannot_be_made_are_not_tried_for_each_that_needs_one():
+    def cost(n):
+        inner = "class Inner(torch.nn.Module):\n    def __init__(self, n):\n        a = 0\n        for i in range(3000): a = max(i, a)\n        raise ValueError(n)\n"
+        return work_of(f"import torch\n{inner}" + "".join(
+            f"class C{i}(torch.nn.Module):\n    def __init__(self, inner: Inner):\n        super().__init__()\n"
+            f"        self.inner = inner\n    def forward(self, x): return self.inner(x)\n" for i in range(n)
+        ))  # fmt: skip
+
+    assert cost(8) < 2 * cost(1)
+
+
+def test_runs_that_take_all_steps_are_few():
+    made = []
+
+    def run(assumption):
+        made.append(assumption)
+        return RunResult(len(made), "budget", None, "it takes too many steps")
+
+    solve_forward(run, [Parameter("x")])
+    assert len(made) <= Trials.EXHAUSTED
+    made.clear()
+    solve_constructor(run, [Parameter("width"), Parameter("depth")])
+    assert len(made) <= Trials.EXHAUSTED
+
+
+def test_what_is_done_without_a_gpu_costs_less_than_what_is_done_with_one():
+    def cost(device):
+        return work_of(f"import torch\ndevice = {device}\ndef f(i): return i + 1\nfor i in range(20000): f(i)\n")
+
+    assert cost("'cuda' if torch.cuda.is_available() else 'cpu'") < 1.6 * cost("'cuda'")
+
+
+def test_rounds_that_call_what_nobody_knows_are_paid_for():
+    lines = "import torch, foo\ndef f(x):\n    n = 0\n    while n < 10**6:\n        n += 1\n"
+    few, many = (ran(lines + "        foo.bar(n)\n" * n).statistics["work"] for n in (1, 40))
+    assert many < 4 * few
 
 
 def test_training_does_not_import_the_compiler():

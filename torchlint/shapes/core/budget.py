@@ -22,13 +22,15 @@ class Work:
 
     __slots__ = ("used", "limit")
 
-    LIMIT = 4_000_000
-    NODES = 8  # expressions and statements that are evaluated for a unit
+    LIMIT = 2_000_000
+    NODES = 4  # expressions and statements that are evaluated for a unit
     OPERATION = 30  # one operation of torch on tensors without data
     NEW = 60  # one whose answer is not known from the same run
     WRITE = 250  # one that writes what others read
-    FUNCTION = 15  # of the program, called
+    FUNCTION = 6  # of the program, called
+    NATIVE = 3  # of Python's own, called, or of what nobody knows
     CALL = 3  # of a torch function around it
+    REFUSED = 100  # an operation that raises
     REPLAY = 300  # trying a refused operation on real zeros
     PART = 3  # one module, parameter or buffer that is walked through
     REAL = 2_000  # elements that are filled with zeros for a unit

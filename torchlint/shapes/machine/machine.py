@@ -43,7 +43,7 @@ from torchlint.shapes.machine.worlds import Worlds, is_of_torch
 from torchlint.shapes.tensors import dispatch, wild
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
-GUESSED_STEPS = 2_000_000  # for all modules of a file that no script runs
+GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
 TORCH_STEPS = 30  # what one call of torch costs, in steps
 
 
@@ -147,6 +147,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
         self.left = GUESSED_STEPS
+        self.remembered: Any = None  # what the search for arguments keeps of what it tried
         self.updates = 0  # backward passes and optimizer steps so far
         self.changes = Changes()
         self.files: dict[str, Any] = {}
@@ -219,6 +220,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             self.changes.call(function)
         guard = guards.find(function)
         if guard is not None:
+            budget.work.spend(budget.Work.NATIVE)
             budget.pay(self.budget, function, args, kwargs)
             return self.guarded(guard, function, args, kwargs)
         return self.foreign(function, tuple(args), kwargs)
@@ -338,6 +340,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         """Keep what failed, and where, for the case that nobody catches it."""
         if len(self.failures) > 200:  # each holds what it failed on
             self.failures.clear()
+        budget.work.spend(budget.Work.REFUSED)
         failure = self.failures[id(error)] = Failure(self, error, function, args, kwargs)
         failure.certain = certain
 
@@ -426,6 +429,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
     def _call_unknown(self, function: Unknown, args: list, kwargs: dict[str, Any]) -> Unknown:
         # It may add to the classes it is given: in notebooks `@add_to_class(Net)` spreads a class over cells.
         self.open_classes.update(value for value in args if isinstance(value, type) and value in self.codes)
+        self.budget.spend(budget.Work.NATIVE)
         report_use(function, "call", (args, kwargs))
         self.lend((*args, *kwargs.values()))
         return Unknown(function.reason.here())

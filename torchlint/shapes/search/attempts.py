@@ -82,19 +82,23 @@ Run = Callable[[Assumption], RunResult]
 
 
 class Trials:
-    """All runs that were made, so that none is made twice."""
+    """All runs that were made, so that none is made twice. Where several took all the steps there were, others will."""
 
-    def __init__(self, run: Run, limit: int):
+    EXHAUSTED = 3  # runs that took all steps
+
+    def __init__(self, run: Run, limit: int, first: RunResult | None = None):
         self.run = run
         self.limit = limit
+        self.exhausted = first is not None and first.stopped == "budget"
         self.results: dict[str, tuple[Assumption, RunResult]] = {}
 
     def __call__(self, assumption: Assumption) -> RunResult | None:
         """The result of a run; None if it was made before or the limit is reached."""
         key = key_of(assumption)
-        if key in self.results or len(self.results) >= self.limit:
+        if key in self.results or len(self.results) >= self.limit or self.exhausted == self.EXHAUSTED:
             return None
         result = self.run(assumption)
+        self.exhausted += result.stopped == "budget"
         self.results[key] = (assumption, result)
         return result
 

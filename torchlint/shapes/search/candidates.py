@@ -135,10 +135,14 @@ class Attempt:
     def _instance(self, kind: type) -> nn.Module | None:
         """Some instance of a class of the program."""
         made = self.machine.instances.get(kind, (None, False))[0]
-        if made is None and self.depth < _NESTED:
+        if made is not None or self.depth >= _NESTED:
+            return made
+
+        def make() -> Any:
             last = Attempt(self.machine, kind, {}, self.depth + 1)._construct(second=False).last
-            made = last.detail if last.stopped is None else None
-        return made if isinstance(made, nn.Module) else None
+            return last.detail if last.stopped is None else None
+
+        return self.machine.remembered.instance(self.machine, kind, self.depth, make)
 
     def judge(self) -> Failure | None:
         """The failure of the constructor or the forward that does not depend on a guess, if there is one.
@@ -309,7 +313,7 @@ class Attempt:
                     return
         for maker in self.callers.makers(self.kind):
             known = self._known()
-            self._make(maker)
+            self.machine.remembered.made(self.machine, maker, lambda: self._make(maker))
             if self._known() is not known:
                 self._fails(self._known())
                 if self.ended():

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,6 +30,7 @@ from torchlint.shapes.search.candidates import Attempt, call_alone
 from torchlint.shapes.search.endings import gave_up, stopped
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
+from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.untrained import faults_of_steps
 from torchlint.shapes.search.verdict import changes
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
     from torchlint.shapes.record.traces import Traces
 
 STEPS = 250_000
-CLASS_STEPS = 400_000  # for all runs of one module class
-BUILT_STEPS = 800_000  # the same where a builder chose its sizes: a verdict is worth more then
+AGAIN_STEPS = 80_000  # without a GPU: there is little that it does otherwise
+CLASS_STEPS = 250_000  # for all runs of one module class
+FAIR_STEPS = 80_000  # the same at first, where there are many classes
+BUILT_STEPS = 400_000  # the same where a builder chose its sizes: a verdict is worth more then
 _SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
 
 
@@ -117,12 +120,15 @@ class _Run:
         """The script with and without a GPU, then what it did not reach; `used` is work that was done before."""
         work.begin(used)
         try:
-            if self.script(cuda=True, rest=True):
-                self.script(cuda=False, rest=False)
-            for answers in self.turns:
-                self.script(cuda=True, rest=False, answers=answers)
+            asked_cuda = self.script(cuda=True, rest=True)
         except Overworked as end:
             self.notices.append(gave_up(end, self.program))
+        else:
+            with suppress(Overworked):  # what is tried otherwise may be left out
+                if asked_cuda:
+                    self.script(cuda=False, rest=False)
+                for answers in self.turns:
+                    self.script(cuda=True, rest=False, answers=answers)
         finally:
             work.end()
         self.statistics["work"] = work.used
@@ -137,7 +143,8 @@ class _Run:
 
     def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
-        machine = Machine(self.view, STEPS, dict(answers), cuda=cuda)
+        machine = Machine(self.view, STEPS if cuda else AGAIN_STEPS, dict(answers), cuda=cuda)
+        machine.remembered = Remembered()
         machine.wild = self.traces is None and self.program.watch is None
         wild.reset()
         machines.append(machine)
@@ -166,7 +173,7 @@ class _Run:
         except Overworked:
             raise
         except Exhausted as end:
-            if not answers:
+            if rest:
                 self.notices.append(gave_up(end, self.program))
         except (Stop, RecursionError, MemoryError):
             pass
@@ -248,31 +255,10 @@ class _Run:
                 before = len(machine.instances)
                 self.call(machine, node)
                 idle = 0 if len(machine.instances) > before else idle + 1
-        for kind in reversed(kinds):
-            given = self.traces.inputs_for(kind) if self.traces is not None else {}
-            if given or not machine.ended(kind):
-                attempt = Attempt(machine, kind, given or self.configured(kind), callers=callers)
-                steps = CLASS_STEPS if kind not in machine.built_instances else BUILT_STEPS
-                total, machine.left = machine.left, min(machine.left, steps)
-                before = machine.left
-                failure = attempt.run()
-                guessed = failure is not None and attempt.built is not None and attempt.built.assumed
-                if not given and not machine.ended(kind) and (failure is None or guessed):
-                    attempt.as_called()
-                    failure = None if machine.ended(kind) else failure  # a caller knows better
-                with self.watching(False):
-                    if self.listener is not None:
-                        self.listener.keep(attempt, changes)
-                    if failure is None and not given and self.traces is None:
-                        for other in other_ways(attempt):
-                            self.add(machine, other, ("shape", "dtype"))
-                machine.left += total - before
-                if self.traces is not None:
-                    self.traces.attempted(kind, attempt)
-                if failure is not None:
-                    self.add(machine, failure)
-                elif not machine.ended(kind):
-                    self.reasons[attempt.reason()] += 1
+        share = max(FAIR_STEPS, 2 * machine.left // max(1, len(kinds)))
+        later = [kind for kind in reversed(kinds) if not self.look_at_class(machine, kind, callers, share)]
+        for kind in later if share < CLASS_STEPS else ():
+            self.look_at_class(machine, kind, callers, BUILT_STEPS)
         for node in functions:
             if required(node):
                 self.call(machine, node)
@@ -285,6 +271,38 @@ class _Run:
                 attempt = Attempt(machine, kind, {})
                 if not machine.ended(kind) and attempt.run() is None and not machine.ended(kind):
                     self.reasons[attempt.reason()] += 1
+
+    def look_at_class(self, machine: Machine, kind: type, callers: Callers, most: int) -> bool:
+        """A class that the script did not run, in so many steps at most; whether they were enough."""
+        given = self.traces.inputs_for(kind) if self.traces is not None else {}
+        if not given and machine.ended(kind):
+            return True
+        attempt = Attempt(machine, kind, given or self.configured(kind), callers=callers)
+        steps = min(most, CLASS_STEPS if kind not in machine.built_instances else BUILT_STEPS)
+        total, machine.left = machine.left, min(machine.left, steps)
+        before = machine.left
+        failure = attempt.run()
+        guessed = failure is not None and attempt.built is not None and attempt.built.assumed
+        if not given and not machine.ended(kind) and (failure is None or guessed):
+            attempt.as_called()
+            failure = None if machine.ended(kind) else failure  # a caller knows better
+        if failure is None and not machine.ended(kind) and machine.left <= 0 and most < CLASS_STEPS:
+            machine.left += total - before
+            return False
+        with self.watching(False):
+            if self.listener is not None:
+                self.listener.keep(attempt, changes)
+            if failure is None and not given and self.traces is None:
+                for other in other_ways(attempt):
+                    self.add(machine, other, ("shape", "dtype"))
+        machine.left += total - before
+        if self.traces is not None:
+            self.traces.attempted(kind, attempt)
+        if failure is not None:
+            self.add(machine, failure)
+        elif not machine.ended(kind):
+            self.reasons[attempt.reason()] += 1
+        return True
 
     def kinds(self, machine: Machine) -> list[type]:
         """The module classes of the file so far, each once: its statement may have run more than once."""

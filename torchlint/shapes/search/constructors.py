@@ -139,13 +139,13 @@ def solve_constructor(
         result = run({})
         if result.stopped not in ("own", "python") or advice is None:
             return Solution({}, result, result.stopped == "torch", {}, 1)
-    _, uses = listen(run, {})
+    first, uses = listen(run, {})
     choices = {p.name: _choice(p, uses, hints, second) for p in needed}
     if second:
         _vary(choices, hints)
     known = {name: choice for name, choice in choices.items() if choice.values}
     start = {name: choice.values[0] for name, choice in known.items()}
-    trials = Trials(run, RUNS)
+    trials = Trials(run, RUNS, first)
     best = _search(trials, start, known, second, advice)
     why = {name: choice.why for name, choice in known.items()}
     return Solution(best[0], best[1], False, why, len(trials.results) + 1)

@@ -57,7 +57,7 @@ def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str,
     written = {name: given[0] for name, given in hints.items() if given and isinstance(given[0], Pattern)}
     if written:
         return _lettered(run, needed, uses, hints, written)
-    trials = Trials(run, RUNS)
+    trials = Trials(run, RUNS, first)
     starts, why = harvest.starts(needed, uses, hints)
     if all(p.name in hints for p in needed):
         return _as_given(trials, starts, why)
@@ -113,7 +113,7 @@ def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
     needed = [p for p in parameters if not p.has_default]
     if not needed:
         return first
-    trials = Trials(run, REACHING)
+    trials = Trials(run, REACHING, first)
     best, _ = _Search(trials, harvest.starts(needed, uses, {})[0], until=place).run()
     return best[1] if best is not None else first
 

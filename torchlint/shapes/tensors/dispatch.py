@@ -29,6 +29,7 @@ from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, device_tags, kernels, ranges, replay, settings
 
 SMALL = 512  # elements of which the values are kept
+_NOT_COMPUTED = ("_polynomial_", "convolution")  # costly, and nobody asks for the values
 CACHED = 50_000  # answers that are remembered
 DIMENSIONS = 64  # torch itself takes more, slowly
 
@@ -320,7 +321,7 @@ def _run_real(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 def _evaluate(function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
     """Give a small result its values, if all it is made of has values."""
-    if "_polynomial_" in function._schema.name:
+    if any(word in function._schema.name for word in _NOT_COMPUTED):
         return
     outputs = result if isinstance(result, (list, tuple)) else (result,)
     for output in outputs:
