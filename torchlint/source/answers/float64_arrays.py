@@ -141,11 +141,32 @@ def _call(origin: Value, callee, depth: int) -> str | None:
         return (_given_dtype(origin, None) or FLOAT64) if method in _GENERATORS else None
     if method in ("fit_transform", "transform") and any(m.endswith(("Scaler", "PCA")) for m in makers) and node.args:
         inner = dtype_of(origin.at(node.args[0], ()), depth - 1)
-        return FLOAT64 if inner in (FLOAT64, INT) else inner
+        return FLOAT64 if inner in (FLOAT64, INT) or _is_read_frame(origin.at(node.args[0], ()), depth) else inner
     inner = dtype_of(receiver, depth - 1)
     if method in ("mean", "std", "var"):
         return FLOAT64 if inner in (FLOAT64, INT) else inner
     return inner if method in _SAME_METHODS and inner in (FLOAT64, FLOAT32, INT) else None
+
+
+def _is_read_frame(value: Value, depth: int) -> bool:
+    """A table that pandas has read, or columns of it, in whichever of its own dtypes: float64, or integers."""
+    return depth > 0 and all(_is_of_a_frame(origin, depth) for origin in origins(value))
+
+
+def _is_of_a_frame(origin: Value, depth: int) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Subscript):
+        return _is_read_frame(origin.at(node.value, ()), depth - 1)
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("values", "iloc", "loc") and _is_read_frame(origin.at(node.value, ()), depth - 1)
+    if not isinstance(node, ast.Call) or origin.path or any(k.arg in ("dtype", None) for k in node.keywords):
+        return False
+    names = {callee.name for callee in callees(origin)}
+    if names <= {"pandas.read_csv", "pandas.read_excel"}:
+        return bool(names)
+    return names <= {".drop", ".dropna", ".to_numpy", ".copy", ".reset_index", ".fillna"} and _is_read_frame(
+        origin.at(node.func.value, ()), depth - 1
+    )
 
 
 def _numpy(origin: Value, name: str, depth: int) -> str | None:
