@@ -59,10 +59,20 @@ NORMS = tuple(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3
 
 @on_call("torch.nn.Sequential", needs="BatchNorm")
 def in_sequence(call: Call):
-    layers = call.node.args
-    for layer, norm in zip(layers, layers[1:]):
-        if isinstance(layer, ast.Call) and isinstance(norm, ast.Call) and call.name(norm.func) in NORMS:
-            yield from found(call.at(layer))
+    given = [part for node in call.node.args for part in listed(call, node)]
+    for layer, norm in zip(given, given[1:]):
+        if isinstance(layer.node, ast.Call) and layer.module is call.module and norm.is_call(*NORMS):
+            yield from found(call.at(layer.value))
+
+
+def listed(call: Call, node: ast.expr) -> list:
+    """A layer; of an unpacked list that is written out, each of them."""
+    if not isinstance(node, ast.Starred):
+        return [call.at(node)]
+    made = call.origins(node.value)
+    if len(made) != 1 or not isinstance(made[0].node, (ast.List, ast.Tuple)):
+        return [call.at(node)]
+    return [call.at(element) for element in made[0].node.elts] if made[0].module is call.module else []
 
 
 @on_module(needs=("BatchNorm", "forward"))
@@ -73,11 +83,21 @@ def in_forward(cls: ModuleClass):
         made.setdefault(name, []).append(origin)
     for node in cls.inside(ast.Call, of=forward) if forward else ():
         norm, inner = own(made, node), node.args[0] if len(node.args) == 1 else None
+        inner = the_call(cls, inner) if norm and isinstance(inner, ast.Name) else inner
         layer = own(made, inner) if isinstance(inner, ast.Call) else None
         if norm and layer and norm.is_call(*NORMS) and layer.module is cls.module:
             reads = [n for n in cls.module.index.attributes(inner.func.attr) if isinstance(n.ctx, ast.Load)]
             if len(reads) == 1:  # nobody else uses the layer
                 yield from found(layer)
+
+
+def the_call(cls: ModuleClass, name: ast.Name):
+    """`self.conv(x)` of `x = self.conv(x)`, if the norm is all that reads this `x`."""
+    made = cls.at(name).origins(name)
+    holder = getattr(made[0].node, "up", None) if len(made) == 1 else None
+    if not isinstance(holder, ast.Assign) or len(holder.targets) != 1 or len(cls.uses(holder.targets[0])) != 1:
+        return None
+    return holder.value
 
 
 def own(made, node: ast.Call):
