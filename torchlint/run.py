@@ -122,14 +122,15 @@ class Run:
         return result
 
     def _fix_once(self, result: Result) -> list[Fixed]:
-        tasks = []
+        tasks, sizes = [], {}
         for group in self._files()[1]:
             fixable = _fixable(result, group.settings)
             paths = [path for path in group.files if path in fixable]
             if paths:
                 tasks.append(self._task(group, paths))
+                sizes.update({path: group.files[path][2] for path in paths})
         changed: list[Fixed] = []
-        for _, encoded in self._spread(fix_files, _split(tasks, {}, self.jobs), SMALL):
+        for _, encoded in self._spread(fix_files, _split(tasks, sizes, self.jobs), sum(sizes.values())):
             changed += msgspec.msgpack.decode(encoded, type=list[Fixed]) if encoded else ()
         return sorted(changed, key=lambda one: one.path)
 
