@@ -10,7 +10,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import last_word, within
 from torchlint.source.training.sameness import identity
 
@@ -27,7 +27,7 @@ def asks_mode(model: Value, depth: int = 4) -> bool | None:
             return None
         for callee in callees(origin):
             if callee.kind == "class" and callee.owner:
-                found.append(_class_asks(callee.owner, depth))
+                found.append(_class_asks(callee.owner, depth, origin))
             elif callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
                 layers = (
                     [
@@ -64,14 +64,16 @@ def _is_zero(rate: Value) -> bool:
 
 
 @remembered
-def _class_asks(owner: ClassInfo, depth: int) -> bool | None:
-    """A class that handles modes itself answers None: its authors know."""
+def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None) -> bool | None:
+    """Do objects of a class, or the one that is made by a call? A class that handles modes itself answers None: its
+    authors know.
+    """
     if owner.method("train") or owner.method("eval") or any(_switches(base) for base in owner.mro):
         return None
     unknown = not owner.known
     for base in owner.mro:
         for method in base.methods.values():
-            answer = _code_asks(base.module, method, depth)
+            answer = _code_asks(base.module, method, depth, made if base is owner.mro[0] else None)
             if answer:
                 return True
             unknown = unknown or answer is None
@@ -84,8 +86,10 @@ def _switches(owner: ClassInfo) -> bool:
 
 
 @remembered
-def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
+def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None = None) -> bool | None:
     answer: bool | None = False
+    # What the object was made with counts for its own layers only: each object would be another question.
+    frame = frame_of(module, function, made, made) if made is not None and function.name == "__init__" else None
     for call in module.index.inside(function, ast.Call):
         word = last_word(call.func)
         if word == "dropout" and any(k.arg == "training" for k in call.keywords):
@@ -102,7 +106,7 @@ def _code_asks(module: Module, function: ast.AST, depth: int) -> bool | None:
                     else False
                 )
             elif callee.name.startswith("torch.nn."):
-                inner = _layer_asks(callee.name[9:], Value(module, call))
+                inner = _layer_asks(callee.name[9:], Value(module, call, frame))
             else:
                 inner = True if callee.name.startswith(_WITH_MODE_LAYERS) else False
             if inner:
