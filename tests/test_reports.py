@@ -363,3 +363,8 @@ def test_markdown_fits_into_a_comment(here: Path) -> None:
     assert len(text) < 65_000
     shown = text.count("- line")
     assert 100 < shown < 499 and text.endswith(f"… and {499 - shown} more.\n")
+
+
+def test_markdown_reads_a_long_word_once(here: Path) -> None:
+    finding = Finding("TL101", "x", str(here / "a.py"), Span(1, 1, 1, 2), "a." * 100_000)
+    assert "more" in render("markdown", Result(findings=[finding]))  # longer than a comment may be, and said at once

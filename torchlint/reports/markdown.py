@@ -16,8 +16,9 @@ from torchlint.result import Result
 LONGEST = 60_000  # characters: GitHub takes 65,536 in a comment
 _SPAN = re.compile(r"`([^`\n]+)`")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~&$])")
-# What a page would turn into a link, or into a message to somebody, if it were no code.
-_LINKED = re.compile(r"\S*(?:@\w|#\d|GH-\d|://|www\.|\b[0-9a-f]{7,40}\b)\S*", re.IGNORECASE)
+# A word with this in it would become a link, or a message to somebody, if it were no code.
+_LINKED = re.compile(r"@\w|#\d|GH-\d|://|www\.|\b[0-9a-f]{7,40}\b", re.IGNORECASE)
+_WORD = re.compile(r"(\s+)")
 
 
 def render(result: Result, settings: Settings, write: Callable[[str], object], color: bool = False) -> None:
@@ -64,11 +65,8 @@ def inline(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    parts, at = [], 0
-    for match in _LINKED.finditer(text):
-        parts += [_SPECIAL.sub(r"\\\1", text[at : match.start()]), _code(match[0])]
-        at = match.end()
-    return "".join([*parts, _SPECIAL.sub(r"\\\1", text[at:])])
+    words = _WORD.split(text)
+    return "".join(_code(word) if _LINKED.search(word) else _SPECIAL.sub(r"\\\1", word) for word in words)
 
 
 def _code(text: str) -> str:
