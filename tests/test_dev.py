@@ -93,7 +93,7 @@ def test_why_a_rule_of_the_dry_run_speaks(tree, run):
     pytest.importorskip("torch")
     tree({"a.py": LOOP})
     out = run("dev", "why", "a.py:9", "TL905")[1]
-    assert "mse_loss(float32[8, 1], float32[8])" in out and "says: `output` is (8, 1)" in out
+    assert "mse_loss((8, 1) float32, (8,) float32)" in out and "says: `output` is (8, 1)" in out
 
 
 def test_facts(tree, run):
@@ -102,7 +102,7 @@ def test_facts(tree, run):
     out = run("dev", "facts", "a.py:10")[1]
     assert "`output`\n  comes from line 9: `model(x)`\n  kind: tensor\n  requires grad: yes\n" in out
     assert "  backward on loss, line 11: loss.backward()\n  step on optimizer, line 12: optimizer.step()\n" in out
-    assert "  output: float32[8, 1] on cpu\n" in out
+    assert "  output: (8, 1) float32 on cpu\n" in out
     out = run("dev", "facts", "a.py:9")[1]
     assert "`model`\n" in out and "role: model\n" in out
     assert "`optimizer`\n" in run("dev", "facts", "a.py:12")[1]

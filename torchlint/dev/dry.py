@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from torchlint.dev.program import Program
 from torchlint.dev.questions import Questions
 from torchlint.finding import Hint
+from torchlint.notation import shape_text
 from torchlint.rule import Rule, Trigger
 from torchlint.shapes.core.faults import DryRun
 from torchlint.shapes.record.listening import Listener, Operand, Operation
@@ -58,7 +59,7 @@ def facts_of_run(program: Program) -> Iterator[str]:
         (_at(h), h.shape, h.dtype, h.device): h for h in watch.found if isinstance(h, Hint) and h.span.line == here
     }
     for hint in found.values():
-        yield f"  {module.text_of(hint.span)}: {hint.dtype}{hint.shape} on {hint.device}"
+        yield f"  {module.text_of(hint.span)}: {hint.shape} {hint.dtype} on {hint.device}"
     for span, reason in watch.unknown.items():
         if span.line == here:
             yield f"  {module.text_of(span)}: unknown: {reason}"
@@ -88,7 +89,7 @@ def _reasons(result: DryRun) -> Iterator[str]:
 
 def _operand(value) -> str:
     seen = Operand(value) if hasattr(value, "shape") else None
-    return f"{seen.dtype}{list(seen.shape)}" if seen else repr(value)[:30]
+    return f"{shape_text(seen.shape)} {seen.dtype}" if seen else repr(value)[:30]
 
 
 def _at(hint: Hint) -> tuple[int, int]:
