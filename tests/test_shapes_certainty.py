@@ -26,6 +26,10 @@ def said(folder: Path, text: str, **files: str) -> list[str]:
 
 SILENT = {
     "what is written behind the program's name": "import sys\nname, size = sys.argv[1:]\nprint(sys.argv[1])",
+    "what a text defines": """
+        exec("size = 3")
+        print(locals()["size"], globals()["size"])
+    """,
     "a dict that somebody else fills": """
         from elsewhere import fill
         table = {}

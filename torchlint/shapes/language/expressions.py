@@ -445,6 +445,8 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
     ):
         return lambda frame: _names(frame, frame.vars if node.func.id == "locals" else frame.globals)
     starred = any(isinstance(a, ast.Starred) for a in node.args)
+    if isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval"):
+        return lambda frame: frame.machine.run_text()
     if not starred and not node.keywords:
 
         def call_plainly(frame):
@@ -483,7 +485,9 @@ def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
 
 def _names(frame: Frame, names: dict[str, Any]) -> dict[str, Any]:
     frame.machine.budget.spend(1 + (len(names) >> 4))
-    return dict(names)
+    found = dict(names)
+    frame.machine.lend([found])  # `exec` may have put more into it
+    return found
 
 
 def _await(node: ast.Await, scope: Scope) -> Evaluate:

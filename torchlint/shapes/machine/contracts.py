@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+import torch
+
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import program
 from torchlint.shapes.language.program import Frame, Place
@@ -37,8 +39,8 @@ def broken(machine: Any, frame: Frame, error: Exception) -> str | None:
         for text, value in _values(machine, frame, test):
             if value is None or type(value) is Unknown or type(value) in (str, list, tuple, dict) and not value:
                 return None  # an option that nobody has set, or something nobody knows
-            if type(value) in (int, float, str):
-                shown[text] = value
+            if type(value) in (int, float, str) or isinstance(value, torch.Size):
+                shown[text] = tuple(value) if isinstance(value, torch.Size) else value
     if not shown:
         return None
     return ", ".join(f"{text} = {value!r}" for text, value in list(shown.items())[:VALUES])
@@ -133,6 +135,8 @@ def _value(machine: Any, frame: Frame, node: ast.expr) -> Any:
         return frame.globals.get(node.id, machine.builtin(node.id))
     if isinstance(node, ast.Attribute):
         owner = _value(machine, frame, node.value)
+        if isinstance(owner, torch.Tensor) and node.attr == "shape":
+            return owner.shape
         held = getattr(owner, "__dict__", {})
         return held[node.attr] if node.attr in held else owner if type(owner) is Unknown or owner is None else ...
     return ...

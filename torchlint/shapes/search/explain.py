@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 import torch
@@ -43,6 +44,7 @@ SHAPE = (
     " unflatten squeeze stack heads batch"
 ).split()
 EXAMPLES = "sizes of data that is not here are examples"
+_META_TYPE = re.compile(r"\bMeta(\w+)Type\b")
 _SOURCES = 3  # layers that are named beside an operation
 
 # What was done before decides about these: a graph is freed, a value is changed, a parameter is there already.
@@ -148,7 +150,9 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         if text is not None:
             function, args, kwargs = layer, given, named
     text = text or confirm(function, args, kwargs)
-    text = text and text.replace("torch.meta.", "torch.").replace("(sparse_coo)", "()")
+    text = text and _META_TYPE.sub(
+        r"torch.\1Tensor", text.replace("torch.meta.", "torch.").replace("(sparse_coo)", "()")
+    )
     if text is None or any(words in text for words in OURS):
         return None
     path, span = failure.place

@@ -29,6 +29,7 @@ from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, device_tags, kernels, ranges, replay, settings
 
 SMALL = 512  # elements of which the values are kept
+INTEGERS = 4096  # the same of integers, which count and index
 _NOT_COMPUTED = ("_polynomial_", "convolution")  # costly, and nobody asks for the values
 CACHED = 50_000  # answers that are remembered
 DIMENSIONS = 64  # torch itself takes more, slowly
@@ -167,7 +168,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
         result = _make(answer)
     if not operation.random:
         for tensor in tensors:
-            if tensor.numel() > SMALL or "real" not in tensor.untyped_storage().__dict__:
+            if not _is_small(tensor) or "real" not in tensor.untyped_storage().__dict__:
                 break
         else:
             _evaluate(function, args, kwargs, result)
@@ -282,7 +283,7 @@ def without_data(tensor: torch.Tensor) -> torch.Tensor:
     if known is not None and known.shape == tensor.shape:
         return known
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-    if tensor.numel() <= SMALL:
+    if _is_small(tensor):
         made.untyped_storage().real = tensor.detach()
     else:
         ranges.measure(made, tensor)
@@ -295,9 +296,15 @@ def without_data(tensor: torch.Tensor) -> torch.Tensor:
 # Values
 
 
+def _is_small(tensor: torch.Tensor) -> bool:
+    """Whether a tensor may keep its values."""
+    count = tensor.numel()
+    return count <= SMALL or count <= INTEGERS and tensor.dtype is torch.int64
+
+
 def _real(tensor: torch.Tensor) -> torch.Tensor | None:
     real = tensor.untyped_storage().__dict__.get("real")
-    if real is None or real.dtype != tensor.dtype or tensor.is_complex() or tensor.numel() > SMALL:
+    if real is None or real.dtype != tensor.dtype or tensor.is_complex() or not _is_small(tensor):
         return None
     return torch.as_strided(real, tensor.shape, tensor.stride(), tensor.storage_offset())
 
@@ -325,7 +332,7 @@ def _evaluate(function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -
         return
     outputs = result if isinstance(result, (list, tuple)) else (result,)
     for output in outputs:
-        if not isinstance(output, torch.Tensor) or output.numel() > SMALL:
+        if not isinstance(output, torch.Tensor) or not _is_small(output):
             return
     try:
         reals = _run_real(function, args, kwargs)
