@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.source.flow.branches import may_run
 from torchlint.source.flow.calling import sequential_layers
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
@@ -12,6 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import last_word, within
+from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
 
 ASK_MODE = re.compile(r"(Alpha|Feature)?Dropout\w*|(Sync)?BatchNorm\w*|DropPath|Transformer\w*|RReLU")
@@ -85,6 +87,26 @@ def _switches(owner: ClassInfo) -> bool:
     return any(within(call, owner.node) for call in owner.module.index.callers("eval"))
 
 
+def _is_never_asked_for(module: Module, function: ast.AST, layer: ast.Call) -> bool:
+    """Does a layer stand under `if batchnorm:`, which is False unless it is given, and no call of its file gives it?"""
+    names = [a.arg for a in function.args.args]
+    defaults = dict(zip(names[::-1], function.args.defaults[::-1]))
+    for test, truth in tests_around(layer):
+        default = defaults.get(test.id) if truth and isinstance(test, ast.Name) else None
+        if not isinstance(default, ast.Constant) or default.value:
+            continue
+        place = names.index(test.id) - (names[0] == "self")
+        calls = list(module.index.callers(function.name))
+        if calls and not any(
+            len(call.args) > place
+            or any(isinstance(a, ast.Starred) for a in call.args)
+            or any(k.arg in (None, test.id) for k in call.keywords)
+            for call in calls
+        ):
+            return True
+    return False
+
+
 @remembered
 def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None = None) -> bool | None:
     answer: bool | None = False
@@ -95,6 +117,8 @@ def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None
         if word == "dropout" and any(k.arg == "training" for k in call.keywords):
             return True
         if not word[:1].isupper() and function.name != "__init__":
+            continue
+        if not may_run(Value(module, call, frame)) or _is_never_asked_for(module, function, call):
             continue
         for callee in callees(Value(module, call)):
             if callee.kind == "class" and callee.owner and callee.owner.is_module:
