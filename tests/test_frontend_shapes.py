@@ -304,3 +304,14 @@ def test_the_batch_of_a_loader_is_shown_and_not_its_last_smaller_one(shapes):
     )
     code, out, _ = shapes({"net.py": GOOD + loader}, "net.py:Net")
     assert code == 0 and "x: (16, 3, 20, 20) float32\n" in out
+
+
+@pytest.mark.usefixtures("alone")
+def test_why_a_file_could_not_be_run_names_it(tree, capsys, monkeypatch):
+    from types import SimpleNamespace
+
+    tree({"net.py": GOOD})
+    gave_up = SimpleNamespace(notices=("the dry run gave up at <this file>:3: too much work",), faults=())
+    monkeypatch.setattr("torchlint.shapes.search.check.dry_run", lambda *_, **__: gave_up)
+    assert cli.main(["shapes", "net.py"]) == 2
+    assert "net.py could not be run: the dry run gave up at net.py:3" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import click
 
 from torchlint import atomic, safe_path
 from torchlint.boundary import tree_of
+from torchlint.finding import HERE
 from torchlint.frontends.output import Failure, put, wants_color
 from torchlint.project import NotText, Project, decode
 from torchlint.reading import read
@@ -132,7 +133,8 @@ def _of_file(target: str, given: dict, report: bool) -> list:
     if given and not traces.used:
         raise Failure(f"--input: no forward in {target} takes {', '.join(sorted(given))}")
     if not traces.tables:
-        raise Failure(f"{target} could not be run: {'; '.join(result.notices) or 'its classes are not reached'}")
+        reasons = "; ".join(result.notices).replace(HERE, name)
+        raise Failure(f"{target} could not be run: {reasons or 'its classes are not reached'}")
     return [Story(table, name, text, result.faults) for table in traces.tables]
 
 
