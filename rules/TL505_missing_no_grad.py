@@ -135,7 +135,12 @@ from torchlint import Node, on_node
 in_tests = False
 
 
-@on_node("FunctionDef", "AsyncFunctionDef", "Module", needs="eval(|def val|def test|def eval|accuracy(|def predict|def infer|_val(|_test(|_eval(")
+@on_node(
+    "FunctionDef",
+    "AsyncFunctionDef",
+    "Module",
+    needs="eval(|def val|def test|def eval|accuracy(|def predict|def infer|_val(|_test(|_eval(",
+)
 def check(place: Node):
     for found in place.evaluations_with_graph:
         model = place.quoted(found.model)
