@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 from torch import nn
 
 from torchlint.shapes.core.values import Unknown, machines
@@ -27,8 +28,7 @@ class FreeLayer(nn.Module):
 
     def __init__(self, reason: str, first: nn.Module, second: nn.Module):
         super().__init__()
-        self.first = first
-        self.second = second
+        self.layers = (first, second)  # no parts of it: their parameters have sizes of examples
         self.reason = reason
 
     def forward(self, *args, **kwargs):
@@ -37,11 +37,24 @@ class FreeLayer(nn.Module):
             return Unknown("a layer of unknown sizes")
         given = (list(args), kwargs)
         if wild.choices_in(given)[1] is not None:
-            given = machine.supposed(self.first, given[0], given[1])
-        layer = wild.unknown(self.reason, Known((SIZES,), {(0,): self.first, (1,): self.second}))
+            given = machine.supposed(self.layers[0], given[0], given[1])
+            if given is None:
+                return Unknown(self.reason)
+        layer = wild.unknown(self.reason, Known((SIZES,), dict(zip(((0,), (1,)), self.layers))))
         return machine.in_worlds(
-            lambda given: machine.call_module(given[0], list(given[1]), dict(given[2])), [layer, *given], self.reason
+            lambda given: machine.call_module(_beside(given[0], given[1]), list(given[1]), dict(given[2])),
+            [layer, *given],
+            self.reason,
         )
+
+
+def _beside(layer: nn.Module, given: list) -> nn.Module:
+    """The layer where its input is, and of its dtype: nobody moves what is no part of a model."""
+    value = given[0] if given else None
+    if not isinstance(value, torch.Tensor):
+        return layer
+    dtype = value.dtype if value.is_floating_point() else None
+    return layer.to(device=machines[-1].device_of(value), dtype=dtype)
 
 
 def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:
@@ -65,4 +78,5 @@ def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unkno
     for one in both:
         positional = [one.pop(name) for name in (*names, *range(len(names), len(args))) if name in one]
         made.append(machine.foreign(kind, tuple(positional), one))
+    machine.incomplete = True
     return FreeLayer(unknown.reason, *made)

@@ -216,7 +216,15 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
     if unknown.known == wild.NUMBER and unknown is data and first is None:
         ranks = (0,)
     dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA if dtype is not None else wild.LISTED
-    return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first)
+    device = device if type(device) is not Unknown else None
+    make = _anywhere if device is None else lambda made: made
+    return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first, make=make)
+
+
+def _anywhere(made: torch.Tensor) -> torch.Tensor:
+    """The same on the device of what it is made of, which nobody knows."""
+    device_tags.stamp(made, device_tags.ANY)
+    return made
 
 
 def _from_numpy(machine, array):
@@ -234,6 +242,7 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
 
     def make(machine, *args, device=None, **options):
         place = {"device": torch.device(home)} if home and machine.has_cuda() else {}
+        args = (options["size"],) if "size" in options else args
         if len(args) == 1 and type(args[0]) is Unknown:
             return _of_unknown(machine, args[0], dtype, place.get("device"))
         if unknown_in(args) is not None and not isinstance(args[0], (list, tuple)):
