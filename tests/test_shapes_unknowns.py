@@ -148,6 +148,12 @@ FITS = {
     "a method of one's own": (
         "class Net(nn.Module):\n    def compile(self, n):\n        return n\nnn.Linear(Net().compile(3), 1)(torch.zeros(2, 3))"
     ),
+    "a new tensor beside another": "x = torch.zeros(3).cuda()\nx + x.new_tensor([1.0, 2.0, 3.0])",
+    "two networks of one unknown size": (
+        "one, other = nn.Linear(elsewhere.n, 4), nn.Linear(elsewhere.n, 4)\n"
+        "for p, q in zip(one.parameters(), other.parameters()):\n    p.data.copy_(q.data)"
+    ),
+    "a copy of what may be on the GPU": "nn.Linear(4, 2).cuda()(torch.as_tensor(elsewhere.data()).float())",
     "what is hashable": (
         "from collections.abc import Hashable\nif not isinstance((1, 2), Hashable):\n    nn.Linear(4, 2)(torch.zeros(2, 3))"
     ),

@@ -242,7 +242,11 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
 
     def make(machine, *args, device=None, **options):
         place = {"device": torch.device(home)} if home and machine.has_cuda() else {}
-        args = (options["size"],) if "size" in options else args
+        if "size" in options:
+            sizes = options["size"]
+            if type(sizes) is Unknown or unknown_in(sizes) is not None:
+                return Unknown("a tensor of unknown size")
+            return machine.foreign(torch.empty, (sizes,), {"dtype": dtype, **place})
         if len(args) == 1 and type(args[0]) is Unknown:
             return _of_unknown(machine, args[0], dtype, place.get("device"))
         if unknown_in(args) is not None and not isinstance(args[0], (list, tuple)):

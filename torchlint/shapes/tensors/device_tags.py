@@ -226,7 +226,7 @@ def _literal(function, args, kwargs):
     kwargs.pop("pin_memory", None)
     made = function(*args, **kwargs)
     if device is None:
-        device = _default[0] if function is torch.tensor else None
+        device = _default[0] if function is torch.tensor else device_of(args[0])  # `x.new_tensor` is where x is
     return made if device is None else _move(made, device, None)
 
 
