@@ -226,7 +226,9 @@ def _literal(function, args, kwargs):
     kwargs.pop("pin_memory", None)
     made = function(*args, **kwargs)
     if device is None:
-        device = _default[0] if function is torch.tensor else device_of(args[0])  # `x.new_tensor` is where x is
+        device = _default[0] if function is torch.tensor else None
+        if function is torch.Tensor.new_tensor:
+            device = device_of(args[0])
     return made if device is None else _move(made, device, None)
 
 
