@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torch
@@ -131,13 +132,13 @@ def _kept(part: nn.Module) -> dict[str, Any]:
 def _has_phases(machine: Any, model: nn.Module) -> bool:
     """Whether a forward asks how far training has come: it may use other layers then."""
     codes = {machine.codes[kind] for part in model.modules() for kind in type(part).__mro__ if kind in machine.codes}
-    return any(_PHASES.search(text) for code in codes for text in _tests(code.node))
+    return any(_asks_for_phases(code.node) for code in codes)
 
 
-def _tests(node: ast.AST) -> Iterator[str]:
-    for one in ast.walk(node):
-        if isinstance(one, (ast.If, ast.IfExp, ast.While)):
-            yield ast.unparse(one.test)
+@lru_cache(maxsize=4096)  # asked after every forward, for every class above
+def _asks_for_phases(node: ast.AST) -> bool:
+    tests = (one.test for one in ast.walk(node) if isinstance(one, (ast.If, ast.IfExp, ast.While)))
+    return any(_PHASES.search(ast.unparse(test)) for test in tests)
 
 
 def _tensors(values: list) -> Iterator[torch.Tensor | None]:
