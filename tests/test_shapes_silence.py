@@ -318,6 +318,30 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         net = nn.Linear(3, 1).to(device="cuda:0")
         net(torch.ones(2, 3, device=torch.device("cuda")))
         """,
+        # a new tensor is where the one is that makes it
+        """
+        where, rows = torch.LongTensor([]).cuda(), torch.zeros(5, 3).cuda()
+        rows.index_select(0, where.new_tensor(range(2))).sum() + rows[where.new([1, 2])].sum()
+        """,
+        # a module is no scripted one
+        """
+        from torch.jit import ScriptModule
+
+        def name(module):
+            return str(module.original_name) if isinstance(module, ScriptModule) else str(module._get_name())
+
+        name(nn.Linear(2, 2)), name(nn.Sequential(nn.Linear(2, 2)))
+
+        class Scripted(ScriptModule):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(2, 2)
+
+            def forward(self, x):
+                return self.fc(x)
+
+        Scripted()(torch.ones(1, 2)).view(2)
+        """,
         # where there are two GPUs, both tensors are on the second one
         """
         def gpu(i):

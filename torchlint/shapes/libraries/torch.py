@@ -565,5 +565,11 @@ FOUND["torch.device"].__dict__["kind"] = torch.device
 FOUND["torch.autograd.Variable"].__dict__["kind"] = torch.Tensor
 FOUND["torch.nn.DataParallel"].__dict__["kind"] = Parallel
 FOUND["torch.nn.parallel.DistributedDataParallel"].__dict__["kind"] = Parallel
-FOUND["torch.jit.ScriptModule"] = nn.Module
+
+
+class ScriptModule(nn.Module):
+    """`torch.jit.ScriptModule` as a base: a module of the program is none unless it says so."""
+
+
+FOUND["torch.jit.ScriptModule"] = ScriptModule
 FOUND["torch.Tensor"] = torch.Tensor

@@ -219,13 +219,18 @@ def _as_it_is(function, args, kwargs):
     return function(*args, **kwargs)
 
 
+_LIKE_IT = (torch.Tensor.new_tensor, torch.Tensor.new)
+
+
 def _literal(function, args, kwargs):
-    """`torch.tensor`, which builds on the CPU and then moves."""
+    """`torch.tensor`, which builds on the CPU and then moves; `x.new_tensor` goes where `x` is."""
     kwargs = dict(kwargs)
     device = kwargs.pop("device", None)
     kwargs.pop("pin_memory", None)
     made = function(*args, **kwargs)
-    if device is None:
+    if device is None and function in _LIKE_IT:
+        device = device_of(args[0])
+    elif device is None:
         device = _default[0] if function is torch.tensor else None
         if function is torch.Tensor.new_tensor:
             device = device_of(args[0])
@@ -286,6 +291,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.as_tensor: _literal,
     torch.asarray: _literal,
     torch.Tensor.new_tensor: _literal,
+    torch.Tensor.new: _literal,
     **recurrent.HANDLERS,
     torch.nn.functional.one_hot: ranges.one_hot,
     **dict.fromkeys(autocast.LOWERED, autocast.lowered),
