@@ -323,6 +323,13 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         where, rows = torch.LongTensor([]).cuda(), torch.zeros(5, 3).cuda()
         rows.index_select(0, where.new_tensor(range(2))).sum() + rows[where.new([1, 2])].sum()
         """,
+        # what is executed fills the dict that it is given
+        """
+        about = {}
+        with open("version.py") as file:
+            exec(file.read(), about)
+        print(torch.__version__ + about["__version__"], torch.zeros(3).view(about.get("size", 4)))
+        """,
         # a module is no scripted one
         """
         from torch.jit import ScriptModule

@@ -55,6 +55,12 @@ def _isinstance(machine, value, kinds):
     return isinstance(value, kinds)
 
 
+def _exec(machine, code, *spaces):
+    for space in spaces:
+        if isinstance(space, dict):
+            machine.changes.loosen(space)  # whatever the code defines
+
+
 def _issubclass(machine, value, kinds):
     if type(value) is Unknown or not isinstance(value, type):
         return Unknown("an unknown class")
@@ -304,12 +310,13 @@ NAMES: dict[str, Any] = {
             "id": _id,
             "chr": _chr,
             "ord": _ord,
+            "exec": _exec,
             "exit": _exit,
             "quit": _exit,
             **{
                 name: _unlooked(name)
                 for name in (
-                    "open input eval exec compile __import__ globals locals dir hash repr format ascii bin hex oct "
+                    "open input eval compile __import__ globals locals dir hash repr format ascii bin hex oct "
                     "memoryview help breakpoint"
                 ).split()
             },

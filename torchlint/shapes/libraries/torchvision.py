@@ -25,7 +25,7 @@ class Image(StandIn):
     def size(self):
         return (self.width, self.height) if self.width else Unknown("the size of an image")
 
-    def convert(self, mode="RGB"):
+    def convert(self, mode="RGB", matrix=None, dither=None, palette=0, colors=256):
         return Image({"L": 1, "RGB": 3, "RGBA": 4, "1": 1}.get(mode), self.height, self.width)
 
     def resize(self, size, *_):
