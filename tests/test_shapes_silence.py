@@ -330,6 +330,23 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             exec(file.read(), about)
         print(torch.__version__ + about["__version__"], torch.zeros(3).view(about.get("size", 4)))
         """,
+        # how wide the copy is depends on the data
+        """
+        class Net(nn.Module):
+            def __init__(self, wide=4):
+                super().__init__()
+                self.fc = nn.Linear(4, wide)
+
+            def pruned(self, data):
+                smaller = Net(4)
+                if data.mean() > 0:
+                    smaller.fc = nn.Linear(4, 3)
+                other = Net(4)
+                other.load_state_dict(smaller.state_dict())
+                return other
+
+        Net().pruned(torch.rand(2, 4))
+        """,
         # a module is no scripted one
         """
         from torch.jit import ScriptModule
