@@ -136,6 +136,8 @@ FITS = {
     "two that belong together": DATA + "F.cross_entropy(nn.Linear(4, 8)(data), torch.from_numpy(elsewhere.labels()))",
     "a batch of one": "v = nn.Linear(4, 1)(torch.zeros(elsewhere.count(), 4))\nv.mean().backward()\nv.expand(-1, 3) + torch.zeros(3)",
     "any rank": DATA + "if data.dim() == 3:\n    data = data.mean(1)\nnn.BatchNorm1d(4)(nn.Linear(9, 4)(data))",
+    "all sizes in one": "torch.randn(elsewhere.shape()).sum(1)",
+    "all sizes in one, by name": "torch.zeros(size=elsewhere.layer().weight.size()).sum(1)",
     "sides that must be alike": DATA
     + "b, c, h, w = data.shape\nassert h == w\ndata.view(b, c, h * w) @ torch.zeros(5, 2)",
     "numbers that may be whole": "F.embedding(torch.from_numpy(elsewhere.ids()), torch.zeros(9, 4))",

@@ -265,12 +265,14 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
     return made
 
 
-def _sized(machine, sizes, dtype, device=None):
+def _sized(machine, given, dtype, device=None):
     """A tensor of sizes of which some are unknown."""
-    sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)) else sizes
+    sizes = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
     if not machine.wild or not all(type(n) in (int, Unknown) for n in sizes):
         return from_unknown(unknown_in(sizes), "a tensor of unknown size")
     reason = unknown_in(sizes).reason
+    if sizes is given and len(sizes) == 1 and sizes[0].known is None:  # a size, or all of them
+        return wild.tensor(reason, dtypes=(dtype,), device=device)
     return wild.tensor(reason, [n if type(n) is int else None for n in sizes], dtypes=(dtype,), device=device)
 
 
