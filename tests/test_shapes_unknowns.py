@@ -156,6 +156,11 @@ FITS = {
         "for p, q in zip(one.parameters(), other.parameters()):\n    p.data.copy_(q.data)"
     ),
     "a copy of what may be on the GPU": "nn.Linear(4, 2).cuda()(torch.as_tensor(elsewhere.data()).float())",
+    "a mask": "torch.zeros(3, 4).masked_fill(torch.from_numpy(elsewhere.mask()), 0.0)",
+    "a condition": "torch.where(torch.from_numpy(elsewhere.mask()), torch.zeros(3), torch.ones(3))",
+    "complex numbers": "torch.view_as_real(torch.from_numpy(elsewhere.spectra()))",
+    "doubles": "nn.Linear(4, 2).double()(torch.tensor(elsewhere.rows()))",
+    "half floats": "nn.Linear(4, 2).half()(torch.tensor(elsewhere.rows()))",
     "what is hashable": (
         "from collections.abc import Hashable\nif not isinstance((1, 2), Hashable):\n    nn.Linear(4, 2)(torch.zeros(2, 3))"
     ),

@@ -215,7 +215,7 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
         return Unknown(unknown.reason)
     if unknown.known == wild.NUMBER and unknown is data and first is None:
         ranks = (0,)
-    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA if dtype is not None else wild.LISTED
+    dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA
     device = device if type(device) is not Unknown else None
     make = _anywhere if device is None else lambda made: made
     return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first, make=make)

@@ -22,8 +22,7 @@ from torchlint.shapes.tensors.device_tags import device_of
 
 MOST = 64  # worlds in which one operation happens
 RANKS = (2, 4, 3, 1, 0, 5, 6)  # the likeliest first, which a message then shows
-DATA = (torch.float32, torch.int64, torch.float64, torch.uint8)
-LISTED = (torch.float32, torch.int64, torch.bool)  # what numbers in lists become
+DATA = (torch.float32, torch.int64, torch.float64, torch.bool)  # bytes can do nothing that none of these can
 _STEP = 32  # sizes that can be halved a few times
 _KINDS = 6  # of free sizes, before they come again
 
