@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from torchlint.shapes.core.values import UnknownUsed
-from torchlint.shapes.tensors import autocast
+from torchlint.shapes.tensors import autocast, ranges
 from torchlint.shapes.tensors import device_tags as devices
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.dispatch import device_of, dry_tensors, value_of
@@ -30,6 +30,11 @@ def test_a_network_runs_without_memory():
 
 def test_huge_tensors_cost_nothing():
     assert (torch.zeros(10**15) + 1).shape == (10**15,)
+
+
+def test_numbers_that_are_repeated_are_looked_at_once():
+    numbers = torch.arange(4)[:, None].expand(4, 10**12)
+    assert ranges.span_of(numbers.contiguous())[:2] == (0, 3)
 
 
 def test_an_answer_from_the_cache_is_a_new_tensor():

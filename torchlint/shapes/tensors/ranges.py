@@ -8,6 +8,7 @@ places (`rest`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -91,7 +92,11 @@ def span_of(tensor: torch.Tensor) -> Span | None:
     held = tensor.untyped_storage().__dict__
     real = held.get("real")
     if real is not None and real.dtype == tensor.dtype:
-        values = torch.as_strided(real, tensor.shape, tensor.stride(), tensor.storage_offset())
+        strides = tensor.stride()
+        shape = [size if stride else 1 for size, stride in zip(tensor.shape, strides)]  # once what is repeated
+        if math.prod(shape) > real.numel():
+            return None  # windows that overlap, however many
+        values = torch.as_strided(real, shape, strides, tensor.storage_offset())
         return Span(int(values.min()), int(values.max()))
     span = held.get("span")
     if span is not None:
