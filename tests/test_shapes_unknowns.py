@@ -161,6 +161,11 @@ FITS = {
     "complex numbers": "torch.view_as_real(torch.from_numpy(elsewhere.spectra()))",
     "doubles": "nn.Linear(4, 2).double()(torch.tensor(elsewhere.rows()))",
     "half floats": "nn.Linear(4, 2).half()(torch.tensor(elsewhere.rows()))",
+    "a layer of unknown sizes that is moved": "nn.Linear(elsewhere.n, 4).cuda()(elsewhere.x()) + torch.zeros(3, 4).cuda()",
+    "what is computed with its result": (
+        "x = nn.Linear(elsewhere.n, 4).cuda()(elsewhere.x()) * elsewhere.y()\n"
+        "nn.Linear(4, 2).cuda()(x)\nF.mse_loss(x, elsewhere.z(), reduction='none') + torch.zeros(3, 4).cuda()"
+    ),
     "what is hashable": (
         "from collections.abc import Hashable\nif not isinstance((1, 2), Hashable):\n    nn.Linear(4, 2)(torch.zeros(2, 3))"
     ),

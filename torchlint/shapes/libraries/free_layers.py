@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.values import Unknown, machines
-from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.wild import SIZES, Known
 
 # Their first arguments that are sizes of what they take and give.
@@ -37,7 +37,7 @@ class FreeLayer(nn.Module):
             return Unknown("a layer of unknown sizes")
         given = (list(args), kwargs)
         if wild.choices_in(given)[1] is not None:
-            given = machine.supposed(self.layers[0], given[0], given[1])
+            given = machine.supposed(self.layers[0], given[0], given[1], nowhere=True)
             if given is None:
                 return Unknown(self.reason)
         layer = wild.unknown(self.reason, Known((SIZES,), dict(zip(((0,), (1,)), self.layers))))
@@ -54,7 +54,10 @@ def _beside(layer: nn.Module, given: list) -> nn.Module:
     if not isinstance(value, torch.Tensor):
         return layer
     dtype = value.dtype if value.is_floating_point() else None
-    return layer.to(device=machines[-1].device_of(value), dtype=dtype)
+    layer = layer.to(device=machines[-1].device_of(value), dtype=dtype)
+    for weight in layer.parameters():
+        device_tags.follow(weight, value)
+    return layer
 
 
 def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:

@@ -217,14 +217,8 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
         ranks = (0,)
     dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA
     device = device if type(device) is not Unknown else None
-    make = _anywhere if device is None else lambda made: made
+    make = device_tags.anywhere if device is None else lambda made: made
     return wild.tensor(unknown.reason, ranks=ranks, dtypes=dtypes, device=device, first=first, make=make)
-
-
-def _anywhere(made: torch.Tensor) -> torch.Tensor:
-    """The same on the device of what it is made of, which nobody knows."""
-    device_tags.stamp(made, device_tags.ANY)
-    return made
 
 
 def _from_numpy(machine, array):

@@ -299,9 +299,11 @@ class Worlds:
             given = found[0]
         return self.in_worlds(lambda given: self.operate(apply, *given), given, unknown.reason)
 
-    def supposed(self, function: Any, args: Any, kwargs: dict[str, Any]) -> tuple[list, dict] | None:
+    def supposed(
+        self, function: Any, args: Any, kwargs: dict[str, Any], nowhere: bool = False
+    ) -> tuple[list, dict] | None:
         """The arguments of a layer or a loss with a tensor in place of each of which nothing is known; None if it does
-        not say that it takes tensors.
+        not say that it takes tensors. They are on its device, unless nobody knows that either (`nowhere`).
         """
         name = type(function).__name__ if isinstance(function, nn.Module) else getattr(function, "__name__", "")
         if LOSS.search(name):
@@ -319,13 +321,19 @@ class Worlds:
             dtypes, ranks = (torch.float32,), wild.RANKS
         else:
             return None
-        device = next((self.device_of(t) for t in self._beside(function, args)), None)
+        beside = next(self._beside(function, args), None)
+        device = self.device_of(beside) if beside is not None else None
+        anywhere = nowhere or beside is not None and device_tags.tag_of(beside) == device_tags.ANY
 
         def suppose(value: Any) -> Any:
             if type(value) is Unknown and type(value.known) is not Known:
                 number = value.known == wild.NUMBER
                 return wild.tensor(
-                    value.reason, ranks=(0,) if number else ranks, dtypes=dtypes, device=device, make=computed
+                    value.reason,
+                    ranks=(0,) if number else ranks,
+                    dtypes=dtypes,
+                    device=device,
+                    make=lambda made: device_tags.anywhere(computed(made)) if anywhere else computed(made),
                 )
             return value
 
@@ -370,6 +378,7 @@ class Worlds:
                 shape.insert(1, free[world[SIZES]])
             device = self.device_of(one)
             empty = torch.empty(shape, dtype=dtype, device=device)
+            device_tags.follow(empty, one)
             made[tuple(world[c] for c in choices)] = empty if is_target else computed(empty)
         return wild.join(choices, made, reason)
 

@@ -78,6 +78,18 @@ def stamp(result: Any, tag: str) -> None:
             stamp(one, tag)
 
 
+def anywhere(made: torch.Tensor) -> torch.Tensor:
+    """A new tensor on the device of what it is made of, which nobody knows."""
+    stamp(made, ANY)
+    return made
+
+
+def follow(made: torch.Tensor, other: Any) -> None:
+    """If nobody knows where a tensor is, another that belongs to it is there, too."""
+    if isinstance(other, torch.Tensor) and tag_of(other) == ANY:
+        stamp(made, ANY)
+
+
 def set_default(device: Any) -> None:
     """`torch.set_default_device`"""
     _default[0] = None if device is None else name(device)
