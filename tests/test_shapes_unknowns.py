@@ -130,6 +130,8 @@ PARTLY = {
     "an average": "nn.Linear(4, 2)(torch.from_numpy(np.average(np.zeros((5, 2, 3)), axis=0)).float())",
     "a module that was loaded": "import sys\nsize = 3\nnn.Linear(4, 2)(torch.zeros(2, getattr(sys.modules['__main__'], 'size')))",
 }
+TABLE = "import pandas as pd\nt = pd.read_csv('a.csv', usecols=['a', 'b', 'c', 'y'])\n"
+THREE = "\nnn.Linear(3, 1)(torch.tensor(t.values).float())"
 FITS = {
     "an image of any size": DATA + "nn.Linear(512, 3)(nn.Conv2d(3, 8, 3, stride=2)(data).flatten(1))",
     "a sum of parts": DATA + "(data[:, 1:] - data[:, :-1]) @ torch.zeros(7, 2)",
@@ -143,6 +145,24 @@ FITS = {
     "numbers that may be whole": "F.embedding(torch.from_numpy(elsewhere.ids()), torch.zeros(9, 4))",
     "a table that is changed": (
         "import pandas as pd\nt = pd.read_csv('a.csv')\nt['c'] = 1\nnn.Linear(3, 1)(torch.tensor(t.drop('y', axis=1).values).float())"
+    ),
+    "a column that is taken out": TABLE + "y = t.pop('y')" + THREE,
+    "a column that is deleted": TABLE + "del t['y']" + THREE,
+    "a column that is dropped in place": TABLE + "t.drop('y', axis=1, inplace=True)" + THREE,
+    "a column that was renamed": TABLE + "t = t.rename(columns={'y': 'z'}).drop(columns='z')" + THREE,
+    "a column that becomes the index": TABLE + "t = t.set_index('y')" + THREE,
+    "a column that becomes the index in place": TABLE + "t.set_index('y', inplace=True)" + THREE,
+    "an index that becomes a column": TABLE + "t = t[['a', 'b']]\nt = t.reset_index()" + THREE,
+    "columns without numbers": TABLE + "t = t.dropna(axis=1)" + THREE,
+    "a column that is set at its place": TABLE + "t = t[['a', 'b']]\nt.loc[:, 'd'] = 1" + THREE,
+    "tables that are added": TABLE + "t = t[['a', 'b']] + t[['b', 'c']]" + THREE,
+    "new names": TABLE + "t.columns = ['k', 'l', 'm', 'n']\nt = t.drop('n', axis=1)" + THREE,
+    "chosen columns": TABLE + "t = t.iloc[:, [True, True, True, False]]" + THREE,
+    "columns from behind": "import pandas as pd\nt = pd.read_csv('a.csv').iloc[:, 4:1:-1]" + THREE,
+    "a table of some of a dict": "import pandas as pd\nt = pd.DataFrame({'a': [1], 'b': [2]}, columns=['a', 'c', 'd'])"
+    + THREE,
+    "new numbers where the batch is": (
+        "x = elsewhere.batch().to('cuda')\nnn.Linear(1, 2).cuda()(torch.empty(x.shape[0], 1, device=x.device) * 2)"
     ),
     "as many as there are": "n = elsewhere.n\nnn.Linear(n, 2)(torch.zeros(3, n)) + nn.Linear(n, 2)(torch.zeros(3, 8))",
     "the state that is given": "nn.Linear(8, 2)(nn.LSTM(4, 8)(elsewhere.x(), elsewhere.state())[0])",

@@ -72,7 +72,9 @@ class Trainer(StandIn):
                 return None
             made = made[0]
         automatic = model.__dict__.get("automatic_optimization", True) is True
-        return made if automatic and machine.is_sure() and isinstance(made, torch.optim.Optimizer) else None
+        if not isinstance(made, torch.optim.Optimizer) or isinstance(made, torch.optim.LBFGS):
+            return None  # to which Lightning gives what computes the loss again
+        return made if automatic and machine.is_sure() else None
 
     def validate(self, model=None, dataloaders=None, datamodule=None, **options):
         self._step(model, "validation_step", self._loaders(model, datamodule, dataloaders, "val_dataloader"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,12 +14,16 @@ from torchlint.shapes.tensors.arrays import Array, dtype_of
 READ = (torch.float64, torch.int64, torch.bool)  # what numbers in a text file become
 OPEN = (*READ, torch.float32)
 Rows = tuple[int, int]  # a free size, in both sets of example sizes
-# Methods that give a table or a column of the same sizes, of other rows, or one number.
+_ELSE = ("squeeze", "chunksize", "iterator")  # with these a file may be read as something else
+# Methods that give a table or a column of the same sizes, of other rows, of other columns, or one number.
 _SAME = frozenset(
-    "fillna ffill bfill copy reset_index set_index sort_values sort_index replace interpolate shift diff cumsum abs"
-    " round clip apply map where mask rename pipe infer_objects rank pct_change reindex add sub mul div".split()
+    "fillna ffill bfill copy sort_values sort_index replace interpolate shift diff cumsum abs round clip where mask"
+    " rename infer_objects pct_change".split()
 )
-_FEWER = frozenset("dropna drop_duplicates sample query head tail filter nlargest nsmallest truncate".split())
+_FEWER = frozenset("dropna drop_duplicates sample query head tail nlargest nsmallest truncate".split())
+_OTHERS = frozenset("reset_index set_index reindex filter rank add sub mul div".split())
+_CHANGES = frozenset("loc at iat insert pop update eval join".split())  # the table itself, perhaps
+_ONE_BY_ONE = frozenset(("map",))  # of a column
 _NUMBERS = frozenset("nunique count".split())
 
 
@@ -75,9 +78,13 @@ class Table(StandIn):
             return self._with(rows=wild.free_size())
         gone = columns if columns is not None else labels
         gone = [gone] if isinstance(gone, str) else gone
+        left = None
         if isinstance(self._columns, (list, tuple)) and isinstance(gone, (list, tuple)):
-            return Table([c for c in self._columns if c not in gone], self._rows, self._dtypes)
-        return Table(None, self._rows, self._dtypes)
+            if all(isinstance(name, str) for name in gone):
+                left = [c for c in self._columns if c not in gone]
+        if options.get("inplace", False) is not False:
+            self._columns = left
+        return Table(left, self._rows, self._dtypes)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
@@ -95,6 +102,15 @@ class Table(StandIn):
             self._columns = None
         self._dtypes = OPEN
 
+    def __delitem__(self, key: Any) -> None:
+        self._columns = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[:1] == "_":
+            super().__setattr__(name, value)
+        else:
+            self._columns = None  # other names, or a column
+
     def __len__(self) -> int:
         raise UnknownUsed("the number of rows")
 
@@ -104,18 +120,46 @@ class Table(StandIn):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in _SAME:
-            return _method(name, lambda: self._with(dtypes=OPEN if name in ("apply", "map", "replace") else None))
+        if name in _SAME or name in _ONE_BY_ONE and isinstance(self, Column):
+            made = self._with(dtypes=OPEN if name in ("map", "replace") else None)
+            if name == "rename":
+                made._columns = self._width()  # by other names
+            return self._method(name, made)
         if name in _FEWER:
-            return _method(name, lambda: self._with(rows=wild.free_size()))
+            return self._method(name, self._with(rows=wild.free_size()))
+        if name in _OTHERS and not isinstance(self, Column):
+            return self._method(name, Table(None, wild.free_size()), other=True)
+        if name in _CHANGES and not isinstance(self, Column):
+            self._columns = None
+            return Unknown(f"{name} of a table")
         if name in _NUMBERS and isinstance(self, Column):
-            return _method(name, lambda: wild.unknown("a number of values", wild.NUMBER))
+            return Special(name, lambda machine, *args, **options: wild.unknown("a number of values", wild.NUMBER))
         if isinstance(self._columns, (list, tuple)) and name in self._columns:
             return self[name]
         return Unknown(f"{name} of a table")
 
+    def _method(self, name: str, made: Table, other: bool = False) -> Special:
+        """A method that gives a table or a column, or puts it in the place of this one; `other` columns, perhaps."""
+
+        def call(machine, *args, **options):
+            across = other or any(options.get(word, 0) not in (0, "index", "rows") for word in ("axis", "level"))
+            if across:
+                made._columns = None
+            if options.get("inplace", False) is False:
+                return made
+            if type(options["inplace"]) is Unknown:
+                self._columns = None
+                return Unknown("a table or nothing")
+            self._columns, self._dtypes = made._columns, made._dtypes
+            return None
+
+        return Special(name, call)
+
     def _operate(self, other: Any = None) -> Any:
-        return self._with(dtypes=OPEN)
+        made = self._with(dtypes=OPEN)
+        if isinstance(other, Table) and (not isinstance(self, Column) or not isinstance(other, Column)):
+            return Table()  # what belongs together goes by names
+        return made
 
     def _compare(self, other: Any) -> Any:
         return self._with(dtypes=(torch.bool,))
@@ -144,6 +188,9 @@ class Positions(StandIn):
     def __init__(self, table: Table):
         self.table = table
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.table._dtypes = OPEN
+
     def __getitem__(self, key: Any) -> Any:
         table = self.table
         rows, columns = key if type(key) is tuple and len(key) == 2 else (key, slice(None))
@@ -156,38 +203,42 @@ class Positions(StandIn):
             return table._with(rows=number)
         width = table._width()
         plain = isinstance(columns, slice) and all(
-            part is None or type(part) is int for part in (columns.start, columns.stop, columns.step)
+            part is None or type(part) is int and part >= 0 for part in (columns.start, columns.stop, columns.step)
         )
         if not plain:
-            return Table(len(columns) if isinstance(columns, (list, tuple)) else None, number, table._dtypes)
+            listed = isinstance(columns, (list, tuple)) and all(type(one) is int for one in columns)
+            return Table(len(columns) if listed else None, number, table._dtypes)
         if width is None and (columns.start or 0) >= 0 and (columns.stop or -1) > 0:
             return Table(len(range(columns.stop)[columns]), number, table._dtypes)
         return Table(len(range(width)[columns]) if width is not None else None, number, table._dtypes)
 
 
-def _method(name: str, make: Callable[[], Any]) -> Special:
-    def call(machine, *args, **options):
-        return None if options.get("inplace") is True else make()
-
-    return Special(name, call)
-
-
 def _read(machine, *args, usecols=None, names=None, dtype=None, index_col=None, **options):
-    if not machine.wild:
+    if not machine.wild or any(options.get(name) is not None for name in _ELSE) or _is_listed(options.get("header")):
         return Unknown("a table")
+    if not isinstance(options.get("sheet_name", 0), (str, int)):
+        return Unknown("tables")
     chosen = usecols if isinstance(usecols, (list, tuple)) else names if isinstance(names, (list, tuple)) else None
-    plain = all(isinstance(c, (str, int)) for c in chosen or ()) and index_col is None
+    plain = all(isinstance(c, (str, int)) for c in chosen or ()) and machine.is_whole(chosen)
+    plain &= index_col is None and not isinstance(options.get("parse_dates"), (list, dict))
     kind = dtype_of(dtype) if dtype is not None else None
     return Table(
         list(chosen) if chosen and plain else None, dtypes=(kind,) if kind else READ if dtype is None else OPEN
     )
 
 
+def _is_listed(header: Any) -> bool:
+    """Whether columns have several names, so that one of these stands for many."""
+    return isinstance(header, (list, tuple)) or type(header) is Unknown
+
+
 def _made(machine, data=None, *args, columns=None, **options):
     if not machine.wild:
         return Unknown("a table")
-    names = list(data) if type(data) is dict else columns if isinstance(columns, (list, tuple)) else None
-    return Table(list(names) if names and all(isinstance(n, str) for n in names) else None)
+    if columns is None and type(data) is dict and machine.is_whole(data):
+        columns = list(data)
+    known = isinstance(columns, (list, tuple)) and columns and machine.is_whole(columns)
+    return Table(list(columns) if known and all(isinstance(n, str) for n in columns) else None)
 
 
 def _of_unknown_width(machine, *args, **options):

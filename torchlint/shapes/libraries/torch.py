@@ -265,9 +265,10 @@ def _sized(machine, given, dtype, device=None):
     if not machine.wild or not all(type(n) in (int, Unknown) for n in sizes):
         return from_unknown(unknown_in(sizes), "a tensor of unknown size")
     reason = unknown_in(sizes).reason
-    if sizes is given and len(sizes) == 1 and sizes[0].known is None:  # a size, or all of them
-        return wild.tensor(reason, dtypes=(dtype,), device=device)
-    return wild.tensor(reason, [n if type(n) is int else None for n in sizes], dtypes=(dtype,), device=device)
+    open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
+    shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
+    device, make = (None, _anywhere) if type(device) is Unknown else (device, lambda made: made)
+    return wild.tensor(reason, shape, dtypes=(dtype,), device=device, make=make)
 
 
 def _factory(name, skip=0):
@@ -287,8 +288,7 @@ def _factory(name, skip=0):
         if name == "full":
             flat, dtype = sizes[0], dtype or (torch.get_default_dtype() if type(sizes[-1]) is float else torch.int64)
         dtype = dtype or (torch.int64 if name == "randint" else torch.get_default_dtype())
-        made = _sized(machine, flat, dtype, device if type(device) is not Unknown else None)
-        return made
+        return _sized(machine, flat, dtype, device)
 
     return Special(name, make)
 

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import LIGHT, Budget, len_of
+from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
@@ -286,7 +287,7 @@ class Operations:
     def delete_item(self, owner: Any, key: Any) -> None:
         """`del owner[key]`"""
         method = getattr(type(owner), "__delitem__", None)
-        if functions.closure_of(method) is not None:
+        if functions.closure_of(method) is not None or isinstance(owner, StandIn) and method is not None:
             method(owner, key)
         elif type(key) is not Unknown and isinstance(owner, (dict, list, nn.Module, deque)):
             self.budget.touch(key)

@@ -32,7 +32,7 @@ OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution)
 LOSS = re.compile(r"loss|entropy|kl_div|Loss")
 _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
-_RARE = re.compile(r"complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
+_RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
 ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
 
 Run = Callable[[Any], Any]  # an operation on arguments
@@ -75,6 +75,8 @@ class Worlds:
             if not made:
                 if not all(map(is_refusal, refused.values())):
                     return Unknown(reason)
+                if any(_RARE.search(str(one.error)) for one in refused.values()):
+                    return Unknown(reason)  # it takes dtypes that no world has
                 raise self._usual(list(refused.values()))
             self._rule_out(choices, refused)
             return wild.join(choices, made, reason)
@@ -412,8 +414,6 @@ def is_refusal(refused: Refused) -> bool:
     failure = refused.failure
     if isinstance(refused.error, (TypeError, AttributeError, AssertionError)):
         return False  # it may be no tensor at all
-    if _RARE.search(str(refused.error)):
-        return False  # dtypes that no world has
     return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
 
 
