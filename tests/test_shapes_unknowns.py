@@ -164,6 +164,11 @@ FITS = {
     "new numbers where the batch is": (
         "x = elsewhere.batch().to('cuda')\nnn.Linear(1, 2).cuda()(torch.empty(x.shape[0], 1, device=x.device) * 2)"
     ),
+    "channels of an activation": "x = elsewhere.batch()\nnn.PReLU(16)(torch.add(nn.Conv3d(elsewhere.n, 16, 3)(x), x))",
+    "a variable of its own": (
+        "from torch.autograd import Variable\nx = torch.zeros(2, 3, requires_grad=True)\nw = Variable(x.sum(0), requires_grad=False)\n"
+        "F.cross_entropy(x, torch.zeros(2).long(), weight=w)"
+    ),
     "as many as there are": "n = elsewhere.n\nnn.Linear(n, 2)(torch.zeros(3, n)) + nn.Linear(n, 2)(torch.zeros(3, 8))",
     "the state that is given": "nn.Linear(8, 2)(nn.LSTM(4, 8)(elsewhere.x(), elsewhere.state())[0])",
     "before any backward": "p = nn.Linear(1, 1).weight\nif p.grad is not None:\n    nn.Linear(4, 2)(torch.zeros(2, 3))",

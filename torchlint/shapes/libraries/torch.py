@@ -267,7 +267,7 @@ def _sized(machine, given, dtype, device=None):
     reason = unknown_in(sizes).reason
     open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
     shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
-    device, make = (None, _anywhere) if type(device) is Unknown else (device, lambda made: made)
+    device, make = (None, device_tags.anywhere) if type(device) is Unknown else (device, lambda made: made)
     return wild.tensor(reason, shape, dtypes=(dtype,), device=device, make=make)
 
 
@@ -294,9 +294,10 @@ def _factory(name, skip=0):
 
 
 def _variable(machine, data, requires_grad=False, volatile=False):
-    if isinstance(data, torch.Tensor) and requires_grad is True:
-        return machine.foreign(torch.Tensor.requires_grad_, (data.detach(),), {})
-    return data
+    if not isinstance(data, torch.Tensor):
+        return data
+    made = machine.foreign(torch.Tensor.detach, (data,), {})
+    return machine.foreign(torch.Tensor.requires_grad_, (made,), {}) if requires_grad is True else made
 
 
 # Weights without data need no start values, but a start that cannot be computed is an error.

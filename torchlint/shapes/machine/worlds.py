@@ -175,6 +175,7 @@ class Worlds:
         if texts[0] != texts[1] and (pairs[0] is None or pairs[0] != pairs[1]):
             return False
         known = {size for _, t in wild.leaves(given[0]) for size in t.shape} | {1, *(pairs[0] or ())}
+        known |= {int(number) for number in re.findall(r"\b\d{1,4}\b", texts[0])}  # what a layer says it takes
         if "for scalar outputs" in texts[0]:
             known.discard(1)  # batches of one that are differentiated are none
         trials = [dict.fromkeys(free, size) for size in sorted({*OTHERS, *known})]
