@@ -30,6 +30,13 @@ SILENT = {
         exec("size = 3")
         print(locals()["size"], globals()["size"])
     """,
+    "an object that a dict becomes": """
+        class Options:
+            def __init__(self, table):
+                self.__dict__ = table
+
+        print(Options({"size": 3}).size)
+    """,
     "a dict that somebody else fills": """
         from elsewhere import fill
         table = {}

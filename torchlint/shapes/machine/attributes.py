@@ -259,8 +259,8 @@ class Attributes:
         if type(owner) is Unknown and type(owner.known) is Known and self.wild and name == "requires_grad":
             self.in_worlds(lambda given: self.set(given[0], name, value), [owner], "")
         if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
-            if isinstance(owner, type) and self.is_own(owner):
-                self.open_classes.add(owner)  # `kind.__init__ = wrapped` may give its objects more
+            if self.is_own(owner):  # `kind.__init__ = wrapped`, `self.__dict__ = options` may give its objects more
+                self.open_classes.add(owner if isinstance(owner, type) else type(owner))
             return
         if self.changes.loops:
             self.changes.fields.append((owner, name, value))
