@@ -25,6 +25,7 @@ def said(folder: Path, text: str, **files: str) -> list[str]:
 
 
 SILENT = {
+    "a list of the GPUs": "ids = list(range(torch.cuda.device_count() // 2))\nprint(ids[0])",
     "what is written behind the program's name": "import sys\nname, size = sys.argv[1:]\nprint(sys.argv[1])",
     "what a text defines": """
         exec("size = 3")
