@@ -169,6 +169,7 @@ FITS = {
         "from torch.autograd import Variable\nx = torch.zeros(2, 3, requires_grad=True)\nw = Variable(x.sum(0), requires_grad=False)\n"
         "F.cross_entropy(x, torch.zeros(2).long(), weight=w)"
     ),
+    "a start in long data": "data = torch.from_numpy(elsewhere.load())\ntorch.randint(0, data.size(0) - 1024, (1,))",
     "as many as there are": "n = elsewhere.n\nnn.Linear(n, 2)(torch.zeros(3, n)) + nn.Linear(n, 2)(torch.zeros(3, 8))",
     "the state that is given": "nn.Linear(8, 2)(nn.LSTM(4, 8)(elsewhere.x(), elsewhere.state())[0])",
     "before any backward": "p = nn.Linear(1, 1).weight\nif p.grad is not None:\n    nn.Linear(4, 2)(torch.zeros(2, 3))",

@@ -169,7 +169,7 @@ class Worlds:
         both = free_sizes(given)
         free = both[0]
         if not free:
-            return True
+            return str(errors[0]) == str(errors[1])  # else it depends on a number that nobody knows
         pairs = [pair_of(one) for one in refused]
         texts = [without(sizes.values(), str(error)) for sizes, error in zip(both, errors)]
         if texts[0] != texts[1] and (pairs[0] is None or pairs[0] != pairs[1]):
