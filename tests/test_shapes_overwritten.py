@@ -14,13 +14,13 @@ from torchlint.shapes.search.check import dry_run
 USE = "import copy\nimport json\nimport torch\nfrom torch import nn\n"
 CONFIG = """
 class Config:
-    def __init__(self, words=-1):
+    def __init__(self, words=-3):
         self.words = words
         self.layers = [1, 2]
 
 read = json.load(open("config.json"))
 config = Config()
-plain = {"words": -1}
+plain = {"words": -3}
 layers = nn.ModuleDict()
 """
 
@@ -35,16 +35,16 @@ def run(tmp_path, text: str):
 @pytest.mark.parametrize(
     "use",
     [
-        "for key, value in read.items():\n    config.__dict__[key] = value\nnn.Embedding(config.words, 8)",
-        "for key, value in read.items():\n    setattr(config, key, value)\nnn.Embedding(config.words, 8)",
-        "config.__dict__.update(read)\nnn.Embedding(config.words, 8)",
-        "vars(config).update(read)\nnn.Embedding(config.words, 8)",
+        "for key, value in read.items():\n    config.__dict__[key] = value\ntorch.ones(6).view(config.words + 10)",
+        "for key, value in read.items():\n    setattr(config, key, value)\ntorch.ones(6).view(config.words + 10)",
+        "config.__dict__.update(read)\ntorch.ones(6).view(config.words + 10)",
+        "vars(config).update(read)\ntorch.ones(6).view(config.words + 10)",
         "config.__dict__.update(read)\nnn.Embedding(config.more_words, 8)",
-        "setattr(config, read['name'], 20)\nnn.Embedding(config.words, 8)",
-        "for key, value in read.items():\n    plain[key] = value\nnn.Embedding(plain['words'], 8)",
-        "plain.update(read)\nnn.Embedding(plain['words'], 8)",
-        "plain.update(**read)\nnn.Embedding(plain['words'], 8)",
-        "nn.Embedding({**plain, **read}['words'], 8)",
+        "setattr(config, read['name'], 20)\ntorch.ones(6).view(config.words + 10)",
+        "for key, value in read.items():\n    plain[key] = value\ntorch.ones(6).view(plain['words'] + 10)",
+        "plain.update(read)\ntorch.ones(6).view(plain['words'] + 10)",
+        "plain.update(**read)\ntorch.ones(6).view(plain['words'] + 10)",
+        "torch.ones(6).view({**plain, **read}['words'] + 10)",
         "plain[read['name']] = 20\nnn.Embedding(copy.deepcopy(plain)['more_words'], 8)",
         "config.layers[read['place']] = 4\nnn.Linear(3, config.layers[0])(torch.ones(2, 3)).view(2, 4)",
         "for name in read:\n    layers[name] = nn.Linear(3, 4)\nlayers['first'](torch.ones(2, 3))",
@@ -57,11 +57,11 @@ def test_what_an_unknown_name_may_set_is_not_known(tmp_path, use):
 @pytest.mark.parametrize(
     "use",
     [
-        "plain[read['name']] = 'a text'\nnn.Embedding(plain['words'], 8)",  # no number is overwritten by a text
-        "nn.Embedding({**read, **plain}['words'], 8)",
-        "plain.setdefault(read['name'], 20)\nnn.Embedding(plain['words'], 8)",
-        "setattr(config, read['name'], nn.Linear(2, 2))\nnn.Embedding(config.words, 8)",
-        "plain.update(read)\nplain['words'] = -1\nnn.Embedding(plain['words'], 8)",
+        "plain[read['name']] = 'a text'\ntorch.ones(6).view(plain['words'] + 10)",  # no number is overwritten by a text
+        "torch.ones(6).view({**read, **plain}['words'] + 10)",
+        "plain.setdefault(read['name'], 20)\ntorch.ones(6).view(plain['words'] + 10)",
+        "setattr(config, read['name'], nn.Linear(2, 2))\ntorch.ones(6).view(config.words + 10)",
+        "plain.update(read)\nplain['words'] = -3\ntorch.ones(6).view(plain['words'] + 10)",
     ],
 )
 def test_what_it_cannot_have_set_is_known(tmp_path, use):
@@ -74,8 +74,8 @@ def test_what_it_cannot_have_set_is_known(tmp_path, use):
         "x = torch.ones(2, 3)\nx = torch.ones(2, 5).no_such_method()\nnn.Linear(5, 4)(x)",
         "x, y = torch.ones(2, 3), 1\nx, y = torch.ones(2, 5).no_such_method()\nnn.Linear(5, 4)(x)",
         "x = torch.ones(2, 3)\nx += torch.ones(2, 3).no_such_method()\nnn.Linear(5, 4)(x)",
-        "config.words = 1.5 .no_such_method()\nnn.Embedding(config.words, 8)",
-        "plain['words'] = 1.5 .no_such_method()\nnn.Embedding(plain['words'], 8)",
+        "config.words = 1.5 .no_such_method()\ntorch.ones(6).view(config.words + 10)",
+        "plain['words'] = 1.5 .no_such_method()\ntorch.ones(6).view(plain['words'] + 10)",
         "x = torch.ones(2, 3)\nif plain:\n    torch.no_such_name.x()\n    ''.no_such_method()\n    x = torch.ones(2, 5)\nnn.Linear(5, 4)(x)",
         "x = torch.ones(2, 3)\nfor i in range(3):\n    ''.no_such_method()\n    x = torch.ones(2, 5)\nnn.Linear(5, 4)(x)",
     ],

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("torch")
 
+from torchlint.config import Selection, Settings
+from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.shapes.search.check import dry_run
 
@@ -211,3 +215,10 @@ def test_sizes_that_may_fit_are_no_error(tmp_path, name):
 def test_examples_are_called_so(tmp_path):
     (fault,) = result(tmp_path, PARTLY["channels"]).faults
     assert "examples" in fault.help
+
+
+def test_what_is_refused_of_data_that_nobody_knows_is_said_to_those_who_ask(tmp_path):
+    text = (Path(__file__).parent.parent / "fixtures/bugs/data_table_axis.py").read_text()
+    for selections, said in ((), []), ((Selection(None, (), ("TL9",)),), ["TL901"]):
+        job = Job.of(tmp_path / "table.py", Settings(selections=selections))
+        assert [f.code for f in lint(text, job).findings if f.code.startswith("TL9")] == said

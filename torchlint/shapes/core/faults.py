@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from torchlint.finding import Finding, Fix, Note, Span
+from torchlint.finding import Finding, Fix, Note, Severity, Span
 
 Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast", "check", "gradient"]
 
@@ -14,7 +14,8 @@ Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast",
 class Fault(Struct, frozen=True):
     """One thing torch would refuse: where, in whose words, and what belongs to it.
 
-    `message` names both parties with their numbers, `help` quotes torch, `code_hint` is the raw type of the error.
+    `message` names both parties with their numbers, `help` quotes torch, `code_hint` is the raw type of the error. What
+    was refused of data that nobody knows, whatever their sizes, is `presumed`: a remark for those who ask for the rule.
     """
 
     kind: Kind
@@ -25,10 +26,12 @@ class Fault(Struct, frozen=True):
     notes: tuple[Note, ...] = ()
     fix: Fix | None = None
     code_hint: str = ""
+    presumed: bool = False
 
     def finding(self) -> Finding:
         """The same as a finding; the linter adds the rule's code and name."""
-        return Finding("", "", self.path, self.span, self.message, self.help, "error", self.fix, self.notes)
+        severity: Severity = "info" if self.presumed else "error"
+        return Finding("", "", self.path, self.span, self.message, self.help, severity, self.fix, self.notes)
 
 
 class Trace(Struct, frozen=True):

@@ -52,7 +52,9 @@ def whole(node: ast.stmt, scope: Scope) -> Run:
                     frame.vars[name] = unknown
             for target in targets:
                 _set(target, frame, unknown)
-            _doubt(node, frame, scope.program)
+            failure = frame.machine.failures.get(id(error))
+            given = (*failure.args, *failure.kwargs.values()) if failure is not None else ()
+            _doubt(node, frame, scope.program, frozenset(map(id, given)))
             raise
 
     return step
@@ -127,8 +129,10 @@ def _effects_of_functions(node: ast.Module | ast.ClassDef) -> _Effects:
     return _Effects(_in_functions(node))
 
 
-def _doubt(node: ast.stmt, frame: Frame, program: Program) -> None:
-    """Let nothing be certain that a statement may have changed."""
+def _doubt(node: ast.stmt, frame: Frame, program: Program, refused: frozenset[int] = frozenset()) -> None:
+    """Let nothing be certain that a statement may have changed. What torch `refused` it has not filled, and its refusal
+    is judged by that.
+    """
     names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     effects = [_Effects(ast.walk(node))]
     if any(isinstance(one, ast.Call) for one in ast.walk(node)):
@@ -139,7 +143,8 @@ def _doubt(node: ast.stmt, frame: Frame, program: Program) -> None:
         if name in frame.vars:
             frame.vars[name] = Unknown(ABANDONED)
     for name in filled:
-        _loosen(frame.vars.get(name))
+        if id(frame.vars.get(name)) not in refused:
+            _loosen(frame.vars.get(name))
     for value in [frame.vars.get(name) for name in names]:
         if frame.machine.is_own(value) and not isinstance(value, type):
             _doubt_object(value, frame, effects)
