@@ -92,6 +92,7 @@ def test_a_second_run_does_nothing_twice_and_sees_what_changed(tmp_path: Path) -
     third = fleet(tmp_path, "one", "two")
     assert "1 repository had been done before" in third.stderr
     assert found(tmp_path, "two") == [] and found(tmp_path, "one") == [("a.py", 5, "TL105")]
+    assert "2 repositories had been done before" in fleet(tmp_path, "one", "two").stderr
 
 
 def test_sarif_has_addresses_below_the_repository(tmp_path: Path) -> None:
@@ -139,6 +140,13 @@ def test_a_line_that_names_nothing_is_refused(tmp_path: Path, line: str, said: s
 def test_a_wrong_option_is_one_line(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
     done = fleet(tmp_path, options=options)
     assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_too_large_is_left_out_and_said_to_be(tmp_path: Path) -> None:
+    repository(tmp_path / "one", a=BAD, large="#" * (5 << 20))
+    done = fleet(tmp_path, "one")
+    assert done.returncode == 1 and "| left out: large.py: the file is larger than 4 MB |" in done.stdout
+    assert journal(tmp_path)["one"]["notices"] == ["left out: large.py: the file is larger than 4 MB"]
 
 
 def test_names_from_archives_stay_in_their_place(tmp_path: Path) -> None:

@@ -36,16 +36,21 @@ class Wishes(Struct, frozen=True):
     style: str = "json-lines"
 
 
-class Report(Struct, frozen=True):
-    """What linting one repository said. `text` are its findings in the wanted format, with paths from its own root."""
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What came of one repository, in numbers and lines about the run."""
 
-    text: str
     counts: dict[str, int] = {}
     files: int = 0
     lines: int = 0
     seconds: float = 0.0
     failures: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+
+
+class Report(Outcome, frozen=True, kw_only=True):
+    """The same with the findings: `text` in the wanted format, with paths from the repository's own root."""
+
+    text: str = ""
     version: str = torchlint.__version__
 
 
@@ -72,7 +77,7 @@ def _report(folder: str, wishes: Wishes, jobs: int) -> Report:
         result = Run([folder], configurations, _children(jobs), jobs=jobs, cache=False).check()
         settings = configurations.of_folder(folder)
     except (ConfigError, RuleError) as error:
-        return Report("", failures=(_from_root(str(error), folder),))
+        return Report(failures=(_from_root(str(error), folder),))
     moved = Result([_moved(finding, folder) for finding in result.findings], rule_paths=result.rule_paths)
     moved.texts.update({_from_root(f.path, folder): result.text(f.path) for f in result.findings})
     moved.failures = [_from_root(line, folder) for line in result.failures]
@@ -81,7 +86,14 @@ def _report(folder: str, wishes: Wishes, jobs: int) -> Report:
     load(wishes.style)(moved, settings, parts.append)
     counts = dict(sorted(Counter(finding.code for finding in moved.findings).items()))
     s = result.statistics
-    return Report("".join(parts), counts, s.files, s.lines, 0.0, tuple(moved.failures), tuple(moved.notices))
+    return Report(
+        text="".join(parts),
+        counts=counts,
+        files=s.files,
+        lines=s.lines,
+        failures=tuple(moved.failures),
+        notices=tuple(moved.notices),
+    )
 
 
 def _moved(finding: Finding, folder: str) -> Finding:

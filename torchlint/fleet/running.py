@@ -6,15 +6,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec.structs import replace
 
 import torchlint
 from torchlint.atomic import put
 from torchlint.cache import judges_of
 from torchlint.fleet.executors import Engine
-from torchlint.fleet.linting import Report, Wishes, bundle
+from torchlint.fleet.linting import Outcome, Report, Wishes, bundle
 from torchlint.fleet.sources import NotBrought, Source, members_of
 from torchlint.fleet.unpacking import chosen
 from torchlint.reading import RECORDS, read
@@ -24,18 +25,21 @@ FINDINGS = "findings"  # the folder with a file for each repository
 _ENDINGS = {"json-lines": "jsonl", "sarif": "sarif"}
 
 
-class Done(Struct, frozen=True):
+class Done(Outcome, frozen=True, kw_only=True):
     """A line of the journal: one repository that was linted. `key` is what its results came from."""
 
     name: str
     source: str
     key: str
-    counts: dict[str, int] = {}
-    files: int = 0
-    lines: int = 0
-    seconds: float = 0.0
-    failures: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+
+
+class Parcel(NamedTuple):
+    """A repository on its way; the names of files that were `left_out`, and why, are part of what came of it."""
+
+    source: Source
+    key: str
+    data: bytes
+    left_out: list[str]
 
 
 class Fleet:
@@ -47,7 +51,7 @@ class Fleet:
         self.wishes = wishes
         self.progress = progress
         self._encoded = msgspec.msgpack.encode(wishes)
-        self._judges = judges_of(tuple(wishes.options.get("rule-paths", ())))
+        self._judges = judges_of(())
         os.makedirs(os.path.join(folder, FINDINGS), exist_ok=True)
         self._before = self._journal()
         self.done: dict[str, Done] = {}
@@ -55,16 +59,16 @@ class Fleet:
 
     def run(self, engine: Engine) -> list[Done]:
         """Lints what is not done, and says what came of each, in the order of the list."""
-        running: dict[Future, tuple[Source, str]] = {}
-        for source, key, parcel in self._parcels():
+        running: dict[Future, Parcel] = {}
+        for parcel in self._parcels():
             while len(running) >= 2 * engine.capacity():  # the next ones are there when a worker is free
                 self._gather(running)
-            running[engine.submit(parcel, self._encoded)] = source, key
+            running[engine.submit(parcel.data, self._encoded)] = parcel
         while running:
             self._gather(running)
         return [self.done[source.name] for source in self.sources]
 
-    def _parcels(self) -> Iterator[tuple[Source, str, bytes]]:
+    def _parcels(self) -> Iterator[Parcel]:
         """What is to be linted. What is not on this disk is not fetched again to see whether it has changed."""
         for source in self.sources:
             key = "" if source.is_here else self._key(source.words.encode())
@@ -72,13 +76,13 @@ class Fleet:
                 try:
                     left_out: list[str] = []
                     with members_of(source) as members:
-                        parcel = bundle(list(chosen(members, left_out)))
+                        data = bundle(list(chosen(members, left_out)))
                 except NotBrought as error:
-                    self._end(source, "", Report("", failures=(str(error),)))
+                    self._end(source, "", Report(failures=(str(error),)))
                     continue
-                key = key or self._key(parcel)
+                key = key or self._key(data)
                 if not self._is_done(source, key):
-                    yield source, key, parcel
+                    yield Parcel(source, key, data, left_out)
 
     def _is_done(self, source: Source, key: str) -> bool:
         before = self._before.get(source.name)
@@ -91,22 +95,22 @@ class Fleet:
     def _key(self, content: bytes) -> str:
         return blake2b(b"\0".join((self._judges.encode(), self._encoded, content)), digest_size=16).hexdigest()
 
-    def _gather(self, running: dict[Future, tuple[Source, str]]) -> None:
+    def _gather(self, running: dict[Future, Parcel]) -> None:
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            source, key = running.pop(future)
+            source, key, _, left_out = running.pop(future)
             try:
                 report = msgspec.msgpack.decode(future.result(), type=Report)
             except Exception as error:  # of whatever engine: the others go on
-                report = Report("", failures=(f"not linted: {type(error).__name__}: {error}".splitlines()[0][:300],))
+                report = Report(failures=(f"not linted: {type(error).__name__}: {error}".splitlines()[0][:300],))
             if report.version != torchlint.__version__:
-                report = Report("", failures=(f"not linted: a worker has torchlint {report.version}",))
-            self._end(source, "" if report.failures else key, report)
+                report = Report(failures=(f"not linted: a worker has torchlint {report.version}",))
+            notices = (*report.notices, *(f"left out: {line}" for line in left_out))
+            self._end(source, "" if report.failures else key, replace(report, notices=notices))
 
     def _end(self, source: Source, key: str, report: Report) -> None:
-        done = Done(
-            source.name, source.words if not source.is_here else source.place, key, report.counts, report.files,
-            report.lines, round(report.seconds, 2), report.failures, report.notices,
-        )  # fmt: skip
+        outcome = {field: getattr(report, field) for field in Outcome.__struct_fields__}
+        place = source.place if source.is_here else source.words
+        done = Done(name=source.name, source=place, key=key, **outcome)
         put(self._output(source.name), report.text.encode("utf-8", "backslashreplace"))
         with open(os.path.join(self.folder, JOURNAL), "ab") as journal:
             journal.write(msgspec.json.encode(done) + b"\n")
@@ -117,12 +121,16 @@ class Fleet:
         return os.path.join(self.folder, FINDINGS, f"{name}.{_ENDINGS[self.wishes.style]}")
 
     def _journal(self) -> dict[str, Done]:
-        """What earlier runs have done. A line that was cut off when one was stopped counts as not written."""
+        """What earlier runs have done. A line at which one was stopped counts as not written, and is ended."""
+        path = os.path.join(self.folder, JOURNAL)
         try:
-            lines = read(os.path.join(self.folder, JOURNAL), RECORDS).splitlines()
-        except OSError:
+            data = read(path, RECORDS)
+        except FileNotFoundError:
             return {}
-        return {done.name: done for done in _lines(lines)}
+        if data and not data.endswith(b"\n"):
+            with open(path, "ab") as journal:
+                journal.write(b"\n")
+        return {done.name: done for done in _lines(data.splitlines())}
 
 
 def _lines(lines: Iterable[bytes]) -> Iterator[Done]:

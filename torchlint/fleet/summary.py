@@ -20,7 +20,7 @@ def summary(done: Iterable[Done]) -> str:
             f"{sum(one.counts.values()):,}",
             ", ".join(f"{code} ×{number}" if number > 1 else code for code, number in one.counts.items()),
             f"{one.seconds:.1f}",
-            _cell("; ".join(one.failures)),
+            _cell("; ".join((*one.failures, *(n for n in one.notices if n.startswith("left out: "))))),
         )
         for one in done
     ]

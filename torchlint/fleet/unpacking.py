@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from torchlint.project import folders_below
-from torchlint.reading import read_start
+from torchlint.reading import read_start, too_large
 
 SUFFIXES = (".py", ".ipynb", ".pyi", ".toml", ".gitignore")  # what is linted, and what says how
 LARGEST_FILE = 4 << 20
@@ -31,15 +31,18 @@ class Refused(Exception):
 
 
 def chosen(members: Iterable[Member], left_out: list[str] | None = None) -> Iterator[tuple[str, bytes]]:
-    """The files that a linter reads, by name; those that are too large are `left_out`."""
+    """The files that a linter reads, by name; those that are too large or cannot be read are `left_out`."""
     count = size = 0
     for name, said, read in members:
         if not _is_wanted(name.split("/")):
             continue
-        data = b"" if said > LARGEST_FILE else read(LARGEST_FILE + 1)
-        if max(said, len(data)) > LARGEST_FILE:
+        try:
+            data = b"" if said > LARGEST_FILE else read(LARGEST_FILE + 1)
+            if max(said, len(data)) > LARGEST_FILE:
+                raise too_large(LARGEST_FILE)
+        except OSError as error:
             if left_out is not None:
-                left_out.append(name)
+                left_out.append(f"{name}: {error.strerror or error}")
             continue
         count, size = count + 1, size + len(data)
         if count > MOST_FILES or size > LARGEST_SOURCE:

@@ -14,8 +14,8 @@ Kind = Literal["shape", "dtype", "device", "autograd", "operation", "broadcast",
 class Fault(Struct, frozen=True):
     """One thing torch would refuse: where, in whose words, and what belongs to it.
 
-    `message` names both parties with their numbers, `help` quotes torch, `code_hint` is the raw type of the error. What
-    was refused of data that nobody knows, whatever their sizes, is `presumed`: a remark for those who ask for the rule.
+    `message` names both parties with their numbers, `help` quotes torch. What was refused of data that nobody knows,
+    whatever their sizes, is `presumed`: a remark for those who ask for the rule.
     """
 
     kind: Kind
@@ -25,7 +25,6 @@ class Fault(Struct, frozen=True):
     help: str = ""
     notes: tuple[Note, ...] = ()
     fix: Fix | None = None
-    code_hint: str = ""
     presumed: bool = False
 
     def finding(self) -> Finding:

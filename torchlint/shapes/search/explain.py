@@ -197,7 +197,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail
         notes += _other_lines(calls[:1], span, notes)
     help = "; ".join(filter(None, (_help(message, advice, text), failure.guessed and EXAMPLES)))
-    return Fault(kind, path, span, message, help, tuple(notes), fix, type(error).__name__, failure.guessed)
+    return Fault(kind, path, span, message, help, tuple(notes), fix, failure.guessed)
 
 
 def _other_lines(found: list[Note], span: Span, notes: list[Note]) -> list[Note]:

@@ -24,4 +24,4 @@ def fault_of_program(failure: Failure) -> Fault:
     for code, caller in reversed(failure.stack):
         if caller is not None and caller != failure.place:
             notes.append(Note(f"{code.name} is called here", *caller))
-    return Fault(failure.kind, path, span, message, words, tuple(notes[:3]), None, type(failure.error).__name__)
+    return Fault(failure.kind, path, span, message, words, tuple(notes[:3]))

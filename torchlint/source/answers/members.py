@@ -115,12 +115,6 @@ def _store(entry: Stored) -> Store | None:
     return None if statement.value is None else Store(entry.module, statement, target, statement.value, method)
 
 
-def reads_of(cls: ClassInfo, name: str) -> list[ast.Attribute]:
-    """The places in a class and in its bases in its own file where `self.x` is read."""
-    owners = [owner.node for owner in cls.mro if owner.module is cls.module]
-    return [n for owner in owners for n in reads_in(cls.module, owner, name)]
-
-
 def reads_in(module: Module, node: ast.AST, name: str) -> list[ast.Attribute]:
     """The places in a node of a file where the attribute is read of the first parameter of the method around them."""
     found = standing_in(node, module.index.attributes(name))
