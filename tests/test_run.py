@@ -161,3 +161,10 @@ def test_a_fix_that_cannot_be_written_is_not_tried_for_ever(tree):
     result = run.fix(lambda fixed: bool(asked.append(fixed.path)))
     assert len(asked) == 1
     assert (found(result), result.fixed) == (["a.py:5:TL101"], [])
+
+
+def test_a_folder_without_python_says_so(tree):
+    tree({"notes.txt": "torch"})
+    assert check(["."]).notices == ["no Python files were found"]
+    tree({"a.py": "x = 1\n"})
+    assert check(["."]).notices == []

@@ -89,6 +89,8 @@ class Run:
         entries: dict[str, Entry | None] = {}
         todo: list[tuple[Group, list[str]]] = []
         result = Result(failures=list(walk.missing), notices=list(walk.notices), trees=self.trees)
+        if not groups and not walk.missing and any(map(os.path.isdir, self.paths)):
+            result.notices.append("no Python files were found")
         for group in groups:
             known = self._cache(group).look_up(group) if not self.overlay else {}
             result.statistics.cached += len(known)
