@@ -82,7 +82,9 @@ class Changes:
         places = list(container) if isinstance(container, dict) else range(len(container))
         for place in places:
             old = container[place]
-            if place not in but and (type(value) is Unknown or type(old) is type(value) and not alike(old, value)):
+            if place not in but and (
+                type(value) is Unknown or type(old) is type(value) and not may_be_alike(old, value)
+            ):
                 container[place] = Unknown("it may have been set under an unknown name")
 
     def write(self, tensors: list[torch.Tensor]) -> None:
@@ -195,7 +197,7 @@ class Rounds:
         `like_the_last` if the other rounds do what the last one did, else anything may follow.
         """
         earlier = self.before if self.first is None else self.first
-        same = alike if like_the_last else operator.is_
+        same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
         self.changes.broken_off |= not like_the_last
         for (read, keep), value in zip(self.names, earlier):
@@ -223,7 +225,7 @@ def _forget(owner: Any, name: str) -> None:
         held[name] = Unknown("it changes from round to round")
 
 
-def alike(one: Any, other: Any, depth: int = 3) -> bool:
+def may_be_alike(one: Any, other: Any, depth: int = 3) -> bool:
     """Whether two rounds left the same, as far as shapes go."""
     if one is other:
         return True
@@ -236,10 +238,14 @@ def alike(one: Any, other: Any, depth: int = 3) -> bool:
     if type(one) in NUMBERS or isinstance(one, (str, bytes, range)):
         return one == other
     if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and depth > 0 and all(alike(a, b, depth - 1) for a, b in zip(one[:64], other))
+        return (
+            len(one) == len(other) and depth > 0 and all(may_be_alike(a, b, depth - 1) for a, b in zip(one[:64], other))
+        )
     if isinstance(one, dict):
         return (
-            len(one) == len(other) and depth > 0 and all(alike(one[k], other.get(k), depth - 1) for k in list(one)[:64])
+            len(one) == len(other)
+            and depth > 0
+            and all(may_be_alike(one[k], other.get(k), depth - 1) for k in list(one)[:64])
         )
     return True
 

@@ -181,7 +181,7 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> An
     """One value that stands for those of all worlds: it is known as far as they agree."""
     found = list(values.values())
     first = found[0]
-    if all(v is first for v in found) or all(alike(first, v) for v in found[1:]):
+    if all(v is first for v in found) or all(is_same(first, v) for v in found[1:]):
         return _without_values(first, found)
     if any(type(v) is Unknown for v in found):
         return Unknown(reason)
@@ -200,7 +200,7 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> An
         groups: dict[tuple, Any] = {}
         for options, value in values.items():
             rest = options[:position] + options[position + 1 :]
-            if rest in groups and not alike(groups[rest], value):
+            if rest in groups and not is_same(groups[rest], value):
                 break
             groups.setdefault(rest, value)
         else:
@@ -209,7 +209,7 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> An
     return unknown(reason, Known(kept, values))
 
 
-def alike(one: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
     """Whether two worlds have the same value, as far as it is looked at."""
     if one is other:
         return True
@@ -225,7 +225,7 @@ def alike(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, (tuple, list)):
-        return len(one) == len(other) and all(map(alike, one, other))
+        return len(one) == len(other) and all(map(is_same, one, other))
     if isinstance(one, (int, float, str, bool, torch.dtype, torch.device)):
         return one == other
     return False
