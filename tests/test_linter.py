@@ -269,6 +269,18 @@ def test_a_fix_that_leaves_its_own_finding_is_dropped(tmp_path):
     assert len(applied) == 2 and [f.span.line for f in left.findings if f.code == "TL990"] == [3, 4]
 
 
+def test_models_called_in_one_statement_are_one_finding():
+    text = "import torch\ndef validate(encoder, decoder, loader):\n    encoder.eval()\n    decoder.eval()\n"
+    text += "    for x in loader:\n        print(decoder(encoder(x)).tolist())\n"
+    assert codes(text) == [("TL505", 6)]
+
+
+def test_a_load_is_a_warning_where_the_file_comes_from_outside():
+    text = "import torch\nfrom huggingface_hub import hf_hub_download\na = torch.load('a.pt', weights_only=False)\n"
+    assert codes(text) == []
+    assert codes(text + "b = torch.load(hf_hub_download('a', 'b'), weights_only=False)\n") == [("TL801", 4)]
+
+
 @pytest.mark.parametrize(
     "place, edits, landed",
     [

@@ -133,6 +133,33 @@ def check(call):
 HANGS = "import torch\n\ntorch.sleeps()\n"
 
 
+IDLE = '''"""Idles.
+
+```python bad
+torch.idles()  # TL992
+```
+"""
+from torchlint import on_call
+
+
+@on_call("torch.idles")
+def check(call):
+    edit = call.replace(call.node, "0") if call.node.args else call.insert_before(call.node, "pass")
+    yield call.finding("idle", fix=call.fix("idle more", edit))
+'''
+
+
+async def test_a_quick_fix_that_mends_nothing_is_not_offered(tmp_path, tree):
+    rules = str(tree({"idle/TL992_idles.py": IDLE}) / "idle")
+    async with editor(tmp_path, settings=QUIET, arguments=["--rule-path", rules]) as at:
+        uri = at.open("a.py", "import torch\n\nx = torch.idles()\ny = torch.idles(1)\n")
+        found = await at.diagnostics(uri)
+        assert [d.code for d in found] == ["TL992", "TL992"]
+        offered = [[a.title for a in await at.actions(uri, [one])] for one in found]
+        silence = "Silence TL992 on this line (# noqa)"
+        assert offered == [[silence], ["Idle more (TL992)", silence]]
+
+
 @pytest.fixture
 def rules(tree) -> str:
     """A folder with a rule that hangs."""

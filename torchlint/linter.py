@@ -376,10 +376,7 @@ def fix_until_stable(text: str, job: Job | str | Path, unsafe: bool = False) -> 
             fixed, done = fix(text, wanted, unsafe, path)
             if not done or fixed == text:
                 return text, applied, outcome
-            project.overlay = {**project.overlay, path: fixed}
-            after = lint(fixed, job)
-            edits = {edit for finding in done for edit in _edits_of(finding)}
-            idle = _remaining(done, edits, after.findings)
+            after, idle = _tried(fixed, done, job)
             if not idle:
                 break
             wanted = [f for f in wanted if f not in idle]
@@ -387,6 +384,31 @@ def fix_until_stable(text: str, job: Job | str | Path, unsafe: bool = False) -> 
         applied += done
         text, outcome = fixed, after
     return text, applied, outcome
+
+
+def idle_fixes(text: str, findings: Iterable[Finding], job: Job) -> set[Finding]:
+    """The findings whose fixes leave them where they are, or a text that is not Python. Those that do not touch each
+    other are tried together.
+    """
+    waiting = sorted((f for f in findings if f.fix and f.fix.applicability != "display"), key=lambda f: f.order)
+    found: set[Finding] = set()
+    while waiting:
+        fixed, done = fix(text, waiting, True, job.path)
+        if done and fixed != text:
+            found |= _tried(fixed, done, job)[1]
+        else:
+            done = waiting[:1]
+            found.update(done)
+        waiting = [f for f in waiting if f not in done]
+    job.project.overlay = {**job.project.overlay, job.path: text}
+    return found
+
+
+def _tried(fixed: str, done: list[Finding], job: Job) -> tuple[Outcome, set[Finding]]:
+    """What is said of a text after some fixes, and which of these were for nothing."""
+    job.project.overlay = {**job.project.overlay, job.path: fixed}
+    after = lint(fixed, job)
+    return after, _remaining(done, {edit for finding in done for edit in _edits_of(finding)}, after.findings)
 
 
 def _remaining(done: list[Finding], edits: set[Edit], left: Iterable[Finding]) -> set[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from lsprotocol import types
 
+from torchlint.finding import Finding
 from torchlint.frontends.lsp.documents import Document, Unit
 from torchlint.frontends.lsp.session import Session
 from torchlint.frontends.lsp.text import Text
@@ -31,8 +32,13 @@ async def code_actions(session: Session, params: types.CodeActionParams) -> list
     if _wanted(FIX, only) or _wanted(UNSAFE, only):
         chosen = [d for d in params.context.diagnostics if d.source == "torchlint"]
         current = await _current(session, document, unit, chosen) if chosen else []
-        actions += [action for diagnostic in current for action in _fixes(session, unit, diagnostic)]
-        actions += [action for diagnostic in current for action in _silence(session, document, diagnostic)]
+        found = {id(diagnostic): _finding(document, diagnostic) for diagnostic in current}
+        mended = await session.mended(unit, [f for f in found.values() if f and f.fix])
+        for diagnostic in current:
+            if found[id(diagnostic)] in mended:
+                actions += _fixes(session, diagnostic)
+        for diagnostic in current:
+            actions += _silence(session, document, diagnostic, found[id(diagnostic)])
     for kind in (FIX_ALL, FIX_NOTEBOOK) if only else ():
         if _wanted(kind, only):
             actions += await _fix_all(session, unit, kind)
@@ -54,7 +60,15 @@ async def _current(
     return [d for d in session.diagnostics(document, unit) if (d.code, d.range.start.line) in asked]
 
 
-def _fixes(session: Session, unit: Unit, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
+def _finding(document: Document, diagnostic: types.Diagnostic) -> Finding | None:
+    """The finding that a diagnostic shows."""
+    for finding in document.all_findings():
+        if finding.code == diagnostic.code and document.range(finding.span) == diagnostic.range:
+            return finding
+    return None
+
+
+def _fixes(session: Session, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
     fix = (diagnostic.data or {}).get("fix")
     if not fix:
         return
@@ -72,20 +86,19 @@ def _fixes(session: Session, unit: Unit, diagnostic: types.Diagnostic) -> Iterab
     )
 
 
-def _silence(session: Session, document: Document, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
-    if diagnostic.code in ("TL000", "TL001", "TL002"):
+def _silence(
+    session: Session, document: Document, diagnostic: types.Diagnostic, finding: Finding | None
+) -> Iterable[types.CodeAction]:
+    if finding is None or finding.code in ("TL000", "TL001", "TL002"):
         return
-    for finding in document.all_findings():
-        if finding.code == diagnostic.code and document.range(finding.span) == diagnostic.range:
-            edits = Suppressions.to_extend(document.text).add_noqa([finding])
-            changes = {document.uri: [types.TextEdit(document.range(edit.span), edit.text) for edit in edits]}
-            yield types.CodeAction(
-                title=f"Silence {finding.code} on this line (# noqa)",
-                kind=FIX,
-                diagnostics=[diagnostic],
-                edit=workspace_edit(session, changes),
-            )
-            return
+    edits = Suppressions.to_extend(document.text).add_noqa([finding])
+    changes = {document.uri: [types.TextEdit(document.range(edit.span), edit.text) for edit in edits]}
+    yield types.CodeAction(
+        title=f"Silence {finding.code} on this line (# noqa)",
+        kind=FIX,
+        diagnostics=[diagnostic],
+        edit=workspace_edit(session, changes),
+    )
 
 
 async def _fix_all(session: Session, unit: Unit, kind: str) -> list[types.CodeAction]:

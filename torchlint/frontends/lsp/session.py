@@ -6,7 +6,7 @@ import asyncio
 import importlib.util
 import os
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from lsprotocol import types
 from msgspec.structs import replace
@@ -117,9 +117,9 @@ class Session:
             return None
         return settings
 
-    def request(self, unit: Unit, settings: Settings, fix: bool = False) -> Request:
+    def request(self, unit: Unit, settings: Settings, fix: bool = False, tried: tuple[Finding, ...] = ()) -> Request:
         root, roots = project_of(os.path.dirname(unit.path), settings)
-        return Request(unit.path, unit.text(), settings, root, roots, fix)
+        return Request(unit.path, unit.text(), settings, root, roots, fix, tried)
 
     async def fixed(self, unit: Unit, settings: Settings) -> str:
         """The text after all safe fixes of the text world, empty if there is no answer."""
@@ -129,6 +129,21 @@ class Session:
             return answer.fixed if answer else ""
         except WorkerDied:
             return ""
+
+    async def mended(self, unit: Unit, findings: list[Finding]) -> set[Finding]:
+        """Those of some findings that are gone when their fixes are made."""
+        mended: set[Finding] = set()
+        for stage, settings in ((self.text, self._text_settings(unit)), (self.dry, self._dry_settings(unit))):
+            tried = tuple(f for f in findings if self._is_dry(f) is (stage is self.dry))
+            if not tried or settings is None:
+                continue
+            request = partial(self.request, unit, settings, tried=tried)
+            try:
+                answer = await stage.lanes.run(unit, self.files, request)
+                mended.update(set(tried).difference(answer.idle) if answer else ())
+            except WorkerDied:
+                pass
+        return mended
 
     async def shapes(self, unit: Unit, can_refresh: bool) -> None:
         """Waits a little for the shapes of the text as it is, if the client cannot be told later that there are new

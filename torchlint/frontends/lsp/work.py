@@ -17,8 +17,9 @@ from torchlint.project import Project
 
 
 class Request(Struct, frozen=True):
-    """A text to lint, or to `fix`. `unsaved` are texts of other open files that changed since the last one, None for
-    one that was closed. `is_fresh` says that files on the disk may have changed."""
+    """A text to lint, or to `fix`, or on which to try the fixes of some findings. `unsaved` are texts of other open
+    files that changed since the last one, None for one that was closed. `is_fresh` says that files on the disk may
+    have changed."""
 
     path: str
     text: str
@@ -26,12 +27,14 @@ class Request(Struct, frozen=True):
     root: str
     roots: tuple[str, ...]
     fix: bool = False
+    tried: tuple[Finding, ...] = ()
     unsaved: dict[str, str | None] = {}
     is_fresh: bool = False
 
 
 class Answer(Struct, frozen=True):
-    """What came of a request. `memory` is what the worker holds, in bytes."""
+    """What came of a request. `idle` are those of the tried findings whose fixes mend nothing; `memory` is what the
+    worker holds, in bytes."""
 
     findings: tuple[Finding, ...] = ()
     hints: tuple[Hint, ...] = ()
@@ -39,6 +42,7 @@ class Answer(Struct, frozen=True):
     consulted: frozenset[str] = frozenset()
     notices: tuple[str, ...] = ()
     fixed: str = ""
+    idle: tuple[Finding, ...] = ()
     memory: int = 0
 
 
@@ -63,10 +67,13 @@ class Desk:
                 self.unsaved[path] = text
         project = self._project(request)
         try:
+            if request.tried:
+                return self._try(request, project)
             return self._fix(request, project) if request.fix else self._lint(request, project)
         except Exception as error:
             what = f"torchlint failed on this file: {type(error).__name__}: {error}".splitlines()[0][:300]
-            return Answer((internal_error(request.path, what),), fixed=request.text, memory=memory())
+            failed = internal_error(request.path, what)
+            return Answer((failed,), fixed=request.text, idle=request.tried, memory=memory())
 
     def _project(self, request: Request) -> Project:
         wanted = (request.root, request.roots)
@@ -98,6 +105,12 @@ class Desk:
         job = linter.Job.of(request.path, request.settings, project)
         fixed, _, _ = linter.fix_until_stable(request.text, job)
         return Answer(fixed=fixed, memory=memory())
+
+    def _try(self, request: Request, project: Project) -> Answer:
+        from torchlint import linter
+
+        job = linter.Job.of(request.path, request.settings, project)
+        return Answer(idle=tuple(linter.idle_fixes(request.text, request.tried, job)), memory=memory())
 
 
 def internal_error(path: str, message: str) -> Finding:

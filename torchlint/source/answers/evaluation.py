@@ -267,7 +267,7 @@ def _is_conditional(act: Act, event: Event) -> bool:
 
 def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluation]:
     """The calls in a function (or a file's top) of models it has put in eval mode, in loops where nothing needs a
-    gradient.
+    gradient. Of those in one statement, as in `decoder(encoder(x))`, the first: what mends it mends all.
     """
     here = owner if isinstance(owner, FUNCTIONS) else None
     name = getattr(here, "name", "").lower()
@@ -285,6 +285,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         for key in identity(act.on) if act.role in (EVAL, TRAIN) and not act.event.via and act.on is not None else ():
             switches.setdefault(key, []).append(act)
     seen = set()
+    statements: set[ast.AST] = set()
     for event in own:
         loops = _rounds(event.node)
         model = called_model(event)
@@ -314,6 +315,10 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         ):
             continue
         seen.add(dumped(model.node))
+        statement = statement_of(event.node)
+        if statement in statements:
+            continue
+        statements.add(statement)
         evaluation = Evaluation(event, model, before[-1] if before else None)
         evaluation.loop = next(
             (loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None
