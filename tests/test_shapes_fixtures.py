@@ -1,9 +1,8 @@
 """The programs in fixtures/: what torch does with them, and whether torchlint says so without running them.
 
-`bugs` and `seeds` come in pairs: X (a file, or a folder with a main.py) and its correction X_fixed. A comment `# TL901`
-marks the line that must be reported, `# cause` one that may be reported in its place. `models` are correct. What is
-known to be judged wrongly is listed in fixtures/gaps/shapes.txt; an entry that is judged rightly again must leave the
-list.
+Each of `bugs` and `seeds` (a file, or a folder with a main.py) holds a mistake and its correction, told apart by the
+comments that pairs.py reads; `models` are correct. What is known to be judged wrongly is listed in
+fixtures/gaps/shapes.txt; an entry that is judged rightly again must leave the list.
 """
 
 import ast
@@ -23,6 +22,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from pairs import files, marks, write_corrected
+
 from torchlint.config import Selection, Settings
 from torchlint.linter import Job, lint
 from torchlint.project import Project
@@ -36,7 +37,7 @@ GAPS = {
     for line in (FIXTURES / "gaps" / "shapes.txt").read_text().splitlines()
     if line.strip() and not line.startswith("#")
 }
-MARK = re.compile(r"  # ((?:TL\d{3}|cause)(?:, (?:TL\d{3}|cause))*)$")
+CORRECTED = " corrected"
 SILENT_ERRORS = {"TL905", "TL906"}  # torch raises nothing: it broadcasts, or trains what nothing comes of
 ALIKE = {"TL901", "TL907"}  # torch's messages do not always say whether a size or something else is wrong
 RULES = load_rules()
@@ -51,41 +52,37 @@ def programs(folder: str) -> list[str]:
     )
 
 
-def sources(program: str) -> list[Path]:
-    path = FIXTURES / program
-    return [path] if path.is_file() else sorted(path.glob("*.py"))
-
-
-def marks(program: str) -> dict[tuple[str, int], set[str]]:
+def marked(place: Path) -> dict[tuple[str, int], set[str]]:
     """The marked lines of a program, and with which codes."""
-    found = {}
-    for path in sources(program):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if match := MARK.search(line):
-                found[str(path), number] = set(match[1].split(", "))
-    return found
+    return {(str(path), line): codes for path in files(place) for line, codes in marks(path.read_text()).items()}
 
 
-ALL = [name for folder in ("bugs", "seeds", "models") for name in programs(folder)]
-WRONG = [name for name in ALL if marks(name)]
-RIGHT = [name for name in ALL if not marks(name)]
+WRONG = programs("bugs") + programs("seeds")
+RIGHT = [program + CORRECTED for program in WRONG] + programs("models")
 
 
-def judged(program: str) -> list[tuple[str, set[tuple[str, int]]]]:
+@pytest.fixture
+def place(program, tmp_path):
+    """Where a program lies: what is corrected is written for the test."""
+    if program.endswith(CORRECTED):
+        return write_corrected(FIXTURES / program.removesuffix(CORRECTED), tmp_path)
+    return FIXTURES / program
+
+
+def judged(place: Path) -> list[tuple[str, set[tuple[str, int]]]]:
     """The code of each finding with the lines it names; a program in a folder is a project of its own."""
-    path = FIXTURES / program
-    project = Project(path.parent if path.is_file() else path)
+    project = Project(place.parent if place.is_file() else place)
     found = []
-    for source in sources(program):
+    for source in files(place):
         outcome = lint(source.read_text(), Job.of(str(source), ALSO_REMARKS, project, RULES, strict=True))
         for finding in outcome.findings:
             found.append((finding.code, {(f.path, f.span.line) for f in (finding, *finding.notes)}))
     return found
 
 
-def verdict(program: str) -> str:
+def verdict(program: str, place: Path) -> str:
     """Empty, or what is wrong with torchlint's judgement of a program."""
-    found, wanted = judged(program), marks(program)
+    found, wanted = judged(place), marked(place)
     codes = set().union(*wanted.values()) - {"cause"} if wanted else set()
     accepted = codes | (ALIKE if codes & ALIKE else set())
     accepted |= set().union(*(RULES[code].also_said_by for code in accepted if code in RULES))
@@ -95,14 +92,14 @@ def verdict(program: str) -> str:
     if program.startswith("models/"):
         strange = [(code, lines) for code, lines in found if not code.startswith("TL8")]  # old versions may be old
     if not wanted and program.startswith("seeds/"):
-        cured = set().union(*marks(program.replace("_fixed", "")).values())
+        cured = set().union(*marked(FIXTURES / program.removesuffix(CORRECTED)).values())
         strange += [(code, lines) for code, lines in found if code in cured]
     return f"said without reason: {strange}" if strange else ""
 
 
-@pytest.mark.parametrize("program", ALL)
-def test_is_judged_rightly(program):
-    wrong = verdict(program)
+@pytest.mark.parametrize("program", WRONG + RIGHT)
+def test_is_judged_rightly(program, place):
+    wrong = verdict(program, place)
     if program in GAPS:
         if not wrong:
             pytest.fail(f"{program} is judged rightly now: take it out of fixtures/gaps/shapes.txt")
@@ -110,8 +107,13 @@ def test_is_judged_rightly(program):
     assert not wrong
 
 
+@pytest.mark.parametrize("program", WRONG)
+def test_says_which_line_is_wrong(program):
+    assert marked(FIXTURES / program)
+
+
 def test_every_gap_is_a_program():
-    assert GAPS <= set(ALL)
+    assert GAPS <= set(WRONG)
 
 
 def test_nine_of_ten_bugs_are_found():
@@ -151,16 +153,15 @@ def fresh_interpreter(folder: Path):
         torch.set_grad_enabled(True)
         torch.backends.cudnn.deterministic = torch.backends.cudnn.benchmark = False
         for name in set(sys.modules) - before:
-            if str(getattr(sys.modules[name], "__file__", "")).startswith(
-                (str(FIXTURES), str(STANDINS))
-            ) or name.startswith("torchvision"):
+            own = str(getattr(sys.modules[name], "__file__", "")).startswith((str(folder), str(STANDINS)))
+            if own or name.startswith("torchvision"):
                 del sys.modules[name]
         importlib.invalidate_caches()
 
 
-def run_on_torch(program: str) -> tuple[Exception | None, tuple[str, int] | None]:
+def run_on_torch(program: str, place: Path) -> tuple[Exception | None, tuple[str, int] | None]:
     """What a program raises and in which of its own lines. Without a GPU, "meta" stands in for "cuda"."""
-    paths = sources(program)
+    paths = files(place)
     main = next((path for path in paths if path.name == "main.py"), paths[0])
     text = main.read_text()
     with fresh_interpreter(main.parent):
@@ -171,7 +172,7 @@ def run_on_torch(program: str) -> tuple[Exception | None, tuple[str, int] | None
         tree = ast.fix_missing_locations(WithoutTry().visit(ast.parse(text)))
         try:
             exec(compile(tree, str(main), "exec"), vars(module))
-            exec(CALLS.get(program, ""), {"torch": torch, **vars(module)})
+            exec(CALLS.get(program.removesuffix(CORRECTED), ""), {"torch": torch, **vars(module)})
         except Exception as error:
             own = {str(path) for path in paths}
             frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in own]
@@ -179,13 +180,11 @@ def run_on_torch(program: str) -> tuple[Exception | None, tuple[str, int] | None
     return None, None
 
 
-@pytest.mark.parametrize("program", ALL)
-def test_marks_are_true(program):
+@pytest.mark.parametrize("program", WRONG + RIGHT)
+def test_marks_are_true(program, place):
     """The marks are not an opinion: torch raises at the marked line, and runs a corrected program to its end."""
-    error, line = run_on_torch(program)
-    raising = {
-        place for place, codes in marks(program).items() if any(c.startswith("TL9") for c in codes - SILENT_ERRORS)
-    }
+    error, line = run_on_torch(program, place)
+    raising = {line for line, codes in marked(place).items() if any(c.startswith("TL9") for c in codes - SILENT_ERRORS)}
     if raising:
         assert line in raising, error
     else:
