@@ -415,7 +415,9 @@ def _not_looked_at(machine, method, *args, **kwargs):
 def _tensor_type(machine, method, kind=None, **kwargs):
     if kind is None:
         return Unknown("the type of a tensor")
+    home = None  # a dtype leaves the tensor where it is, a type of tensors brings it to where its tensors are
     if isinstance(kind, str):
+        home = "cuda" if kind.startswith("torch.cuda.") else "cpu"
         kind = {
             "Float": torch.float32,
             "Double": torch.float64,
@@ -426,12 +428,12 @@ def _tensor_type(machine, method, kind=None, **kwargs):
             "Bool": torch.bool,
         }.get(kind.rpartition(".")[2].removesuffix("Tensor"))
     elif isinstance(kind, Special):  # torch.LongTensor
-        kind = kind.__dict__.get("dtype")
-    return (
-        machine.foreign(method, (kind,), kwargs)
-        if isinstance(kind, torch.dtype)
-        else Unknown("a tensor of unknown type")
-    )
+        home, kind = kind.__dict__.get("home"), kind.__dict__.get("dtype")
+    if not isinstance(kind, torch.dtype):
+        return Unknown("a tensor of unknown type")
+    if home is None or home == "cuda" and not machine.has_cuda():
+        return machine.foreign(method, (kind,), kwargs)
+    return machine.foreign(method.__self__.to, (torch.device(home), kind), kwargs)
 
 
 TENSOR_METHODS = {

@@ -254,7 +254,7 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
         return machine.foreign(torch.empty, args or (0,), {"dtype": dtype, **place})
 
     made = Special(str(dtype), make)
-    made.__dict__["dtype"] = dtype
+    made.__dict__.update(dtype=dtype, home=home or "cpu")
     made.__dict__["kind"] = torch.Tensor
     return made
 
