@@ -68,6 +68,32 @@ def run(tmp_path, text: str):
             for matrix in matrices(layer):
                 print(matrix.size(0), matrix.size(1))
         """,
+        # one value is equal to one name at most, whatever it is called meanwhile
+        """
+        class Names:
+            small = "small"
+            large = "large"
+
+        def make(wanted):
+            if wanted == Names.small:
+                return nn.Linear(3, 4)
+            return nn.Linear(5, 4)
+
+        kind = score(data)["kind"]
+        net = make(kind)
+        net(torch.rand(2, 5 if kind == Names.large else 3))
+        """,
+        """
+        def make(wanted):
+            return nn.Linear(3, 4) if wanted == "a" else nn.Linear(5, 4)
+
+        kind = score(data)
+        net = make(kind)
+        if kind == "b":
+            net(torch.rand(2, 5))
+        if kind == "a":
+            net(torch.rand(2, 3))
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, text):

@@ -84,10 +84,11 @@ class Unknown:
     interpreter, which looks first, decides instead; so does torch's own code when it compares one, as in `if
     input.dim() != 4: raise`. What others' code does with one is paid for, so that no loop of theirs is endless. torch
     functions that meet an unknown answer with it (`__torch_function__`). `known` is what is known of it all the same
-    (`tensors.wild`); who does not ask for it takes the unknown for one of which nothing is.
+    (`tensors.wild`); who does not ask for it takes the unknown for one of which nothing is. `likeness` says of an
+    answer that it is whether one unknown equals a constant.
     """
 
-    __slots__ = ("reason", "hole", "known")
+    __slots__ = ("reason", "hole", "known", "likeness")
 
     def __init__(self, reason: str, hole: str | None = None):
         if type(reason) is not Reason:
@@ -96,6 +97,7 @@ class Unknown:
         self.reason = reason
         self.hole = hole
         self.known: Any = None
+        self.likeness: Likeness | None = None
 
     def __repr__(self) -> str:
         return f"<unknown: {self.reason}>"
@@ -152,6 +154,9 @@ class Unknown:
 
     def __deepcopy__(self, memo) -> Unknown:
         return self
+
+
+Likeness = tuple[Unknown, Any]
 
 
 class Special:

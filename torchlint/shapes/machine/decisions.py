@@ -40,7 +40,7 @@ def explore(machine: Any, run: Callable[[], Result]) -> Iterator[Result]:
             if not queue or machine.left <= 0:
                 return
             machine.choices = queue.popleft()
-            machine.asked.clear()
+            machine.forget_answers()
             yield run()
             if machine.budget.used > STEPS:
                 return

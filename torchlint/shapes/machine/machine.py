@@ -17,6 +17,7 @@ from torchlint.shapes.core import budget
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import (
     Exhausted,
+    Likeness,
     ProgramError,
     ProgramExit,
     Special,
@@ -134,6 +135,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.turns: deque[Turn] = deque(maxlen=_TURNS)
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
+        self.equals: dict[int, Likeness] = {}  # unknowns, by their identity, and what they were found to be equal to
         self.decided = False  # whether anything was asked since the run began
         self.decided_here = False  # the same since a function that nobody calls was called
         self.decisions = 0  # how often, by now
@@ -462,20 +464,29 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
 
     # Decisions
 
-    def decide(self, question: Question | None, default: bool = True) -> bool:
+    def forget_answers(self) -> None:
+        """A run begins in which nothing has been asked."""
+        self.asked.clear()
+        self.equals.clear()
+
+    def decide(self, question: Question | None, default: bool = True, likeness: Likeness | None = None) -> bool:
         """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is
-        tried.
+        tried. A value that was found equal to one constant is equal to no other, under whatever name.
         """
         self.decisions += 1
         if question is None:
             return default
         text, turned = question.asked
+        if likeness is not None and id(likeness[0]) in self.equals:
+            return (self.equals[id(likeness[0])][1] == likeness[1]) != turned
         answer = self.choices.get(text)
         if answer is None and default:
             answer = self.asked.get(text)
         if answer is None:
             answer = default != turned and not decisions.excluded(text, self.asked)
         self.asked.setdefault(text, answer)
+        if answer and likeness is not None:
+            self.equals[id(likeness[0])] = likeness
         self.decided = self.decided_here = True
         return answer != turned
 

@@ -27,6 +27,7 @@ from torchlint.shapes.tensors.wild import Known, choices_in, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
+_CONSTANTS = frozenset({str, int, float, bool})
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
@@ -47,7 +48,9 @@ class Operations:
                 self.place = place
             answer = self.foreign(bool, (value,), {})  # many values have no truth; a few may be known
             return self.decide(key, default) if type(answer) is Unknown else answer
-        if kind is Unknown or isinstance(value, (torch.Tensor, Array)):
+        if kind is Unknown:
+            return self.decide(key, default, value.likeness)
+        if isinstance(value, Array) or isinstance(value, torch.Tensor):
             return self.decide(key, default)
         for name in ("__bool__", "__len__"):
             method = getattr(kind, name, None)
@@ -115,7 +118,10 @@ class Operations:
             one = a if type(a) is Unknown else b
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
-            return Unknown(one.reason)
+            answer, other = Unknown(one.reason), b if one is a else a
+            if apply is operator.eq and type(other) in _CONSTANTS:
+                answer.likeness = one, other
+            return answer
         if isinstance(a, (torch.Tensor, Array)) or isinstance(b, (torch.Tensor, Array)):
             if a is None or b is None or isinstance(a, str) or isinstance(b, str):
                 return apply is operator.ne

@@ -458,7 +458,7 @@ class Attempt:
         machine.stack.clear()
         machine.modules.clear()
         machine.raised.clear()
-        machine.asked.clear()
+        machine.forget_answers()
         machine.choices = self.way.answers
         machine.taken_apart.clear()
         machine.place = machine.last_place = None
@@ -553,7 +553,7 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
     machine.failures.clear()
     machine.stack.clear()
     machine.modules.clear()
-    machine.asked.clear()
+    machine.forget_answers()
     machine.decided_here = False
     machine.guessing = bool(required)
     try:
