@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.facts import fact
 from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
+from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
@@ -32,6 +34,9 @@ from torchlint.source.training.graphs import carries, graph, is_cut, is_model_ca
 from torchlint.source.training.regions import loops_around, runs_without_grad
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
+_REGROUPS = frozenset("sum zip enumerate list tuple map".split())
+_OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
+_GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
 _WITHOUT_GRAPH = frozenset("children modules parameters named_parameters named_children state_dict eval train".split())
 
 
@@ -370,16 +375,27 @@ def _may_carry(node: Value) -> bool:
         known = callees(node)
         if is_model_call(node) or requires_grad(node) is True or is_set_later(node):
             return True
+        word = last_word(node.node.func)
         if not known:
-            return not (node.path or last_word(node.node.func) in ("sum", "zip", "enumerate", "list", "tuple", "map"))
-        return any(not c.name or not c.name.startswith(("torch.", ".", "builtins.", "numpy.")) for c in known) or any(
-            c.kind == "method" and MODULE in kinds(c.receiver) for c in known
-        )
-    if EACH in node.path and re.search(r"load|data|batch|set$|iter|samples|pairs", last_word(node.node).lower()):
+            return word not in _REGROUPS and not (node.path and _GIVES_DATA.search(word.lower()))
+        return any(_may_be_a_network(c) for c in known)
+    if EACH in node.path and _GIVES_DATA.search(last_word(node.node).lower()):
         return False
     if isinstance(node.node, (ast.Attribute, ast.Subscript, ast.Name)):
         return requires_grad(node) is not False and not isinstance(node.node, ast.Subscript)
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
+
+
+def _may_be_a_network(callee: Callee) -> bool:
+    """A function that nobody can see, a method of a module, or `models.critic(x)`: tensors have no method of that name."""
+    if not callee.name or not callee.name.startswith(("torch.", ".", "builtins.", "numpy.")):
+        return True
+    if callee.kind != "method":
+        return False
+    if MODULE in kinds(callee.receiver):
+        return True
+    word = callee.name[1:]
+    return fact(callee.name) is None and word not in _OF_CONTAINERS and not _GIVES_DATA.search(word.lower())
 
 
 def _is_made_a_leaf(module: Module, place: Value, call: ast.Call) -> bool:

@@ -15,7 +15,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.naming import is_named, sounds_like
-from torchlint.source.training.optimizers import holding, holds
+from torchlint.source.training.optimizers import holding, holds, holds_nothing_but
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import are_distinct, identity
 
@@ -30,6 +30,7 @@ _HARMLESS = frozenset(
     " append add id type getattr hasattr max min sum str repr prepare state adjust_learning_rate set_lr "
     "no_sync update".split()
 )
+_WHOLE = ("module", "_orig_mod")  # what a wrapper calls the whole model
 _REPORTERS = frozenset("pbar bar progress logger writer wandb meter scaler ema".split())
 _HOOKS = (
     "step",
@@ -190,7 +191,15 @@ class Act:
         if seems(self.on, OPTIMIZER):
             mine, other = identity(self.on), identity(step.on)
             return bool(mine) and mine.keys() == other.keys()
-        return kinds(self.on) == {MODULE} and holds(step.on, self.on) is True
+        return kinds(self.on) == {MODULE} and holds_nothing_but(step.on, self.on) is True
+
+    @property
+    def clears_a_part(self) -> bool:
+        """Does it clear the gradients of a part of a model, `model.generator.zero_grad()`?"""
+        node = None if self.on is None else self.on.node
+        if self.role != CLEAR or not isinstance(node, ast.Attribute) or node.attr in _WHOLE:
+            return False
+        return seems(self.on.at(node.value, ()), MODULE)
 
     def may_clear(self, step: Act) -> bool:
         """May it clear the gradients that a step uses?"""

@@ -133,6 +133,12 @@ def holds(optimizer: Value, module: Value) -> bool | None:
     return False if held.complete and not held.tensors else None
 
 
+def holds_nothing_but(optimizer: Value, module: Value) -> bool | None:
+    """Are a module's parameters all that an optimizer was given? None where it cannot be told."""
+    held = holds(optimizer, module)
+    return all(is_same(other, module) for other in holding(optimizer).modules) if held else held
+
+
 def contains(whole: Value, part: Value) -> bool:
     """May a module be a part of another one: made in its class, or given to its constructor?"""
     if not isinstance(whole.node, ast.Call):

@@ -22,7 +22,7 @@ from torchlint.source.training.acts import (
     acts,
     counts_rounds,
 )
-from torchlint.source.training.optimizers import holds
+from torchlint.source.training.optimizers import holds_nothing_but
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import are_distinct
 
@@ -179,8 +179,9 @@ def lost_gradients(found: list[Act]) -> list[Lost]:
                     if act.clears_surely(step) or (
                         only_one
                         and act.on is not None
+                        and not act.clears_a_part
                         and seems(act.on, MODULE)
-                        and holds(step.on, act.on) is not False
+                        and holds_nothing_but(step.on, act.on) is not False
                     ):
                         clear = act
             elif act.role in (STEP, SUPPLY, OPAQUE):
