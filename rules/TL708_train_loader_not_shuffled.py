@@ -142,6 +142,7 @@ def is_in_order(loader) -> bool:
 
 
 def is_whole(loader) -> bool:
-    """Is all of the data one batch?"""
-    size = loader.argument("batch_size", 1)
-    return size is not None and any(loader.word(call) == "len" for call in loader.inside(ast.Call, of=size))
+    """Is all of the data one batch, at least when it is not trained with: `32 if training else len(data)`?"""
+    sizes = loader.argument_origins("batch_size", 1)
+    seen = [size.node for size in sizes if size.node is not None and size.module is loader.module]
+    return any(loader.word(call) == "len" for node in seen for call in loader.inside(ast.Call, of=node))
