@@ -34,6 +34,24 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             renamed[name.replace("module.", "")] = value
         model.load_state_dict(renamed)
         """,
+        # a length and a width whose product a layer takes, for one of which the rest fits
+        """
+        class Windows(nn.Module):
+            def __init__(self, feats):
+                super().__init__()
+                self.n_feats, n = feats, 2 * feats * 10
+                self.encoder = nn.Sequential(nn.Linear(n, 8), nn.ReLU(True), nn.Linear(8, n))
+                self.decoder = nn.Sequential(nn.Linear(n, 8), nn.ReLU(True), nn.Linear(8, 2 * feats))
+                self.fcn = nn.Sequential(nn.Linear(2 * feats, feats), nn.Sigmoid())
+
+            def encode(self, src, c):
+                return self.encoder(torch.cat((src, c), dim=2).permute(1, 0, 2).flatten(start_dim=1))
+
+            def forward(self, src, tgt):
+                x = self.decoder(self.encode(src, torch.zeros_like(src)))
+                x = self.fcn(x.reshape(-1, 1, 2 * self.n_feats).permute(1, 0, 2))
+                return self.decoder(self.encode(src, (x - src) ** 2))
+        """,
         # the inner part is never called without its second input
         """
         class Join(nn.Module):

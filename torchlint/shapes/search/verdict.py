@@ -27,6 +27,7 @@ OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
 RUNS = 90  # that one verdict may take
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 LARGE = 4096
+DIVISORS = 30  # of a product that are tried
 DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
 
 
@@ -80,14 +81,31 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
         relation = _divisor(pair, [*multiples, *others])
     if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
         return None
-    locked = all(
-        _is_free_below(trials, assumption, path, guess, position, result)
-        or _is_locked(trials, assumption, path, guess, position)
-        for path, guess in leaves(assumption)
-        for position in range(len(guess.shape))
-        if (path, position) not in free
-    )
-    return relation if locked else None
+    locked: list[tuple[tuple, TensorGuess, int]] = []
+    for path, guess in leaves(assumption):
+        for position in range(len(guess.shape)):
+            if (path, position) in free or _is_free_below(trials, assumption, path, guess, position, result):
+                continue
+            if not _is_locked(trials, assumption, path, guess, position):
+                return None
+            locked.append((path, guess, position))
+    for change in _of_one_product(assumption, locked):
+        if not _collect(trials.known(change), result, others):
+            return None
+    return relation if _relation(pair, multiples, others) == relation or relation == "divisor" else None
+
+
+def _of_one_product(
+    assumption: Assumption, locked: list[tuple[tuple, TensorGuess, int]]
+) -> Iterator[Assumption]:
+    """Two sizes of a tensor, neither of which can be changed alone, may be flattened together: then only their product
+    is given.
+    """
+    for (path, guess, one), (other, _, two) in itertools.combinations(locked, 2):
+        product = guess.shape[one] * guess.shape[two]
+        if path == other and product <= LARGE:
+            for size in [n for n in range(1, product + 1) if product % n == 0 and n != guess.shape[one]][:DIVISORS]:
+                yield replace(assumption, path, _resized(guess, {one: size, two: product // size}))
 
 
 def of_other_ranks(assumption: Assumption) -> Iterator[Assumption]:
