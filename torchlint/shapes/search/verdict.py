@@ -95,9 +95,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     return relation if _relation(pair, multiples, others) == relation or relation == "divisor" else None
 
 
-def _of_one_product(
-    assumption: Assumption, locked: list[tuple[tuple, TensorGuess, int]]
-) -> Iterator[Assumption]:
+def _of_one_product(assumption: Assumption, locked: list[tuple[tuple, TensorGuess, int]]) -> Iterator[Assumption]:
     """Two sizes of a tensor, neither of which can be changed alone, may be flattened together: then only their product
     is given.
     """

@@ -387,7 +387,7 @@ def _may_carry(node: Value) -> bool:
 
 
 def _may_be_a_network(callee: Callee) -> bool:
-    """A function that nobody can see, a method of a module, or `models.critic(x)`: tensors have no method of that name."""
+    """What nobody can see, a method of a module, `models.critic(x)`: tensors have no method of that name."""
     if not callee.name or not callee.name.startswith(("torch.", ".", "builtins.", "numpy.")):
         return True
     if callee.kind != "method":
