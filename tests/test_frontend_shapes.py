@@ -73,7 +73,7 @@ def test_a_model_without_a_finding(shapes):
     ]
     head = rows(out)[-1]
     assert head[0] == "24" and head[2:] == ["(2, 16)", "→ (2, 10)", "float32", "170"]
-    assert "assumed: Sequential" in out or "assumed: Conv2d(3, 8" in out
+    assert "assumed: self.a.net.0 takes it in line 12" in out
     assert "✗" not in out
 
 
@@ -197,23 +197,93 @@ def test_the_page_stands_alone(shapes, tmp_path):
     page = _Page(text)
     assert not page.open and all(link.startswith("#") for link in page.links)
     assert ("script", None) not in page.classes and "url(http" not in text
-    assert ("path", "failed") in page.classes and ("g", "failed") in page.classes and ("tr", "bad") in page.classes
+    marked = {(tag, (classes or "").split(" ")[0]) for tag, classes in page.classes}
+    assert {("path", "failed"), ("g", "failed"), ("tr", "bad")} <= marked
     shown = "".join(page.text)
     assert "→ (2, 8, 64, 64)" in shown and "✗ (2, 16)" in shown and "self.head takes 32 features" in shown
 
 
+def deep(blocks: int) -> str:
+    return f"""{HEAD}
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return F.relu(self.fc(x)) + x
+
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([Part() for _ in range({blocks})])
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+"""
+
+
 def test_long_forwards_have_a_picture_of_their_modules(shapes):
-    many = (
-        HEAD
-        + "class Part(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(8,"
-        " 8)\n    def forward(self, x):\n        return F.relu(self.fc(x)) + x\nclass Deep(nn.Module):\n    def"
-        " __init__(self):\n        super().__init__()\n        self.parts = nn.ModuleList([Part() for _ in"
-        " range(60)])\n    def forward(self, x):\n        for part in self.parts:\n            x = part(x)\n       "
-        " return x\n"
-    )
-    _, out, _ = shapes({"deep.py": many}, "deep.py:Deep", "--output-format", "html")
+    _, out, _ = shapes({"deep.py": deep(60)}, "deep.py:Deep", "--output-format", "html")
     page = _Page(out)
-    assert 60 <= sum(tag == "g" for tag, _ in page.classes) <= 91 and "180 steps" in "".join(page.text)
+    whole = out[: out.index('class="opened"')]
+    assert whole.count("<g ") == 61 and "180 steps" in "".join(page.text)
+
+
+def test_a_module_in_a_picture_opens(shapes):
+    _, out, _ = shapes({"deep.py": deep(30)}, "deep.py:Deep", "--output-format", "html")
+    page = _Page(out)
+    targets = {link[1:] for link in page.links}
+    opened = re.findall(r'<div class="opened" id="([^"]*)"><h3>parts[.]\d+ [(]3 steps[)].*?</svg>', out)
+    assert len(opened) == 30 and set(opened) <= targets
+    assert all(f'id="{target}"' in out for target in targets)
+
+
+def test_a_line_and_its_boxes_belong_together(shapes):
+    _, out, _ = shapes({"net.py": GOOD}, "net.py:Net", "--output-format", "html")
+    head = GOOD[: GOOD.index("return self.head")].count("\n") + 1
+    name = f"forward-0-line-{head}"
+    assert f'<tr class="{name}"' in out and f'<g class="layer {name}"' in out
+    assert f".{name}:hover) .{name}" in out
+
+
+def test_the_source_is_coloured_and_stays_itself(shapes):
+    source = GOOD.replace("nn.Linear(16, 10)", 'nn.Linear(16, 10)  # "<b>" & co')
+    _, out, _ = shapes({"net.py": source}, "net.py:Net", "--output-format", "html")
+    assert '<span class="word">return</span>' in out and '<span class="digits">16</span>' in out
+    assert "# &quot;&lt;b&gt;&quot; &amp; co</span>" in out
+    shown = "".join(_Page(out).text)
+    assert all(line in shown for line in source.split("\n")[14:23])
+
+
+def test_no_edge_of_a_picture_crosses_a_box(shapes):
+    branches = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.a, self.b, self.c = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)\n"
+        "    def forward(self, x):\n        a = self.a(x)\n        b = self.b(x)\n        c = self.c(a).relu()\n"
+        "        return torch.cat([a, b, c, x]) + torch.cat([x, c, b, a])\n"
+    )
+    _, out, _ = shapes({"net.py": branches}, "net.py", "--output-format", "html")
+    boxes = [tuple(map(int, r)) for r in re.findall(r'<rect x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', out)]
+    long = re.findall(r'<path d="M(\d+),\d+ Q(\d+),\d+ \d+,(\d+) V(\d+) Q\d+,(\d+) \d+,\d+ H(\d+)', out)
+    assert long
+    for _, gutter, top, bottom, gap, end in (map(int, edge) for edge in long):
+        for x, y, width, height in boxes:
+            assert not (x < gutter < x + width and y < bottom and top < y + height)
+            assert not (y < gap < y + height and x < max(gutter, end) and min(gutter, end) < x + width)
+
+
+def test_a_folder_is_shown_with_an_index(shapes, tmp_path):
+    files = {"pkg/a.py": GOOD, "pkg/b.py": deep(2), "pkg/plain.py": "x = 1\n", "pkg/broken.py": "def forward(:\n"}
+    code, out, err = shapes(files, "pkg", "--output-format", "html")
+    page = _Page(out)
+    assert code == 0 and err.count("\n") == 1 and "broken.py cannot be parsed" in err
+    assert "Shapes in 2 files" in out and [tag for tag, _ in page.classes].count("section") == 4
+    code, out, _ = shapes(files, "pkg", "--output-format", "json")
+    assert [t["name"] for t in json.loads(out)] == ["Block", "Net", "Part", "Deep"]
 
 
 def test_sizes_that_are_assumed_are_no_finding(shapes):
@@ -232,7 +302,8 @@ def test_sizes_that_are_assumed_are_no_finding(shapes):
     [
         ([], "name one file"),
         (["missing.py"], "missing.py cannot be read: no such file"),
-        (["."], "is a folder"),
+        (["empty"], "empty has no file with a class that has a forward"),
+        ([".", "--input", "x=2,3"], "--input: name the file whose forward it is for"),
         (["net.py:Nope"], "net.py has no class `Nope`; it has Block, Net"),
         (["broken.py"], "broken.py cannot be parsed"),
         (["plain.py"], "has no class with a forward"),
@@ -248,7 +319,8 @@ def test_sizes_that_are_assumed_are_no_finding(shapes):
     ],
 )  # fmt: skip
 def test_bad_input_is_one_clear_line(shapes, arguments, words):
-    code, out, err = shapes({"net.py": GOOD, "broken.py": "def f(:\n", "plain.py": "x = 1\n"}, *arguments)
+    files = {"net.py": GOOD, "broken.py": "def f(:\n", "plain.py": "x = 1\n", "empty/plain.py": "x = 1\n"}
+    code, out, err = shapes(files, *arguments)
     assert (code, out) == (2, "") and err.count("\n") == 1 and words in err
 
 

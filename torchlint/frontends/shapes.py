@@ -12,12 +12,13 @@ from torchlint import atomic, safe_path
 from torchlint.boundary import tree_of
 from torchlint.finding import HERE
 from torchlint.frontends.output import Failure, put, wants_color
+from torchlint.printable import printable
 from torchlint.project import NotText, Project, decode
 from torchlint.reading import read
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.argument("target", required=False, metavar="FILE[:CLASS]")
+@click.argument("target", required=False, metavar="FILE[:CLASS] | FOLDER")
 @click.option(
     "--input", "inputs", multiple=True, metavar="NAME=SIZES", help="An input, such as x=8,3,224,224 or ids=8,128:long."
 )
@@ -43,12 +44,14 @@ def shapes(
     memory: str | None,
     color: str,
 ) -> int:
-    """Show the shapes in the forward of every model in a file, or of one class.
+    """Show the shapes in the forward of every model in a file or a folder, or of one class.
 
     Nothing of the file is executed. Sizes that nobody gives are found by trying, and said.
     """
     if bool(target) == bool(imported):
-        raise Failure("name one file, `torchlint shapes model.py` or `model.py:Net`, or `--import package.module:Net`")
+        raise Failure(
+            "name one file or folder, `torchlint shapes model.py` or `model.py:Net`, or `--import package.module:Net`"
+        )
     if find_spec("torch") is None:
         raise Failure("the dry run needs torch, which is not installed here: `pip install 'torchlint[torch]'`")
     from torchlint.shapes.search.inputs import parse
@@ -66,7 +69,12 @@ def shapes(
     if report and imported:
         raise Failure("a report is made of a file: name it instead of --import")
     available = _size(memory)
-    stories = _of_import(imported, given) if imported else _of_file(target or "", given, report)
+    if imported:
+        stories = _of_import(imported, given)
+    elif os.path.isdir(target or ""):
+        stories = _of_folder(target or "", given, report)
+    else:
+        stories = _of_file(target or "", given, report)
     if report and output_format == "text":
         from torchlint.traces import report as costs
 
@@ -109,6 +117,27 @@ def _render(stories: list, output_format: str, terminal: bool, color: str) -> st
     return text.render(stories, wants_color(color) if terminal else color == "always", ascii_only=narrow)
 
 
+def _of_folder(folder: str, given: dict, report: bool) -> list:
+    """The forwards of all files that a check would look at. What cannot be run is said and left out."""
+    from torchlint.config_file import Configurations
+    from torchlint.walk import Walk
+
+    if given:
+        raise Failure("--input: name the file whose forward it is for")
+    stories, silent = [], []
+    for path in Walk([folder], Configurations()).files():
+        try:
+            if path.endswith(".py") and "forward" in (text := _read(path, path)) and _module_classes(text, path):
+                stories += _of_file(path, given, report)
+        except Failure as failure:
+            silent.append(str(failure))
+    if not stories:
+        raise Failure("; ".join(silent[:1]) or f"{folder} has no file with a class that has a forward")
+    for line in silent:
+        click.echo(f"torchlint: {printable(line)}", err=True)
+    return stories
+
+
 def _of_file(target: str, given: dict, report: bool) -> list:
     """The forwards of the classes in a file, or of one of them."""
     from torchlint.config_file import Configurations
@@ -141,8 +170,6 @@ def _of_file(target: str, given: dict, report: bool) -> list:
 def _read(name: str, path: str) -> str:
     try:
         data = read(path)
-    except IsADirectoryError:
-        raise Failure(f"{name} is a folder; name one file") from None
     except OSError as error:
         what = error.strerror or str(error)
         raise Failure(f"{name} cannot be read: {what[:1].lower()}{what[1:]}") from None

@@ -206,12 +206,20 @@ def tabulate(
         tuple(steps),
         _calls(recording),
         parameters,
-        dict(assumed),
+        {argument: why or _taken(argument, steps, path) for argument, why in assumed.items()},
         dict(arguments),
         error,
         result,
         guessed,
     )
+
+
+def _taken(argument: str, steps: list[table.Step], path: str) -> str:
+    """The layer that takes an input first, and where it does."""
+    first = next((step for step in steps if argument in step.sources), None)
+    if first is None or not first.layer or first.span is None:
+        return ""
+    return f"self.{first.module} takes it" + (f" in line {first.span.line}" if first.path == path else "")
 
 
 def _calls(recording: Recording) -> tuple[table.Call, ...]:

@@ -1,4 +1,8 @@
-"""The first guess for an unknown input: from the layer that takes it, how it is unpacked, its annotation, its name."""
+"""The first guess for an unknown input: from the layer that takes it, how it is unpacked, its annotation, its name.
+
+With it goes where it was taken from, in words; nothing where that is what takes the input first, which the steps of the
+run name best.
+"""
 
 from __future__ import annotations
 
@@ -114,20 +118,16 @@ def _from_use(use: Use) -> tuple[list[TensorGuess], str] | None:
             guesses = of_layer(use.detail)
         except AttributeError:  # its own `__init__` was not run to the end
             return None
-        return (guesses, f"{_layer_name(use.detail)} takes it") if guesses else None
+        return (guesses, "") if guesses else None
     if use.kind == "call" and isinstance(use.detail, tuple) and len(use.detail) == 3:
         guesses = _of_call(use.hole, *use.detail)
-        return (guesses, f"{getattr(use.detail[0], '__name__', 'a function')} takes it") if guesses else None
+        return (guesses, "") if guesses else None
     if use.kind == "operator" and isinstance(use.detail, tuple):
         other = use.detail[1]
         if isinstance(other, torch.Tensor) and other.dim():
             shape = tuple(other.shape) if use.detail[0].__name__ != "matmul" else (BATCH, other.shape[0])
             return [TensorGuess(shape)], f"it meets a tensor of shape {tuple(other.shape)}"
     return None
-
-
-def _layer_name(layer: nn.Module) -> str:
-    return f"{type(layer).__name__}({layer.extra_repr()})" if len(layer.extra_repr()) < 60 else type(layer).__name__
 
 
 def of_layer(layer: nn.Module) -> list[TensorGuess]:
