@@ -280,6 +280,22 @@ class Scaled(nn.Linear):
             Permute(3)
             """,
         ),
+        # what is set by the method's own name is there
+        (
+            """
+            class Heads(nn.Module):
+                def __init__(self, widths):
+                    super().__init__()
+                    for name, width in widths.items():
+                        self.__setattr__(name, nn.Linear(4, width))
+
+                def forward(self, x):
+                    return self.__getattr__("heat")(x)
+
+            heads = Heads({"heat": 1, "size": 2})
+            print(heads(torch.rand(3, 4)), heads.heat, getattr(heads, "size"))
+            """,
+        ),
         # torch's own wrapper calls a function of the program, which somebody else calls with more
         (
             (

@@ -39,6 +39,10 @@ GOES_ON = {
     "in a loop": body("for i in range(2):", "    (1).foo", f"    {WRONG}"),
     "in a round over nothing known": body("for i in elsewhere.items(3):", "    (1).foo", f"    {WRONG}"),
     "in a class": "class A:\n    n = (1).foo\n    def go(self):\n        " + WRONG + "\nA().go()\n",
+    "an error that nobody can read": (
+        "class Failed(Exception):\n    def __str__(self):\n        return elsewhere.text()\n"
+        "def main():\n    raise Failed\nmain()\n" + WRONG + "\n"
+    ),
     "what a decorator gives": "@elsewhere.main(config='x')\ndef main(config):\n    " + WRONG + "\nmain()\n",
 }
 SILENT = {
@@ -54,6 +58,12 @@ SILENT = {
         "try:", "    n = (1).foo", "except AttributeError:", "    n = 3", "nn.Linear(n, 1)(torch.zeros(2, 3))"
     ),
     "an attribute that may be missing": body("n = getattr(1, 'foo', 3)", "nn.Linear(n, 1)(torch.zeros(2, 3))"),
+    "which of the items it is": body(
+        "import random",
+        "order = random.sample(range(7), 7)",
+        "order.index(2), order.remove(3), (order[0], 5).index(4)",
+        "nn.Linear(3, 1)(torch.zeros(2, 3 + order.count(4)))",
+    ),
     "the end of a sequence": (
         "class Items:\n    def __init__(self):\n        self.items = [3]\n    def __getitem__(self, i):\n"
         "        return self.items[i]\nfor n in Items():\n    nn.Linear(n, 1)(torch.zeros(2, 3))\n"

@@ -188,6 +188,14 @@ def named(reason: str) -> Unknown:
     return unknown
 
 
+def words_of(error: BaseException) -> str:
+    """What an error says, which a class of the program may compute of what nobody knows; else its kind."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__
+
+
 def from_unknown(value: Any, otherwise: str) -> Unknown:
     """What is made of a value that is unknown, or else of something that leads to an unknown for another reason."""
     return Unknown(value.reason if type(value) is Unknown else otherwise)

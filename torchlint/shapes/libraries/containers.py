@@ -50,6 +50,28 @@ def _pop(machine, method, *args):
     return method(*args)
 
 
+def _look_for(machine, method, item, *bounds):
+    """`index` and `count`: an item that nobody knows may be the one."""
+    if _holds_unknown(machine, method.__self__):
+        return Unknown("where an item is among some that nobody knows")
+    return machine.foreign(method, (item, *bounds), {})
+
+
+def _remove(machine, method, item):
+    """One of those that nobody knows goes, if it may be the one."""
+    items = method.__self__
+    if not _holds_unknown(machine, items):
+        return machine.foreign(method, (item,), {})
+    if not machine.may_miss(items):
+        del items[next(place for place, held in enumerate(items) if type(held) is Unknown)]
+    return None
+
+
+def _holds_unknown(machine, items) -> bool:
+    machine.budget.touch(items)
+    return any(type(item) is Unknown for item in items)
+
+
 def _sort(machine, method, key=None, reverse=False):
     items = method.__self__
     values = list(machine.iterate(items))
@@ -115,9 +137,11 @@ def _pop_any(machine, method):
     return Unknown("any item of a set") if machine.may_miss(method.__self__) else method()
 
 
+_SEARCHED: dict[str, Callable] = {"index": _look_for, "count": _look_for, "remove": _remove}
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
-    (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert}),
-    (collections.deque, {"append": _append, "extend": _extend}),
+    (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert, **_SEARCHED}),
+    (tuple, {name: _SEARCHED[name] for name in ("index", "count")}),
+    (collections.deque, {"append": _append, "extend": _extend, **_SEARCHED}),
     (dict, {"get": _get, "pop": _take, "setdefault": _setdefault, "update": _update}),
     (set, {"update": _set_update, "add": _add, "pop": _pop_any}),
 ]

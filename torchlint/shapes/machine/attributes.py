@@ -15,7 +15,7 @@ from torch import nn
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Special, Unknown, report_use
 from torchlint.shapes.language import functions
-from torchlint.shapes.libraries import guards, world
+from torchlint.shapes.libraries import builtins, guards, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.wild import Known
@@ -65,6 +65,8 @@ CHANGEABLE = (
 )
 
 
+# What is written out as a method now and then: `self.__setattr__(name, layer)`.
+BY_NAME = {f"__{name}__": builtins.NAMES[name].function for name in ("getattr", "setattr", "delattr")}
 OF_LOSSES = frozenset("backward detach item mean sum shape size".split())  # what None is asked for by mistake
 
 
@@ -230,6 +232,8 @@ class Attributes:
             return getattr(owner, name)
         if isinstance(owner, nn.Module) and name in ("__call__", "__len__"):
             return getattr(owner, name)
+        if name in BY_NAME and not isinstance(owner, type):
+            return Special(name, lambda machine, *given: BY_NAME[name](machine, owner, *given))
         if name in ("__getitem__", "__len__", "__iter__", "__contains__", "__setitem__") and kind in METHODS:
             return Special(
                 name,

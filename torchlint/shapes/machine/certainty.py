@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.rounds import CONTAINERS, is_open
 from torchlint.shapes.machine import contracts
@@ -141,5 +141,5 @@ class Certainty:
         if self.cuda and not self.environment and not self.counted_gpus and self.is_sure():
             broken = contracts.broken(self, frame, error)
             if broken is not None:
-                says = str(error).strip() or type(error).__name__
+                says = words_of(error).strip()
                 self.blame(error, says, "check", about=broken)

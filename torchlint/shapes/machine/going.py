@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from torchlint.shapes.core.values import ProgramError, UnknownUsed
+from torchlint.shapes.core.values import ProgramError, UnknownUsed, words_of
 from torchlint.shapes.language.rounds import CONTAINERS
 from torchlint.shapes.libraries import guards
 
@@ -24,7 +24,7 @@ class Going:
             self.trying or self.expected or id(error) in self.failures or id(error) in self.raised
         ):
             return False
-        self.progress.left_out(str(error) or type(error).__name__)
+        self.progress.left_out(words_of(error))
         self.changes.cut = self.incomplete = self.skipped = True
         return True
 

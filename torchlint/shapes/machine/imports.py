@@ -8,7 +8,7 @@ from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
-from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named
+from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named, words_of
 from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load
 from torchlint.shapes.libraries import world
@@ -149,7 +149,7 @@ class Imports:
                 if failure is not None:
                     yield failure
                 else:
-                    self.progress.left_out(str(error) or type(error).__name__)
+                    self.progress.left_out(words_of(error))
                 self.skipped = True
             except Stop as end:
                 self.progress.ended = isinstance(end, ProgramExit)

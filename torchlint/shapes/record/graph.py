@@ -26,7 +26,7 @@ import torch
 from torch import fx, nn
 from torch.nn.parameter import UninitializedTensorMixin
 
-from torchlint.shapes.core.values import Stop, UnknownUsed
+from torchlint.shapes.core.values import Stop, UnknownUsed, words_of
 from torchlint.shapes.language import functions
 from torchlint.shapes.record import graph_nodes
 from torchlint.shapes.record.entries import ModuleCall, Place, Record, RecordedCall, TensorType, tensors_in, value_of
@@ -124,7 +124,7 @@ class Recorder:
         try:
             yield recording
         except Exception as error:
-            recording.error = str(error) or type(error).__name__
+            recording.error = words_of(error)
             raise
         finally:
             device_tags.observers.pop()
@@ -153,7 +153,7 @@ class Recorder:
                         place,
                         path,
                         self._paths[-1][1],
-                        str(error) or type(error).__name__,
+                        words_of(error),
                     )
                 )
                 error.torchlint_recorded = True

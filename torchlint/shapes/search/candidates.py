@@ -14,7 +14,7 @@ from torch import nn
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.undone import undone
-from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in
+from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in, words_of
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.machine.decisions import Way, are_independent
@@ -484,7 +484,7 @@ class Attempt:
 
     def _stopped(self, error: Exception) -> RunResult:
         machine = self.machine
-        text = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {words_of(error)}"
         failure = machine.failures.get(id(error))
         if failure is None:
             stopped = "own" if id(error) in machine.raised else "python"
