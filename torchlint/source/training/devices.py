@@ -16,6 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
@@ -333,18 +334,53 @@ def in_module_code(origin: Value) -> bool:
 def is_in_construction(module: Module, node: ast.AST) -> bool:
     """Does a place make a module: nobody can have moved it yet?"""
     function = enclosing_function(node)
-    return getattr(function, "name", "") in ("__init__", "reset_parameters") and bool(method_class(module, function))
+    return function is not None and bool(method_class(module, function)) and _constructs(module, function)
+
+
+@remembered(meanwhile=False)
+def _constructs(module: Module, function: ast.AST) -> bool:
+    """Is it a constructor, or a method that only constructors call, as far as its file shows?"""
+    name = getattr(function, "name", "")
+    if name in ("__init__", "reset_parameters"):
+        return True
+    calls = module.index.callers(name) if name and name not in ("forward", "__call__") else []
+    return bool(calls) and all(
+        isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id == "self"
+        and is_in_construction(module, call)
+        for call in calls
+    )
 
 
 @remembered(meanwhile=False)
 def _stays_here(module: Module, owner: ClassInfo) -> bool:
-    """Is every object of a class of this file plainly never moved: made, trained and called under a name of its own?"""
+    """Is every object of a class of this file plainly never moved: made, trained and called under a name of its own?
+    Or does the class, which moves nothing, give itself what its own loops bring, as it is?
+    """
+    if _is_fed_by_its_loops(module, owner):
+        return True
     made = [
         call
         for call in module.index.callers(owner.name)
         if any(c.kind == "class" and c.owner is owner for c in callees(Value(module, call)))
     ]
     return bool(made) and all(_is_never_moved(module, call) for call in made)
+
+
+def _is_fed_by_its_loops(module: Module, owner: ClassInfo) -> bool:
+    if any(node.attr in MOVES or node.attr == "device" for node in module.index.inside(owner.node, ast.Attribute)):
+        return False
+    for call in module.index.inside(owner.node, ast.Call):
+        if unparsed(call.func) not in ("self", "self.forward") or not call.args or not isinstance(call.args[0], ast.Name):
+            continue
+        if any(
+            isinstance(loop, ast.For)
+            and any(name.id == call.args[0].id for name in module.index.inside(loop.target, ast.Name))
+            for loop in ancestors(call)
+        ):
+            return True
+    return False
 
 
 def _is_never_moved(module: Module, made: ast.Call) -> bool:
