@@ -145,16 +145,7 @@ class Recorder:
         except Exception as error:
             if not getattr(error, "torchlint_recorded", False):
                 self._append(
-                    RecordedCall(
-                        function,
-                        args,
-                        kwargs,
-                        None,
-                        place,
-                        path,
-                        self._paths[-1][1],
-                        words_of(error),
-                    )
+                    RecordedCall(function, args, kwargs, None, place, path, self._paths[-1][1], words_of(error))
                 )
                 error.torchlint_recorded = True
             raise

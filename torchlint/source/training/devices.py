@@ -372,7 +372,11 @@ def _is_fed_by_its_loops(module: Module, owner: ClassInfo) -> bool:
     if any(node.attr in MOVES or node.attr == "device" for node in module.index.inside(owner.node, ast.Attribute)):
         return False
     for call in module.index.inside(owner.node, ast.Call):
-        if unparsed(call.func) not in ("self", "self.forward") or not call.args or not isinstance(call.args[0], ast.Name):
+        if (
+            unparsed(call.func) not in ("self", "self.forward")
+            or not call.args
+            or not isinstance(call.args[0], ast.Name)
+        ):
             continue
         if any(
             isinstance(loop, ast.For)
