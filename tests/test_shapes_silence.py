@@ -34,6 +34,24 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             renamed[name.replace("module.", "")] = value
         model.load_state_dict(renamed)
         """,
+        # what a layer of the program's own says of itself is not asked for
+        """
+        class Rows(nn.Embedding):
+            def __init__(self, count, wide, ranks):
+                super().__init__(count, wide)
+                self.first = ranks.first()
+
+            def extra_repr(self):
+                return f"first={self.first}"
+
+        class Net(nn.Module):
+            def __init__(self, ranks):
+                super().__init__()
+                self.rows = Rows(10, 4, ranks)
+
+            def forward(self, ids):
+                return self.rows(ids)
+        """,
         # a length and a width whose product a layer takes, for one of which the rest fits
         """
         class Windows(nn.Module):

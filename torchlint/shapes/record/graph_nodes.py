@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from torchlint.shapes.core.settings import settings_of
 from torchlint.shapes.record.entries import Record, RecordedCall, tensors_in, value_of
 
 _PLAIN = (int, float, complex, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...))
@@ -187,7 +188,7 @@ def _defaults(function: Any) -> dict[str, Any]:
 
 
 def _settings(module: nn.Module) -> str:
-    said = module.extra_repr().replace("\n", " ")
+    said = settings_of(module)
     if said or not module._modules:
         return said
     facts = [(n, getattr(module, n, None)) for n in ("embed_dim", "d_model", "num_heads", "nhead", "num_layers")]

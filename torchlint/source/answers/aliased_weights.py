@@ -150,14 +150,20 @@ def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool
 
 def _is_only_saved(module: Module, holder: ast.expr) -> bool:
     """Is it written to disk or sent away, and not loaded from the variable again?"""
-    words = set()
-    for use in reads(module, holder):
+    words = set(_users(module, holder))
+    return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
+
+
+def _users(module: Module, holder: ast.expr, depth: int = _DEPTH) -> Iterator[str]:
+    """What is called with it, or with a container that it is put into: `torch.save({"model": state}, path)`."""
+    for use in reads(module, holder) if depth else ():
         user = use.up
         while not isinstance(user, (ast.stmt, ast.Call)):
             user = user.up
         if isinstance(user, ast.Call):
-            words.add(last_word(user.func))
-    return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
+            yield last_word(user.func)
+        elif isinstance(user, ast.Assign) and isinstance(user.targets[0], ast.Name):
+            yield from _users(module, user.targets[0], depth - 1)
 
 
 def _is_trained_around(module: Module, node: ast.AST, model: ast.expr, collection: ast.expr | None = None) -> bool:
