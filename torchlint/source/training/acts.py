@@ -30,6 +30,7 @@ _HARMLESS = frozenset(
     " append add id type getattr hasattr max min sum str repr prepare state adjust_learning_rate set_lr "
     "no_sync update".split()
 )
+_ALL_PARAMETERS = frozenset("parameters named_parameters param_groups".split())
 _WHOLE = ("module", "_orig_mod")  # what a wrapper calls the whole model
 _REPORTERS = frozenset("pbar bar progress logger writer wandb meter scaler ema".split())
 _HOOKS = (
@@ -187,11 +188,21 @@ class Act:
         if self.role != CLEAR:
             return False
         if self.on is None or self.on.node is None:
-            return True
+            return not self._is_of_chosen_ones
         if seems(self.on, OPTIMIZER):
             mine, other = identity(self.on), identity(step.on)
             return bool(mine) and mine.keys() == other.keys()
         return kinds(self.on) == {MODULE} and holds_nothing_but(step.on, self.on) is True
+
+    @property
+    def _is_of_chosen_ones(self) -> bool:
+        """`for p in actor_params: p.grad = None`, over a list that is not known to be all parameters of a model?"""
+        loop = self.event.loops[-1] if self.event.loops else None
+        if not isinstance(loop, ast.For) or not isinstance(loop.iter, (ast.Name, ast.Attribute)):
+            return False
+        found = [origin.node for origin in origins(Value(self.module, loop.iter)) if origin.node is not None]
+        words = {n.attr for node in found for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+        return not words & _ALL_PARAMETERS
 
     @property
     def clears_a_part(self) -> bool:
