@@ -33,11 +33,11 @@ from torchlint.source.training.regions import tests_around
 
 # Take a second tensor that is no operand: places, a mask, what is added to a product.
 _WITH_INDICES = "gather", "index_select", "masked_select", "masked_fill", "scatter", "addmm", "baddbmm", "lerp"
-# Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU.
+# Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU; or are a container's.
 _HARMLESS_METHODS = frozenset(
     "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_"
     " resize_as_ new_tensor __getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_"
-    " backward step update sample log_prob".split()
+    " backward step update sample log_prob get setdefault pop".split()
 )
 _MEETING_FUNCTIONS = frozenset(
     name

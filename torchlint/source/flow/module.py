@@ -22,6 +22,7 @@ MAX_KEPT = 2_000_000  # characters of files whose index is kept; a character tak
 
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
 _TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
+_IN_A_FOLDER_OF_TESTS = re.compile(r"(^|.*/)tests?/test_[^/]*\.py")  # a script among them has no functions
 _TEST_FUNCTIONS = re.compile(r"^[ \t]*(?:def test_|class Test|@pytest\b)", re.MULTILINE)
 
 
@@ -118,11 +119,11 @@ class Module:
     @cached_property
     def is_test(self) -> bool:
         """Does the file test something: on a few samples, and nothing of it is kept?"""
-        name = self.path.replace("\\", "/").rsplit("/", 1)[-1]
+        path = self.path.replace("\\", "/")
         return bool(
             _TEST_LIBRARIES.search(self.index.text)
-            or _TEST_FILES.fullmatch(name)
-            and _TEST_FUNCTIONS.search(self.index.text)
+            or _TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
+            and (_TEST_FUNCTIONS.search(self.index.text) or _IN_A_FOLDER_OF_TESTS.fullmatch(path))
         )
 
     def span(self, node: ast.AST) -> Span:

@@ -78,7 +78,7 @@ def may_follow(first: ast.AST, later: ast.AST) -> bool:
         if within(later, parent):
             if isinstance(parent, (ast.If, ast.Try, ast.Match)):
                 return _part(parent, child) == _part(parent, later)
-            return True
+            return not isinstance(parent, ast.IfExp) or child is parent.test
         if isinstance(parent, FUNCTIONS):
             return False
         if isinstance(child, ast.stmt) and isinstance(block_of(child)[0][-1], _LEAVES):
