@@ -280,6 +280,31 @@ class Scaled(nn.Linear):
             Permute(3)
             """,
         ),
+        # a part that a script puts in for a checkpoint is not called
+        (
+            """
+            class Head(nn.Module):
+                def __init__(self, kinds=80):
+                    super().__init__()
+                    self.kinds = kinds
+                    self.pred = nn.Sequential(nn.Conv2d(3, 8, 1), nn.Conv2d(8, kinds, 1))
+
+                def forward(self, x):
+                    return self.pred(x).reshape(x.shape[0], self.kinds, x.shape[2], x.shape[3])
+
+            class Net(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.head = Head()
+
+                def forward(self, x):
+                    return self.head(x)
+
+            net = Net()
+            net.head.pred[1] = nn.Conv2d(8, 25, 1)
+            torch.save(net.state_dict(), "weights.pt")
+            """,
+        ),
         # what is set by the method's own name is there
         (
             """

@@ -156,6 +156,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.names: dict[str, Any] = {}
         self.classes: list[type] = []
         self.made_at: dict[int, tuple[Any, Place]] = {}
+        self.loose: set[int] = set()  # modules that the script's own statements make, by their identity
         self.codes: dict[type, Any] = {}
         self.owned: dict[type, bool] = {}  # whether a class is one of these, or made of one
         self.open_classes: set[type] = set()

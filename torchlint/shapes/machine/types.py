@@ -117,6 +117,7 @@ class Classes:
                 if kind not in guards.CONTAINERS:
                     self.budget.spend(10 * max(0, sum(1 for _ in made.parameters()) - 2))  # one layer may be many
                 self.made_at[id(made)] = (made, place)
+                self.note_if_loose(made)
             return made
         if issubclass(kind, BaseException):
             return kind(*[a for a in args if type(a) is not Unknown])
@@ -127,6 +128,11 @@ class Classes:
         if issubclass(kind, enum.Enum):
             return self.foreign(kind, tuple(args), kwargs)
         return Unknown(f"{kind.__name__} is not made in a dry run")
+
+    def note_if_loose(self, made: nn.Module) -> None:
+        """Remembers what no function makes, but the script itself."""
+        if not self.stack:
+            self.loose.add(id(made))
 
     def _own(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
         if "*" in kwargs and functions.closure_of(getattr(kind, "__init__", None)) is None:
@@ -147,6 +153,7 @@ class Classes:
         made = kind(*args, **kwargs)
         if isinstance(made, nn.Module):
             self.made_at[id(made)] = (made, place)
+            self.note_if_loose(made)
             if not on_use:  # nobody is looking what consumes unknown arguments
                 self.instances[type(made)] = (
                     made,

@@ -160,7 +160,7 @@ class Attempt:
         self.trusted = trusting and guessed and self.kind in self.machine.built_instances
         if self.trusted:
             instance, guessed = self.machine.built_instances[self.kind], False
-        if instance is not None:
+        if instance is not None and not self._is_only_put_together(instance):
             fails = self._fails(instance)
             if fails and not guessed:
                 return _failure(self.ran.last)
@@ -195,6 +195,14 @@ class Attempt:
             ):
                 return None
         return _failure(first.last) if self._stays_without_defaults(first) else None
+
+    def _is_only_put_together(self, instance: nn.Module) -> bool:
+        """Whether the script gave a module another part, for a checkpoint say, and came to its end without calling
+        it.
+        """
+        return self.machine.progress.ended and any(
+            id(part) in self.machine.loose for part in instance.modules() if part is not instance
+        )
 
     def _fails_without_arguments(self, first: RunResult) -> bool:
         """Whether the constructor fails in the same way with other values in place of defaults that nobody uses."""
