@@ -143,14 +143,13 @@ def _doubt(node: ast.stmt, frame: Frame, program: Program, refused: frozenset[in
         if name in frame.vars:
             frame.vars[name] = Unknown(ABANDONED)
     for name in filled:
-        if id(frame.vars.get(name)) not in refused:
-            _loosen(frame.vars.get(name))
+        _loosen(frame.vars.get(name), refused)
     for value in [frame.vars.get(name) for name in names]:
         if frame.machine.is_own(value) and not isinstance(value, type):
-            _doubt_object(value, frame, effects)
+            _doubt_object(value, frame, effects, refused)
 
 
-def _doubt_object(value: Any, frame: Frame, effects: list[_Effects]) -> None:
+def _doubt_object(value: Any, frame: Frame, effects: list[_Effects], refused: frozenset[int]) -> None:
     codes = [frame.machine.codes.get(kind) for kind in type(value).__mro__]
     effects = [*effects, *(_effects_of_functions(code.node) for code in codes if code is not None)]
     held = getattr(value, "__dict__", {})
@@ -161,12 +160,12 @@ def _doubt_object(value: Any, frame: Frame, effects: list[_Effects]) -> None:
                 del fields[name]
                 held[name] = Unknown(ABANDONED)
     for name in set().union(*(e.filled_attributes for e in effects)):
-        _loosen(held.get(name))
+        _loosen(held.get(name), refused)
 
 
-def _loosen(container: Any, depth: int = _DEPTH) -> None:
-    if isinstance(container, CONTAINERS) and depth:
+def _loosen(container: Any, refused: frozenset[int], depth: int = _DEPTH) -> None:
+    if isinstance(container, CONTAINERS) and depth and id(container) not in refused:
         for part in list(container.values() if isinstance(container, dict) else container):
-            _loosen(part, depth - 1)
+            _loosen(part, refused, depth - 1)
         if not is_open(container):
             loosen(container)

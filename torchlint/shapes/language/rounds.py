@@ -26,6 +26,7 @@ CHANGING = frozenset(
     "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
 )
 ENOUGH = 3
+PERIOD = 16  # rounds in which an optimizer may make two steps
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
 LAYERS = (nn.ModuleList, nn.Sequential, nn.ModuleDict)
@@ -43,6 +44,8 @@ class Changes:
         self.fields: list[tuple[Any, str, Any]] = []  # attributes and globals: of what, by name, with each value
         self.written: list[Any] = []  # tensors whose numbers were known
         self.early = False  # whether the source that was read last ended before it would
+        self.last = False  # whether what was read last is the last batch, which no other is like
+        self.running: list[Rounds] = []  # the loops, the innermost last
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
         self.broken_off = False  # the same of a loop whose other rounds might have done anything
 
@@ -104,6 +107,10 @@ class Changes:
         yield from items
         self.early = True
 
+    def waits(self) -> bool:
+        """Whether the innermost loop makes a step of an optimizer in some of its rounds only, and has not yet."""
+        return bool(self.running) and self.running[-1].waits()
+
 
 class Rounds:
     """The rounds of one loop while it runs."""
@@ -126,9 +133,11 @@ class Rounds:
         "items",
         "fields",
         "written",
+        "periodic",
+        "steps",
     )
 
-    def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]]):
+    def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]], periodic: bool = False):
         machine = frame.machine
         self.frame = frame
         self.names = names
@@ -141,6 +150,8 @@ class Rounds:
         self.early = self.budget.used + left // (4 if not machine.modules else 1)
         self.updates = machine.updates
         self.decisions = machine.decisions
+        self.periodic = periodic  # whether some rounds train, and others do not
+        self.steps = machine.progress.steps
         self.count = 0
         self.before = self._values()
         self.first: list[Any] | None = None
@@ -152,11 +163,13 @@ class Rounds:
     def __enter__(self) -> Rounds:
         self.changes.loops += 1
         self.changes.early = False
+        self.changes.running.append(self)
         return self
 
     def __exit__(self, *error) -> None:
         self.changes.loops -= 1
         self.changes.early = False
+        self.changes.running.pop()
         if not self.changes.loops:
             self.changes.containers.clear()
             self.changes.items.clear()
@@ -164,12 +177,17 @@ class Rounds:
             self.changes.written.clear()
 
     def trained(self) -> bool:
-        """Count a round; whether two rounds have trained something before it."""
+        """Count a round; whether two rounds have trained something before it, and this one has nothing new."""
         self.count += 1
         self.changes.early = False
+        last, self.changes.last = self.changes.last, False
         if self.count == 2:
             self.first = self._values()
-        return self.count > 2 and self.frame.machine.updates > self.updates
+        return self.count > 2 and self.frame.machine.updates > self.updates and not last and not self.waits()
+
+    def waits(self) -> bool:
+        """Whether the optimizer makes its step in some rounds only, and has not made two."""
+        return self.periodic and self.count <= PERIOD and self.frame.machine.progress.steps < self.steps + 2
 
     def expensive(self) -> bool:
         """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds

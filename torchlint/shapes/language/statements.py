@@ -235,6 +235,18 @@ def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
     return [expression(owner, scope) for owner in names.values()]
 
 
+def _trains_in_some_rounds(node: ast.For) -> bool:
+    """`if (number + 1) % 4 == 0: optimizer.step()`"""
+    return any(
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("step", "backward")
+        for branch in ast.walk(node)
+        if isinstance(branch, ast.If)
+        and any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(branch.test))
+        for statement in branch.body
+        for call in ast.walk(statement)
+    )
+
+
 def _while(node: ast.While, scope: Scope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
@@ -276,12 +288,13 @@ def _for(node: ast.For, scope: Scope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
+    periodic = _trains_in_some_rounds(node)
 
     def loop(frame):
         machine = frame.machine
         items = source(frame)
         machine.place = place
-        with Rounds(frame, names, filled) as rounds:
+        with Rounds(frame, names, filled, periodic) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
                     rounds.leave_open(like_the_last=True)

@@ -1,7 +1,8 @@
-"""Datasets and loaders: what a batch looks like, from one sample of the dataset."""
+"""Loaders: what a batch looks like, from one sample of the dataset."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -10,73 +11,21 @@ import torch
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.libraries.datasets import (
+    Concatenated,
+    Dataset,
+    IterableDataset,
+    Tensors,
+    random_split,
+    samples_of,
+    subset,
+)
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
 
 LOOKED_UP = 3  # samples of a batch
 NUMBERED = 12  # samples of which the integers are looked at
 ROUNDS = 2  # batches a loader yields: the second one meets what the first one left
-
-
-class Dataset(StandIn):
-    """Base of the program's datasets."""
-
-    def __init__(self, *args, **kwargs):
-        pass
-
-    def __add__(self, other):
-        return Concatenated([self, other])
-
-
-class IterableDataset(Dataset):
-    """Base of datasets that are only iterated."""
-
-
-class Tensors(Dataset):
-    """`TensorDataset`"""
-
-    def __init__(self, *tensors):
-        self.tensors = tensors
-        sizes = {t.shape[0] for t in tensors if isinstance(t, torch.Tensor) and t.dim()}
-        if len(sizes) > 1:
-            raise AssertionError("Size mismatch between tensors")
-
-    def __getitem__(self, index):
-        return tuple(machines[-1].item(t, 0) for t in self.tensors)
-
-    def __len__(self):
-        if any(type(t) is Unknown for t in self.tensors):
-            raise UnknownUsed("the number of samples")
-        return next((t.shape[0] for t in self.tensors if isinstance(t, torch.Tensor)), 1)
-
-
-class Part(Dataset):
-    """A subset: the same samples, another number of them."""
-
-    def __init__(self, dataset, size):
-        self.dataset = dataset
-        self.size = size
-
-    def __getitem__(self, index):
-        return machines[-1].item(self.dataset, 0)
-
-    def __len__(self):
-        if type(self.size) is not int:
-            raise UnknownUsed("the number of samples")
-        return self.size
-
-
-class Concatenated(Dataset):
-    """`ConcatDataset`"""
-
-    def __init__(self, datasets, *_):
-        self.datasets = datasets
-
-    def __getitem__(self, index):
-        return machines[-1].item(next(machines[-1].iterate(self.datasets)), 0)
-
-    def __len__(self):
-        raise UnknownUsed("the number of samples")
 
 
 class Loader(StandIn):
@@ -103,70 +52,87 @@ class Loader(StandIn):
         self.collate_fn = collate_fn
         self.drop_last = drop_last
 
-    def _samples(self) -> Any:
-        try:
-            return machines[-1].call(_LEN, [self.dataset], {})
-        except TypeError:
-            return Unknown("the number of samples")
-
     def batch(self, rest: bool = False) -> Any:
         """One batch; the last one may have fewer samples."""
         machine = machines[-1]
         if type(self.dataset) is Unknown:
             return Unknown(f"a batch of {self.dataset.reason}")
         if isinstance(self.dataset, IterableDataset) or not hasattr(type(self.dataset), "__getitem__"):
-            sample = next(iter(machine.iterate(self.dataset)), Unknown("a sample"))
+            first = list(itertools.islice(machine.iterate(self.dataset), LOOKED_UP)) or [Unknown("a sample")]
         else:
-            sample = machine.item(self.dataset, 0)
-        size, samples = self.batch_size, self._samples()
+            first = [machine.item(self.dataset, 0)]
+        sample = first[0]
+        size, samples = self.batch_size, samples_of(self.dataset)
         if size is None:
             return sample
         if type(size) is int and type(samples) is int:
             size = samples % size if rest else max(1, min(size, samples))
         if self.collate_fn is not None and self.collate_fn is not COLLATE:
             return (
-                machine.call(self.collate_fn, [self._several(sample, size)], {})
+                machine.call(self.collate_fn, [self._several(first, size)], {})
                 if type(size) is int
                 else Unknown("a batch")
             )
         if type(size) is int:
-            _check_alike(machine, self._several(sample, size))
+            _check_alike(machine, self._several(first, size))
         batch = collate(sample, size)
         if machine.is_sure() and type(size) is int and not rest:
             _number(batch, [sample, *self._others()])
         return batch
 
     def _others(self) -> list:
-        """More samples, from all over the dataset, if it is the program's own and every sample gets its turn."""
-        samples, machine = self._samples(), machines[-1]
-        if not machine.is_own(self.dataset) or isinstance(self.dataset, IterableDataset):
+        """More samples, from all over the dataset, if every sample gets its turn and all may be looked at."""
+        samples, machine = samples_of(self.dataset), machines[-1]
+        if type(self.dataset) is not Tensors and not machine.is_own(self.dataset):
+            return []
+        if isinstance(self.dataset, IterableDataset):
             return []
         if type(samples) is not int or self.sampler is not None or self.batch_sampler is not None:
             return []
+        if self.drop_last is not False and samples % self.batch_size:
+            return []
+        if type(self.dataset) is Tensors:
+            return [self.dataset.tensors]
         places = sorted({samples * i // NUMBERED for i in range(1, NUMBERED)} | {samples - 1} - {0})
         return [machine.item(self.dataset, place) for place in places if 0 < place < samples]
 
-    def _several(self, sample: Any, size: int) -> list:
+    def _several(self, first: list, size: int) -> list:
         """The samples of a batch: a few are looked up, since they may differ, the others are like the first."""
-        machine, found = machines[-1], [sample]
+        machine, found = machines[-1], first[:size]
         if machine.is_own(self.dataset) and not isinstance(self.dataset, IterableDataset):
             found += [machine.item(self.dataset, i) for i in range(1, min(size, LOOKED_UP))]
-        return found + [sample] * (min(size, 64) - len(found))
+        elif type(self.dataset) in (list, tuple):
+            found += list(self.dataset[1 : min(size, LOOKED_UP)])
+        return found + first[:1] * (min(size, 64) - len(found))
 
     def __iter__(self) -> Iterator:
-        batches = [self.batch() for _ in range(ROUNDS)]
-        if self._leaves_some():
-            batches[len(self) - 1 :] = [self.batch(rest=True)]
-        return machines[-1].changes.short(batches)
+        return machines[-1].changes.short(self._batches())
+
+    def _batches(self) -> Iterator:
+        """Two full batches, and more where a loop waits for them; then the last one, if it is known to be smaller."""
+        changes, number = machines[-1].changes, 0
+        smaller = self._leaves_some()
+        full = len(self) - smaller if self._is_counted() else math.inf
+        while number < min(ROUNDS, full) or changes.waits() and number < full < math.inf:
+            yield self.batch()
+            number += 1
+        if smaller:
+            changes.last = True
+            yield self.batch(rest=True)
+
+    def _is_counted(self) -> bool:
+        """Whether it is known how many batches there are."""
+        samples, size = samples_of(self.dataset), self.batch_size
+        return self.sampler is None and type(samples) is int and type(size) is int and size > 0
 
     def _leaves_some(self) -> bool:
         """Whether the last of several batches is known to have fewer samples than the others."""
-        samples, size = self._samples(), self.batch_size
+        samples, size = samples_of(self.dataset), self.batch_size
         decided = self.drop_last is False and self.sampler is None and type(samples) is int and type(size) is int
         return decided and samples > size > 1 and samples % size > 0
 
     def __len__(self):
-        samples = self._samples()
+        samples = samples_of(self.dataset)
         if type(samples) is not int or type(self.batch_size) is not int or self.batch_size < 1:
             raise UnknownUsed("the number of batches")
         return samples // self.batch_size if self.drop_last is True else math.ceil(samples / self.batch_size)
@@ -234,24 +200,9 @@ def _unknown_parts(sample: Any) -> Any:
     return Unknown("a batch")
 
 
-def _random_split(machine, dataset, lengths, *args, **kwargs):
-    parts = list(machine.iterate(lengths))
-    return [Part(dataset, length if type(length) is int else None) for length in parts]
-
-
-def _subset(machine, dataset, indices):
-    return Part(dataset, len(indices) if hasattr(indices, "__len__") and type(indices) is not Unknown else None)
-
-
 def _collate(machine, samples):
     samples = list(machine.iterate(samples))
     return collate(samples[0], len(samples)) if samples else Unknown("an empty batch")
-
-
-def _from_world(machine, value):
-    from torchlint.shapes.libraries.builtins import NAMES
-
-    return machine.call(NAMES["len"], [value], {})
 
 
 def _made(kind: type):
@@ -268,7 +219,6 @@ def _sampler(machine, *args, **kwargs):
     return Unknown("a sampler")
 
 
-_LEN = Special("len", _from_world)
 COLLATE = Special("default_collate", _collate)
 DATA: dict[str, Any] = {
     "Dataset": Dataset,
@@ -276,8 +226,8 @@ DATA: dict[str, Any] = {
     "TensorDataset": _made(Tensors),
     "ConcatDataset": _made(Concatenated),
     "DataLoader": _made(Loader),
-    "random_split": Special("random_split", _random_split),
-    "Subset": Special("Subset", _subset),
+    "random_split": Special("random_split", random_split),
+    "Subset": Special("Subset", subset),
     "default_collate": COLLATE,
     "Sampler": object,
     **{

@@ -378,7 +378,6 @@ def _backward(machine, method, *args, **kwargs):
 
 def _step(machine, method, closure=None, *args, **kwargs):
     machine.updates += 1
-    machine.progress.steps += machine.scripting
     return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
 
 
@@ -387,6 +386,21 @@ def _to(machine, method, *args, **kwargs):
     if args and type(args[0]) is int:
         args = (torch.device("cuda", args[0]), *args[1:])
     return machine.foreign(method, args, kwargs) if unknown_in((*args, *kwargs.values())) is None else method.__self__
+
+
+def _load_optimizer(machine, method, state=None, *args, **kwargs):
+    """Its groups have to be as large as those that were saved; nothing else of them matters."""
+    saved = state.get("param_groups") if isinstance(state, dict) and not is_open(state) else None
+    if isinstance(saved, list) and all(isinstance(g, dict) and type(g.get("params")) is list for g in saved):
+        own = [len(group["params"]) for group in method.__self__.param_groups]
+        theirs = [len(group["params"]) for group in saved]
+        if own != theirs and not machine.incomplete:
+            words = (
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                if len(own) == len(theirs)
+                else "loaded state dict has a different number of parameter groups"
+            )
+            machine.protest(ValueError(words), f"{words}: {theirs} parameters were saved, {own} are here")
 
 
 def _tolist(machine, method):
@@ -476,7 +490,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
         },
     ),
     *containers.METHODS,
-    (torch.optim.Optimizer, {"load_state_dict": _nothing, "step": _step, "__init__": _optimizer_init}),
+    (torch.optim.Optimizer, {"load_state_dict": _load_optimizer, "step": _step, "__init__": _optimizer_init}),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque})

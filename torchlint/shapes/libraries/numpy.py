@@ -334,9 +334,26 @@ def _generator(machine, *args):
 
 
 FLOAT = torch.float64
+
+
+def _limits(kind):
+    """`np.finfo(np.float32)`: torch says the same of its own dtypes."""
+
+    def find(machine, dtype=None):
+        known = dtype_of(dtype) if dtype is not None and type(dtype) is not Unknown else None
+        try:
+            return kind(known) if known is not None else Unknown("the limits of an unknown dtype")
+        except TypeError:
+            return Unknown("the limits of an unknown dtype")
+
+    return find
+
+
 FOUND: dict[str, Any] = {
     **{f"numpy.{name}": NumpyType(name) for name in DTYPES},
     "numpy.ndarray": Array,
+    "numpy.finfo": Special("finfo", _limits(torch.finfo)),
+    "numpy.iinfo": Special("iinfo", _limits(torch.iinfo)),
     "numpy.pi": math.pi,
     "numpy.e": math.e,
     "numpy.inf": math.inf,

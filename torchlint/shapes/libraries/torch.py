@@ -393,7 +393,14 @@ def _checkpoint(
     debug=None,
     **kwargs,
 ):
-    return machine.call(function, list(args), kwargs)
+    result = machine.call(function, list(args), kwargs)
+    if use_reentrant is True and isinstance(result, torch.Tensor) and all(map(_is_constant, args)):
+        return result.detach()  # torch runs it without gradients, and gives it one only if an argument has one
+    return result
+
+
+def _is_constant(value: Any) -> bool:
+    return type(value) is not Unknown and not (isinstance(value, torch.Tensor) and value.requires_grad)
 
 
 def _checkpoint_sequential(machine, function, segments, value, **options):

@@ -37,9 +37,9 @@ class Certainty:
             failure.kind, failure.says, failure.about = kind, says or str(error), about
         return error
 
-    def protest(self, error: Exception) -> None:
-        """Raise what a library would raise for the order in which its objects are used, if that order is certain."""
-        self.blame(error)
+    def protest(self, error: Exception, says: str = "") -> None:
+        """Raise what a library would raise for how its objects are used, if all the uses before are certain."""
+        self.blame(error, says)
         if id(error) in self.failures:
             raise error
 

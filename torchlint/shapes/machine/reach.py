@@ -106,6 +106,7 @@ class Reach:
 
     def step(self, machine: Any, optimizer: torch.optim.Optimizer) -> None:
         """An optimizer is about to make a step."""
+        machine.progress.steps += machine.scripting
         self._is_doubtful |= not machine.is_sure()
         for group in optimizer.param_groups if self._lost else ():
             for parameter in group["params"]:

@@ -55,6 +55,7 @@ _OF_THE_ORDER = (
     "appears to not have been used in the graph",
     "appear in more than one parameter group",
     "optimizer got an empty parameter list",
+    "has changed the size of value",
 )
 
 # Errors that say something about this machine or about the dry run, not about the program.
@@ -283,7 +284,9 @@ def is_certain(function: Any, error: Exception) -> bool:
         return "cannot assign" in text
     if function in (nn.Sequential, nn.ModuleList, nn.ModuleDict):
         return "is not a Module subclass" in text and "Unknown" not in text
-    return isinstance(function, type) and "optimizer can only optimize Tensors" in text
+    if isinstance(function, type) and issubclass(function, torch.optim.Optimizer):
+        return "optimizer can only optimize Tensors" in text or "object is not iterable" in text
+    return False
 
 
 def unbound(function: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from torchlint.shapes.core.values import UnknownUsed
+from torchlint.shapes.core.values import UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, costs, ranges, recurrent
 
 META = torch.device("meta")
@@ -259,6 +259,8 @@ def _to_numpy(function, args, kwargs):
         raise DeviceError(text, (tensor,))
     if tensor.requires_grad:
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if tensor.dtype is torch.bfloat16:
+        raise TypeError("Got unsupported ScalarType BFloat16")
     raise UnknownUsed("NumPy needs the values of a tensor")
 
 
@@ -274,12 +276,19 @@ def check_numpy(tensor: torch.Tensor) -> None:
 check_numpy.__name__ = "numpy"  # what messages call it
 
 
+_UNSORTED = "`lengths` must be sorted in decreasing order when `enforce_sorted` is True, but they are {}"
+
+
 def _pack(function, args, kwargs):
     lengths = args[1]
     if device_of(lengths).type != "cpu":
         raise DeviceError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got one on {device_of(lengths)}", (lengths,)
         )
+    known = lengths.untyped_storage().__dict__.get("real")
+    if known is not None and known.dim() == 1 == lengths.dim() and known.shape == lengths.shape and machines:
+        if bool((known[1:] > known[:-1]).any()):
+            machines[-1].refuse(RuntimeError(_UNSORTED.format(known.tolist())), function, args)
     return recurrent.pack(function, args, kwargs)
 
 

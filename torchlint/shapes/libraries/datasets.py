@@ -1,0 +1,110 @@
+"""Datasets: the program's own, tables of tensors, and parts of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+
+
+class Dataset(StandIn):
+    """Base of the program's datasets."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __add__(self, other):
+        return Concatenated([self, other])
+
+
+class IterableDataset(Dataset):
+    """Base of datasets that are only iterated."""
+
+
+class Tensors(Dataset):
+    """`TensorDataset`"""
+
+    def __init__(self, *tensors):
+        self.tensors = tensors
+        sizes = {t.shape[0] for t in tensors if isinstance(t, torch.Tensor) and t.dim()}
+        if len(sizes) > 1:
+            raise AssertionError("Size mismatch between tensors")
+
+    def __getitem__(self, index):
+        return tuple(machines[-1].item(t, 0) for t in self.tensors)
+
+    def __len__(self):
+        if any(type(t) is Unknown for t in self.tensors):
+            raise UnknownUsed("the number of samples")
+        return next((t.shape[0] for t in self.tensors if isinstance(t, torch.Tensor)), 1)
+
+
+class Part(Dataset):
+    """A subset: the same samples, another number of them."""
+
+    def __init__(self, dataset, size):
+        self.dataset = dataset
+        self.size = size
+
+    def __getitem__(self, index):
+        return machines[-1].item(self.dataset, 0)
+
+    def __len__(self):
+        if type(self.size) is not int:
+            raise UnknownUsed("the number of samples")
+        return self.size
+
+
+class Concatenated(Dataset):
+    """`ConcatDataset`"""
+
+    def __init__(self, datasets, *_):
+        self.datasets = datasets
+
+    def __getitem__(self, index):
+        return machines[-1].item(next(machines[-1].iterate(self.datasets)), 0)
+
+    def __len__(self):
+        raise UnknownUsed("the number of samples")
+
+
+def samples_of(dataset: Any) -> Any:
+    """How many samples a dataset has, as far as one knows."""
+    try:
+        return machines[-1].call(_LEN, [dataset], {})
+    except TypeError:
+        return Unknown("the number of samples")
+
+
+def _from_world(machine, value):
+    from torchlint.shapes.libraries.builtins import NAMES
+
+    return machine.call(NAMES["len"], [value], {})
+
+
+def random_split(machine, dataset, lengths, *args, **kwargs):
+    """Parts of so many samples, or of such shares of them; together they have to be the whole."""
+    parts, samples = list(machine.iterate(lengths)), samples_of(dataset)
+    if type(samples) is not int or not all(type(part) in (int, float) for part in parts):
+        return [Part(dataset, part if type(part) is int else None) for part in parts]
+    if math.isclose(sum(parts), 1) and sum(parts) <= 1:
+        sizes = [math.floor(samples * part) for part in parts]
+        for number in range(samples - sum(sizes)):
+            sizes[number % len(sizes)] += 1
+        return [Part(dataset, size) for size in sizes]
+    if sum(parts) != samples:
+        words = "Sum of input lengths does not equal the length of the input dataset!"
+        machine.protest(ValueError(words), f"{words} {' + '.join(map(str, parts))} of {samples} samples")
+    return [Part(dataset, part) for part in parts]
+
+
+def subset(machine, dataset, indices):
+    """`Subset`"""
+    return Part(dataset, len(indices) if hasattr(indices, "__len__") and type(indices) is not Unknown else None)
+
+
+_LEN = Special("len", _from_world)
