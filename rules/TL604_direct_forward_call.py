@@ -110,9 +110,7 @@ def check(place: Node):
     yield place.finding(
         f"`{place.quoted(func)}` skips the hooks of the module",
         help=f"write `{text}(…)`",
-        fix=place.fix(
-            "call the module", place.replace(func, text), applicability="unsafe" if place.says("hook") else "safe"
-        ),
+        fix=place.fix("call the module", place.replace(func, text), applicability="unsafe"),
         at=func,
     )
 

@@ -28,7 +28,7 @@ from torch import inf
 from torch.hub import load_state_dict_from_url
 
 def collate(batch):
-    return batch if isinstance(batch, str) else torch.tensor(inf)
+    return batch if isinstance(batch, (str, bytes)) else torch.tensor(inf)
 ```
 
 Where arguments do not map one to one there is no fix:

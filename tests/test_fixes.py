@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from torchlint.config import Settings
+from torchlint.config import Selection, Settings
 from torchlint.linter import Job, fix_until_stable
 
 SETTINGS = Settings(dry_run=False)
@@ -162,3 +162,20 @@ def test_where_libcst_cannot_write_there_is_a_finding_without_a_fix(tmp_path):
     left, applied, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", SETTINGS), unsafe=True)
     assert left == text and applied == []
     assert [(f.code, f.fix) for f in outcome.findings] == [("TL505", None)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from torch.autograd import Variable; is_plain = type(x) == Variable",
+        "from torch.autograd import Variable; engine = Variable._execution_engine",
+        "size = torch.norm(x)  # of a sparse one",
+        "torch.set_default_tensor_type(torch.FloatTensor); place = 'cuda'",
+        "layer = torch.nn.Linear(2, 2); y = layer.forward(x)",
+    ],
+)
+def test_a_fix_that_needs_an_assumption_is_not_safe(line, tmp_path):
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL8", "TL604")),))
+    text = f"import torch\n{line}\n"
+    left, applied, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", settings))
+    assert left == text and applied == [] and outcome.findings

@@ -54,3 +54,15 @@ def test_twice_the_lines_are_twice_the_work(name, tmp_path):
     exponent = math.log(max(1, large - small) / max(1, middle - small)) / math.log(growth_of_size)
     assert large < LIMIT
     assert exponent < STEEPEST or large < 2 * small, (small, middle, large)
+
+
+@pytest.mark.parametrize("dry", [False, True])
+def test_the_constants_of_a_table_cost_next_to_nothing(dry, tmp_path):
+    def effort(n: int) -> int:
+        text = "import torch\n" + f"x = [{'0, ' * n}]\ny = {{{', '.join(f'{i}: 1' for i in range(n))}}}\n"
+        text += "z = torch.zeros(2)\nz.nothing(x, y)\n"
+        job = Job.of(str(tmp_path / "a.py"), Settings(dry_run=dry), Project(str(tmp_path)))
+        return calls_of(lambda: lint(text, job), LIMIT)
+
+    effort(100)
+    assert effort(20_000) - effort(10_000) < 15 * 20_000

@@ -22,8 +22,10 @@ torch.triangular_solve | 1.11 | torch.linalg.solve_triangular | | |
     it takes the matrix first and returns only the solution
 torch.chain_matmul | 1.9 | torch.linalg.multi_dot([...]) | all | safe |
 torch.ger | 1.8 | torch.outer | same | safe |
-torch.norm | 1.7 | torch.linalg.vector_norm({input}) | input, p="fro", dim?, keepdim?, out?, dtype? | safe |
-torch.norm | 1.7 | torch.linalg.vector_norm({input}, {p}) | input, p:number, dim?, keepdim?, out?, dtype? | safe |
+torch.norm | 1.7 | torch.linalg.vector_norm({input}) |
+    input, p="fro", dim?, keepdim?, out?, dtype? | safe unless sparse |
+torch.norm | 1.7 | torch.linalg.vector_norm({input}, {p}) |
+    input, p:number, dim?, keepdim?, out?, dtype? | safe unless sparse |
 torch.norm | 1.7 | torch.linalg.norm, vector_norm or matrix_norm | | |
 torch.cross(!dim@2) | 2.0 | torch.linalg.cross or dim= | | | without it the first dimension of size 3 is taken
 torch.meshgrid(!indexing) | 1.10 | indexing="ij" | add | safe |
@@ -38,8 +40,10 @@ torch.autograd.Variable(-volatile) | 0.4 | {data}.detach().requires_grad_() |
 torch.autograd.Variable(-volatile) | 0.4 | {data}.detach().requires_grad_({requires_grad}) |
     data, requires_grad, volatile=False | safe | tensors are variables
 torch.autograd.Variable | 0.4 | torch.Tensor | value | safe | tensors are variables
-torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float32) | t==torch.FloatTensor | safe |
-torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float64) | t==torch.DoubleTensor | safe |
+torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float32) |
+    t==torch.FloatTensor | safe unless cuda |
+torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float64) |
+    t==torch.DoubleTensor | safe unless cuda |
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype and torch.set_default_device | | |
 torch.sparse.FloatTensor() | 2.0 | torch.sparse_coo_tensor | same | unsafe |
 .add_(alpha, other) | 1.5 | {self}.add_({other}, alpha={alpha}) | self, alpha, other | safe |

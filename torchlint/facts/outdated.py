@@ -24,8 +24,8 @@ condition says which calls are meant:
 
 or the parameters that may be given, in order: `a`; `a=c` is c if it is given, `a==c` is given as c; `a:int` and
 `a:number` are such literals; `a?` is passed on by its name. Of a result of several parts `first` before them keeps the
-first one. Of rows for one name the first that fits makes the fix. A line that begins with spaces
-goes on with the row above it.
+first one. `safe unless sparse` is unsafe where the project says that word. Of rows for one name the first that fits
+makes the fix. A line that begins with spaces goes on with the row above it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class Row(NamedTuple):
     instead: str
     arguments: str
     fix: str  # safe, unsafe, or empty
+    doubt: str  # a word of the project that makes it unsafe
     why: str
 
     @property
@@ -91,7 +92,8 @@ def rows(text: str) -> tuple[Row, ...]:
             continue
         names, since, instead, arguments, fix, why = (part.strip() for part in line.split("|"))
         major, minor = since.split(".")
+        fix, _, doubt = fix.partition(" unless ")
         for name, condition in _NAME.findall(names):
             given = condition if f"{name}(" in names else None
-            found.append(Row(name, given, (int(major), int(minor)), instead, arguments, fix, why))
+            found.append(Row(name, given, (int(major), int(minor)), instead, arguments, fix, doubt, why))
     return tuple(found)

@@ -38,7 +38,7 @@ torch.stft(!return_complex@9) .stft(!return_complex@8) | 2.0 |
 # names of the package
 torch._six.inf | 2.0 | torch.inf | same | safe |
 torch._six.nan | 2.0 | torch.nan | same | safe |
-torch._six.string_classes | 2.0 | builtins.str | same | safe |
+torch._six.string_classes | 2.0 | (str, bytes) | same | safe |
 torch._six.int_classes | 2.0 | builtins.int | same | safe |
 torch._six.container_abcs | 2.0 | collections.abc | same | safe |
 torch._six | 2.0 | Python's own names | | | it was there for Python 2
@@ -51,7 +51,7 @@ torch.legacy | 1.0 | torch.nn | | |
 torch.nn._functions | 1.5 | torch.nn.functional | | |
 torch.nn.functional.nll_loss2d | 1.0 | torch.nn.functional.nll_loss | same | safe |
 torch.utils.data.dataloader._DataLoaderIter | 1.2 | iter(loader) | | |
-torch.utils.data.dataloader.string_classes | 2.0 | builtins.str | same | safe |
+torch.utils.data.dataloader.string_classes | 2.0 | (str, bytes) | same | safe |
 torch.utils.data.dataloader.int_classes | 2.0 | builtins.int | same | safe |
 torch.distributed.all_reduce_multigpu torch.distributed.broadcast_multigpu | 2.2 | one process for each GPU | | |
 torch.distributed.pipeline | 2.4 | torch.distributed.pipelining | | |

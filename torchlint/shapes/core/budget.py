@@ -23,7 +23,7 @@ class Work:
     __slots__ = ("used", "limit")
 
     LIMIT = 2_000_000
-    NODES = 4  # expressions and statements that are evaluated for a unit
+    NODES = 2  # expressions and statements that are evaluated for a unit
     OPERATION = 30  # one operation of torch on tensors without data
     NEW = 60  # one whose answer is not known from the same run
     WRITE = 250  # one that writes what others read

@@ -19,6 +19,7 @@ from torchlint.shapes.language.program import Frame, Program, Scope
 from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, is_open, loosen
 from torchlint.shapes.language.statements import ABANDONED, Run, abandon, statement
 from torchlint.shapes.language.targets import store
+from torchlint.shapes.language.walking import children, is_endless, walk
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 _SEVERAL = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
@@ -28,15 +29,17 @@ _MISSING = object()
 
 def whole(node: ast.stmt, scope: Scope) -> Run:
     """The closure of one of a file's own statements; a later one never sees what stood there before it failed."""
-    run = statement(node, scope)
     if isinstance(node, _DEFINITIONS):
-        return run
+        return statement(node, scope)
     targets = []
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         targets = [store(t, scope) for t in (node.targets if isinstance(node, ast.Assign) else [node.target])]
+    if not isinstance(node, _SEVERAL) and is_endless(node):
+        return _gap(targets, "what a statement of very many parts makes")
+    run = statement(node, scope)
     names = tuple(Scope("function", [node], None, scope.program).bound) if isinstance(node, _SEVERAL) else ()
     if not names and scope.program.has_gap(node):
-        return _gap(targets)
+        return _gap(targets, "what is left to whoever does the exercise")
 
     def step(frame: Frame):
         before = [frame.vars.get(name, _MISSING) for name in names]
@@ -60,10 +63,10 @@ def whole(node: ast.stmt, scope: Scope) -> Run:
     return step
 
 
-def _gap(targets: list) -> Run:
+def _gap(targets: list, reason: str) -> Run:
     def step(frame: Frame) -> None:
         for target in targets:
-            _set(target, frame, Unknown("what is left to whoever does the exercise"))
+            _set(target, frame, Unknown(reason))
 
     return step
 
@@ -105,11 +108,13 @@ class _Effects:
 
 def _in_functions(node: ast.AST) -> Iterator[ast.AST]:
     """What stands in functions that may run after the objects were made."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            yield from _in_functions(child)
-        elif getattr(child, "name", "") != "__init__":
-            yield from ast.walk(child)
+    stack = children(node)
+    while stack:
+        one = stack.pop()
+        if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            stack += children(one)
+        elif getattr(one, "name", "") != "__init__":
+            yield from walk(one)
 
 
 def _given(node: ast.AST) -> Iterator[str]:
@@ -120,7 +125,7 @@ def _given(node: ast.AST) -> Iterator[str]:
         if inside and isinstance(one, ast.Name):
             yield one.id
         called = one.func if isinstance(one, ast.Call) else None
-        for child in ast.iter_child_nodes(one):
+        for child in children(one):
             waiting.append((child, inside if child is called else inside or called is not None))
 
 
@@ -133,9 +138,10 @@ def _doubt(node: ast.stmt, frame: Frame, program: Program, refused: frozenset[in
     """Let nothing be certain that a statement may have changed. What torch `refused` it has not filled, and its refusal
     is judged by that.
     """
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    effects = [_Effects(ast.walk(node))]
-    if any(isinstance(one, ast.Call) for one in ast.walk(node)):
+    inside = list(walk(node))
+    names = {one.id for one in inside if isinstance(one, ast.Name)}
+    effects = [_Effects(inside)]
+    if any(isinstance(one, ast.Call) for one in inside):
         effects.append(_effects_of_functions(program.tree))
     filled = set(_given(node)).union(*(e.filled for e in effects))
     work.spend(len(names) + len(filled))  # of steps there may be none left, which is why it failed

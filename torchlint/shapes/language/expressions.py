@@ -13,6 +13,7 @@ from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
 from torchlint.shapes.language.rounds import loosen
+from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
 
 Evaluate = Callable[[Frame], Any]
@@ -28,12 +29,13 @@ def expression(node: ast.expr, scope: Scope) -> Evaluate:
 
 
 def _constant(node: ast.Constant, scope: Scope) -> Evaluate:
-    value = (
-        node.value
-        if type(node.value) is not int or node.value.bit_length() <= Budget.BITS
-        else Unknown("a long number")
-    )
+    value = _value(node)
     return lambda frame: value
+
+
+def _value(node: ast.Constant) -> Any:
+    value = node.value
+    return Unknown("a long number") if type(value) is int and value.bit_length() > Budget.BITS else value
 
 
 def _name(node: ast.Name, scope: Scope) -> Evaluate:
@@ -228,6 +230,8 @@ def _choice(node: ast.IfExp, scope: Scope) -> Evaluate:
 
 def _items(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
     """The values of a display or of positional arguments; an unknown star argument ends the list with MISSING."""
+    if len(nodes) > TABLE and not any(type(n) is ast.Starred for n in nodes):
+        return _table(nodes, scope)
     parts = [
         (expression(n.value if isinstance(n, ast.Starred) else n, scope), isinstance(n, ast.Starred)) for n in nodes
     ]
@@ -246,6 +250,21 @@ def _items(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
             else:
                 values.extend(frame.machine.iterate(value))
         return values
+
+    return collect
+
+
+def _table(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
+    """The values of a long display: its constants are kept as they are, and evaluated and paid for together."""
+    values = [_value(n) if type(n) is ast.Constant else None for n in nodes]
+    computed = [(i, expression(n, scope)) for i, n in enumerate(nodes) if type(n) is not ast.Constant]
+
+    def collect(frame):
+        frame.machine.budget.length(len(values))
+        found = values.copy()
+        for i, part in computed:
+            found[i] = part(frame)
+        return found
 
     return collect
 
@@ -269,6 +288,10 @@ def _sequence(kind: type):
 
 
 def _dict(node: ast.Dict, scope: Scope) -> Evaluate:
+    if len(node.keys) > TABLE and all(type(k) is ast.Constant for k in node.keys):
+        keys, collect = [_value(k) for k in node.keys], _table(node.values, scope)
+        if not any(type(key) is Unknown for key in keys):
+            return lambda frame: dict(zip(keys, collect(frame)))
     parts = [(k and expression(k, scope), expression(v, scope)) for k, v in zip(node.keys, node.values)]
 
     def make(frame):

@@ -13,6 +13,7 @@ from typing import Any
 from torchlint.columns import Columns, lines_with_ends
 from torchlint.finding import Span
 from torchlint.shapes.core.budget import Work
+from torchlint.shapes.language.walking import children, walk
 
 Place = tuple[str, Span]
 _GAP = re.compile(
@@ -21,7 +22,8 @@ _GAP = re.compile(
 
 
 class Program:
-    """A parsed file. `place(node)` says where a node stands; `body` caches what the module's statements compile to.
+    """A parsed file. `place(node)` says where a node stands; `body` caches what the module's statements compile to in
+    their `scope`.
 
     `watch` sees what its expressions come to; None if nobody wants to know.
     """
@@ -30,7 +32,8 @@ class Program:
         self.path = path
         self.tree = tree
         self.watch = watch
-        self.body = None
+        self.body: list | None = None
+        self.scope: Scope | None = None
         self._gaps = list(_gaps(text))
         self._columns = None if text.isascii() else Columns(lines_with_ends(text))
 
@@ -62,7 +65,7 @@ class Program:
     def calls_of_names(self) -> dict[str, list[ast.Call]]:
         """The calls that are assigned to a variable alone, in the order of their lines."""
         found: dict[str, list[ast.Call]] = defaultdict(list)
-        for node in ast.walk(self.tree):
+        for node in walk(self.tree):
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
                 if isinstance(node.targets[0], ast.Name):
                     found[node.targets[0].id].append(node.value)
@@ -181,7 +184,7 @@ def _collect(nodes: Iterable[ast.AST], scope: Scope) -> None:
             case ast.Lambda():
                 continue
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                bound.update(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
+                bound.update(n.target.id for n in walk(node) if isinstance(n, ast.NamedExpr))
                 continue
             case ast.Import() | ast.ImportFrom():
                 bound.update((a.asname or a.name).split(".")[0] for a in node.names)
@@ -196,7 +199,7 @@ def _collect(nodes: Iterable[ast.AST], scope: Scope) -> None:
                 bound.add(node.rest)
             case ast.Constant() | ast.Pass():
                 continue
-        stack.extend(ast.iter_child_nodes(node))
+        stack += children(node)
 
 
 _OPPOSITE = {ast.NotEq: ast.Eq, ast.GtE: ast.Lt, ast.LtE: ast.Gt, ast.NotIn: ast.In, ast.IsNot: ast.Is}
@@ -239,8 +242,8 @@ def price_of(nodes: Iterable[ast.AST]) -> int:
         node = stack.pop()
         count += 1
         if not isinstance(node, ast.Lambda):
-            stack += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
-    return count // Work.NODES if count > 16 else 0
+            stack += [child for child in children(node) if not isinstance(child, ast.stmt)]
+    return count // Work.NODES if count > 8 else 0
 
 
 def has_yield(nodes: Iterable[ast.AST]) -> bool:
@@ -251,7 +254,7 @@ def has_yield(nodes: Iterable[ast.AST]) -> bool:
         if isinstance(node, (ast.Yield, ast.YieldFrom)):
             return True
         if not isinstance(node, _SCOPES):
-            stack.extend(ast.iter_child_nodes(node))
+            stack += children(node)
     return False
 
 
@@ -265,7 +268,7 @@ def gives_value(nodes: Iterable[ast.AST]) -> bool:
         if isinstance(node, (ast.Yield, ast.YieldFrom)) or isinstance(node, ast.Return) and node.value is not None:
             return True
         if not isinstance(node, _SCOPES):
-            stack.extend(ast.iter_child_nodes(node))
+            stack += children(node)
     return False
 
 

@@ -14,6 +14,7 @@ from torchlint.shapes.language.handlers import is_plain, shows, throws_away
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
 from torchlint.shapes.language.rounds import CHANGING, Name, Rounds
 from torchlint.shapes.language.targets import store, store_name
+from torchlint.shapes.language.walking import walk
 
 Run = Callable[[Frame], Any]
 
@@ -60,7 +61,7 @@ def abandon(node: ast.stmt, scope: Scope, frame: Frame, error: Exception) -> str
 
 def _initialises(node: ast.stmt) -> bool:
     """`super().__init__(…)`: without it the object is none."""
-    return any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in ast.walk(node)) and not isinstance(
+    return any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in walk(node)) and not isinstance(
         node, (ast.ClassDef, ast.FunctionDef)
     )
 
@@ -68,14 +69,14 @@ def _initialises(node: ast.stmt) -> bool:
 def forget(node: ast.stmt, scope: Scope, frame: Frame, unknown: Unknown) -> None:
     """What a statement sets becomes unknown."""
     machine = frame.machine
-    for part in ast.walk(node) if not isinstance(node, _DEFINITIONS) else ():
+    for part in walk(node) if not isinstance(node, _DEFINITIONS) else ():
         if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
             try:
                 store(part, scope)(frame, unknown)
             except Exception:
                 pass  # what would have held it is missing, too
         elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in CHANGING:
-            if all(isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in ast.walk(part.func.value)):
+            if all(isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in walk(part.func.value)):
                 machine.may_have_changed(expression(part.func.value, scope)(frame))
     if isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)):
         names = (
@@ -226,7 +227,7 @@ def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
     """How the names are read whose containers the statements of a loop may change, whether or not they come to it."""
     names: dict[str, ast.Name] = {}
     for part in nodes:
-        for one in ast.walk(part):
+        for one in walk(part):
             match one:
                 case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr=method)) if method in CHANGING:
                     names.setdefault(owner.id, owner)

@@ -11,6 +11,7 @@ from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named, words_of
 from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load
+from torchlint.shapes.language.statements import Run
 from torchlint.shapes.libraries import world
 
 MAX_FILES = 300
@@ -111,9 +112,9 @@ class Imports:
         run.
         """
         frame = Frame(names, None, names, self)
-        for step in compiled(program):
+        for at in range(len(program.tree.body)):
             try:
-                step(frame)
+                compiled(program, at)(frame)
             except Exception:
                 self.skipped = True
                 continue
@@ -126,10 +127,10 @@ class Imports:
     def _define(self, program: Program, position: int, frame: Frame) -> None:
         """The functions and classes behind the statement that ended a script."""
         budget, self.budget = self.budget, Budget(DEFINITIONS)
-        for node, step in list(zip(program.tree.body, compiled(program)))[position:]:
+        for at, node in enumerate(program.tree.body[position:], position):
             if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
                 try:
-                    step(frame)
+                    compiled(program, at)(frame)
                 except (Exception, Stop):
                     continue
         self.budget = budget
@@ -140,9 +141,9 @@ class Imports:
         self.script = program.path
         self.scripting = True
         frame = Frame(names, None, names, self)
-        for position, step in enumerate(compiled(program)):
+        for position in range(len(program.tree.body)):
             try:
-                step(frame)
+                compiled(program, position)(frame)
             except Exception as error:
                 failure = self.failures.get(id(error))
                 self.progress.ended = False
@@ -158,9 +159,12 @@ class Imports:
         self.scripting = False
 
 
-def compiled(program: Program) -> list:
-    """The closures of a file's statements."""
+def compiled(program: Program, position: int) -> Run:
+    """The closure of one of a file's statements, made when its turn has come: a run may end long before the file."""
     if program.body is None:
-        scope = Scope("module", (), None, program)
-        program.body = [whole(node, scope) for node in program.tree.body]
-    return program.body
+        program.scope = Scope("module", (), None, program)
+        program.body = [None] * len(program.tree.body)
+    step = program.body[position]
+    if step is None:
+        step = program.body[position] = whole(program.tree.body[position], program.scope)
+    return step

@@ -8,6 +8,7 @@ import os
 from torchlint.finding import HERE
 from torchlint.shapes.core.values import Exhausted, Overworked, Reason
 from torchlint.shapes.language.program import Place, Program, source_of
+from torchlint.shapes.language.walking import blocks
 
 
 def gave_up(end: Exhausted, program: Program) -> str:
@@ -37,7 +38,7 @@ def _around(place: Place) -> str:
     source = source_of(place[0])
     scopes = [
         node
-        for node in ast.walk(source.tree if source is not None else ast.Module([], []))
+        for node in blocks(source.tree if source is not None else ast.Module([], []))
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         and node.lineno <= place[1].line <= (node.end_lineno or node.lineno)
     ]

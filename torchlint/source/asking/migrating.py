@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.edits import Edits
 from torchlint.facts.outdated import Row
-from torchlint.finding import Fix
+from torchlint.finding import Applicability, Fix
 from torchlint.source.answers.outdated_names import Use
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.values import Value
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _DOTTED = re.compile(r"\b(?:torch|torchvision|collections|itertools|builtins)(?:\.\w+)+")
 _PARAMETER = re.compile(r"(\w+)(\?|:int|:number|==?.+)?")
 _COCO = {"detection": "COCO_V1", "segmentation": "COCO_WITH_VOC_LABELS_V1", "video": "KINETICS400_V1"}
+_VARIABLE = "torch.autograd.Variable"
+_MAKES_ALIKE = ("new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
+_PYTHONS_OWN = ("builtins.", "(str")  # what needs no import
 _WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
 
 
@@ -45,25 +48,38 @@ def _by(place: Place, use: Use, row: Row) -> Fix | None:
     called = isinstance(node, ast.Call)
     name = node.func if called else node
     if row.arguments in ("same", "value"):
-        if row.arguments == "value" and called:
+        if row.arguments == "value" and (called or isinstance(node.up, ast.Attribute)):
             return None
         text, imports = _spelled(place, row.instead, name)
-        return place.fix(message, place.replace(name, text), applicability=row.fix, imports=imports)
+        certainty = "unsafe" if row.name == _VARIABLE and _is_compared(node) else _certainty(place, row)
+        return place.fix(message, place.replace(name, text), applicability=certainty, imports=imports)
     if not called:
         return _as_decorator(place, row, name, message)
     if has_stars(node) and row.arguments != "add" or "#" in place.source(node):
         return None
     if row.arguments == "drop":
         [keyword] = [k for k in node.keywords if k.arg == row.condition.rstrip("=")]
-        return place.fix(message, place.without_argument(keyword), applicability=row.fix)
+        return place.fix(message, place.without_argument(keyword), applicability=_certainty(place, row))
     if row.arguments == "add":
         given, _, value = row.instead.partition("=")
-        return place.fix(message, place.with_keyword(given, value), applicability=row.fix)
+        return place.fix(message, place.with_keyword(given, value), applicability=_certainty(place, row))
     if row.arguments == "reduction":
         return _reduction(place, node, row)
     if row.arguments == "weights":
         return _weights(place, node, use.name, row)
     return _filled(place, node, row, message)
+
+
+def _certainty(place: Place, row: Row) -> Applicability:
+    """Whether a fix is safe, as its row says, in this project."""
+    return "unsafe" if row.fix == "unsafe" or row.doubt and place.project_says(row.doubt) else "safe"
+
+
+def _is_compared(node: ast.expr) -> bool:
+    """`type(x) == Variable` has been false for each tensor, while `isinstance(x, Variable)` is true."""
+    while isinstance(node.up, (ast.Tuple, ast.List)):
+        node = node.up
+    return isinstance(node.up, ast.Compare)
 
 
 # Names
@@ -77,7 +93,7 @@ def _spelled(place: Place, name: str, old: ast.expr) -> tuple[str, tuple[str, ..
         if prefix and name.startswith(f"{prefix}."):
             return place.source(node) + name[len(prefix) :], ()
         node = node.value if isinstance(node, ast.Attribute) else None
-    if name.startswith("builtins."):
+    if name.startswith(_PYTHONS_OWN):
         return name.removeprefix("builtins."), ()
     root = name.split(".")[0]
     return name, (f"import {root if root.startswith('torch') else name.rsplit('.', 1)[0]}",)
@@ -90,16 +106,17 @@ def _other_import(place: Place, row: Row, message: str) -> Fix | None:
     if not isinstance(statement, ast.ImportFrom):
         return None
     home, _, word = row.instead.rpartition(".")
+    is_own = row.instead.startswith(_PYTHONS_OWN)
     bound = alias.asname or alias.name
     scope = statement_scope(place, bound)
     if scope is None or scope.bindings[bound] != [alias]:
         return None
     names = [n for n in place.module.index.names(bound) if n.at.lookup(bound) is scope]
-    is_free = home == "builtins" or not place.module.index.names(word) and word not in scope.bindings
+    is_free = is_own or not place.module.index.names(word) and word not in scope.bindings
     renamed = alias.asname is None and word != bound and is_free
     kept = f"{word} as {bound}" if not renamed and word != bound else word
     edits: list[Edits | None] = [place.replace(name, word) for name in names] if renamed else []
-    if home == "builtins":
+    if is_own:
         if not renamed:
             return None
         edits.append(without_aliases(place, statement, (alias,)))
@@ -109,7 +126,7 @@ def _other_import(place: Place, row: Row, message: str) -> Fix | None:
         edits.append(place.replace(alias, kept))
     else:
         edits.append(_divided(place, alias, f"from {home} import {kept}"))
-    return place.fix(message, *edits, applicability=row.fix)
+    return place.fix(message, *edits, applicability=_certainty(place, row))
 
 
 def statement_scope(place: Place, bound: str):
@@ -181,7 +198,7 @@ def _filled(place: Place, call: ast.Call, row: Row, message: str) -> Fix | None:
         return text
 
     template = _DOTTED.sub(spell, row.instead)
-    if row.name == "torch.autograd.Variable" and _is_new(place, given["data"]):
+    if row.name == _VARIABLE and _is_new(place.at(given["data"])):
         template = template.replace(".detach()", "")  # nobody else has this tensor
     from torchlint.source.asking.filling import filled
 
@@ -189,11 +206,20 @@ def _filled(place: Place, call: ast.Call, row: Row, message: str) -> Fix | None:
     if new is None:
         return None
     edits = place.rewrite(new, target)
-    return place.fix(message, edits, *other, applicability=row.fix, imports=tuple(imports))
+    return place.fix(message, edits, *other, applicability=_certainty(place, row), imports=tuple(imports))
 
 
-def _is_new(place: Place, node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and requires_grad(Value(place.module, node)) is False
+def _is_new(data: Place) -> bool:
+    """A tensor that has just been made, also by calls on one that has: nobody else has it, and it has no graph."""
+    call = data.node
+    if not isinstance(call, ast.Call) or requires_grad(data.value) is not False:
+        return False
+    fact = data.fact
+    if fact is not None and (fact.creates or fact.like) or data.word() in _MAKES_ALIKE:
+        return True
+    method = isinstance(call.func, ast.Attribute) and data.name(call.func) is None
+    parts = [call.func.value] if method else call.args[:1]
+    return any(_is_new(data.at(part)) for part in parts)
 
 
 def _bound(place: Place, call: ast.Call, signature: str, is_method: bool) -> dict[str, ast.expr] | None:

@@ -125,6 +125,12 @@ class Index:
                 continue
             if kind is ast.Constant:
                 continue
+            if kind in _SEQUENCES and len(node.elts) > _TABLE and all(type(one) is ast.Constant for one in node.elts):
+                for pos, child in enumerate(node.elts, pos):
+                    child.up, child.pos = node, pos
+                by_kind[ast.Constant] += node.elts
+                pos += 1
+                continue
             inner = scope
             outside: tuple = ()
             if kind is ast.Attribute:
@@ -524,6 +530,8 @@ _NOTED = frozenset(
         *_LOOPS,
     )
 )
+_SEQUENCES = frozenset((ast.List, ast.Tuple, ast.Set))
+_TABLE = 64  # items from which on constants are taken together
 _WITHOUT_NODES = frozenset(
     "ctx op ops id attr arg names name lineno level module is_async simple conversion kind type_comment type_ignores"
     " kwd_attrs rest tag".split()
