@@ -79,7 +79,8 @@ class Certainty:
     def uneven(self, error: ValueError, value: Any, count: int) -> ValueError:
         """`a, b = value`, and it has not two parts."""
         if isinstance(value, torch.Tensor):
-            says = f"a tensor of shape {tuple(value.shape)} has {value.shape[0]} rows, for {count} names: {error}"
+            rows = f"{value.shape[0]} row{'s' * (value.shape[0] != 1)}"
+            says = f"a tensor of shape {tuple(value.shape)} has {rows}, for {count} names: {error}"
             return self.blame(error, says)
         if type(value) in (tuple, list, torch.Size) and self.is_whole(value):
             return self.blame(error, f"{len(value)} values for {count} names: {error}")

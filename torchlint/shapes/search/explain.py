@@ -17,7 +17,7 @@ from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.machine import Failure, Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
-from torchlint.shapes.search import origins, reasons, whereabouts, wording
+from torchlint.shapes.search import origins, reasons, remedies, whereabouts, wording
 from torchlint.shapes.search.own import fault_of_program
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
@@ -179,7 +179,11 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
                 notes[0] = Note(f"{name} is called here, and fails", path, span)
                 path, span = made[1]
             fix = _fix(machine, function, args, made[1], path) if kind == "shape" else None
-        advice = origins.advice_for_tuple(failure, args[0], texts) if args else ""
+        if args and isinstance(args[0], torch.Tensor) and kind == "shape":
+            advice = remedies.of_layer(function, args[0], texts.called(0) or "x")
+            fix = None if advice else fix
+        elif args:
+            advice = origins.advice_for_tuple(failure, args[0], texts)
     else:
         advice = origins.advice_for_backward(text, texts)
         notes += _sources(machine, failure, function, args, kwargs, text)
@@ -189,7 +193,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     elif isinstance(error, RangeError):
         message, kind = wording.of_range(error, name or function.__name__), "operation"
     elif message is None or failure.certain:
-        message = text.splitlines()[0] if certain else wording.of_function(function, args, kwargs, text, kind, texts)
+        certain_words = reasons.in_words(text, getattr(function, "__name__", "")) if certain else ""
+        message = certain_words or wording.of_function(function, args, kwargs, text, kind, texts)
     if "predictions for" in message:
         became, where = origins.turned(machine, *(of_call(function, args, kwargs, text) or (None, None)))
         message, notes = message + became, [*notes, *where]

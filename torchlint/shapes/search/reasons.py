@@ -8,13 +8,11 @@ from typing import Any
 
 import torch
 
+from torchlint.shapes.search import phrases
 from torchlint.shapes.tensors.conflicts import of_call
 
 _REASON = 150  # characters that are quoted of torch
 _PLACES = {-1: "last", -2: "second-last", -3: "third-last"}
-_BATCHES = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
-_EXPANDED = re.compile(r"expanded size of the tensor .*Target sizes: \[([\d, ]+)\]\.  Tensor sizes: \[([\d, ]+)\]")
-_SPREAD_BY_A_LOSS = "that is different to the input size"
 _LIST = re.compile(
     r"(?<!range of )(?<!between )(?:torch\.Size\(|')?\[(\d+(?:, ?\d+)*)\](?:\)|')?"
 )  # a shape in torch's words
@@ -27,9 +25,6 @@ def of_sizes(
     """Which sizes do not fit, where that can be said better than torch does. `called` is what the program calls the
     two operands of an operator, `pointwise` whether it takes them number by number.
     """
-    said = of_text(text)
-    if said is not None:
-        return said
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     if name == "stack" and args and isinstance(args[0], (list, tuple)):
         return _stacked(args[0])
@@ -45,19 +40,6 @@ def of_sizes(
         return f"sizes {pair[0]} and {pair[1]} disagree{only}"
     if pointwise and len(tensors) == 2:
         return _pointwise(*tensors)
-    return None
-
-
-def of_text(text: str) -> str | None:
-    """What torch says in many words, in few."""
-    batches = _BATCHES.search(text)
-    if batches:
-        return f"{batches[1]} predictions for {batches[2]} targets"
-    spread = _EXPANDED.search(text)
-    if spread:
-        return f"({_listed(spread[2])}) cannot be spread to ({_listed(spread[1])})"
-    if _SPREAD_BY_A_LOSS in text:
-        return "the shapes of predictions and targets differ"
     return None
 
 
@@ -105,6 +87,11 @@ def of_elements(tensor: torch.Tensor, sizes: tuple, text: str) -> str | None:
     if -1 in sizes and wanted > 0 and there % wanted:
         return f"wants a multiple of {wanted} elements but {{}} has {there}"
     return f"wants {wanted} elements but {{}} has {there}" if -1 not in sizes and wanted != there else None
+
+
+def in_words(text: str, name: str = "") -> str:
+    """Our sentence for what torch says, or the first line of its own."""
+    return phrases.said(text, name) or of_torch(text, name)
 
 
 def of_torch(text: str, name: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -112,17 +113,18 @@ def of_layer(layer: nn.Module, name: str, args: tuple, text: str, kind: str, tex
     weight = next((p for p in layer.parameters(recurse=False)), None)
     if kind == "dtype" and weight is not None and weight.dtype != value.dtype:
         return f"{name} has {dtype_of(weight)} weights but gets {operand(value, given, kind)}"
-    others = "".join(f" and {_several(a, texts.called(i))}" for i, a in enumerate(args[1:], 1) if a is not None)
+    all_given = [_several(a, texts.called(i), kind) for i, a in enumerate(args) if a is not None]
+    counted = Counter(all_given).items()
+    shown = " and ".join(one if often == 1 else f"{one}, {often} times" for one, often in counted)
     kind_of_layer = type(layer).__name__
     title = name if name == kind_of_layer else f"{name} ({kind_of_layer})"
-    why = reasons.of_text(text) or reasons.of_torch(text)
-    return f"{title} cannot take {operand(value, given, kind)}{others}: {why}"
+    return f"{title} cannot take {shown}: {reasons.in_words(text, kind_of_layer)}"
 
 
-def _several(value: Any, text: str | None) -> str:
+def _several(value: Any, text: str | None, kind: str) -> str:
     if _has_tensors(value) and not isinstance(value, torch.Tensor):
         return f"`{text}` {shape_of(value)}" if text else shape_of(value)[1:-1]
-    return operand(value, text)
+    return operand(value, text, kind)
 
 
 def _conflict(layer: nn.Module, value: torch.Tensor, called: str) -> tuple[str | None, str]:
@@ -160,9 +162,11 @@ def _conflict(layer: nn.Module, value: torch.Tensor, called: str) -> tuple[str |
 def of_function(function: Any, args: tuple, kwargs: dict[str, Any], text: str, kind: str, texts: Written) -> str:
     """What an operation or a constructor gets, and why that fails."""
     name, owner = name_of_function(function), getattr(function, "__self__", None)
+    if function is bool and args and isinstance(args[0], torch.Tensor):
+        return f"{operand(args[0], texts.called(0))} is neither true nor false: {reasons.in_words(text)}"
     if isinstance(function, type) or name == "__init__" and owner is not None:
         made = name if isinstance(function, type) else type(owner).__name__
-        return f"{made}({_given(args, kwargs, texts, 'made')}) cannot be made: {reasons.of_torch(text)}"
+        return f"{made}({_given(args, kwargs, texts, 'made')}) cannot be made: {reasons.in_words(text)}"
     if name in ("view", "reshape") and args and isinstance(args[0], torch.Tensor):
         wants = reasons.of_elements(args[0], args[1:], text)
         if wants is not None:
@@ -176,7 +180,7 @@ def of_function(function: Any, args: tuple, kwargs: dict[str, Any], text: str, k
         f"`{texts.called(i)}`" if texts.called(i) else word for i, word in enumerate(("the first", "the second"))
     )
     why = reasons.of_sizes(name, function, args, kwargs, text, called, name in SYMBOLS)
-    why = why or reasons.of_torch(text, name)
+    why = why or reasons.in_words(text, name)
     if symbol and len(args) == 2 and not kwargs:
         left, right = (operand(value, texts.called(i), kind) for i, value in enumerate(args))
         return f"{left} {symbol} {right} does not work: {why}"
@@ -220,7 +224,9 @@ def _written_out(args: tuple, kwargs: Mapping[str, Any], texts: Written, kind: s
 def of_range(error: RangeError, name: str) -> str:
     """A number that is there, where fewer are counted."""
     known = f"0 to {error.size - 1}" if error.size > 1 else "0 alone"
-    return f"`{name}` counts {known}, and gets {error.number}"
+    if name == "getitem":
+        return f"an index reaches {error.number}, where there is {known}"
+    return f"`{name}` takes {known}, and gets {error.number}"
 
 
 def _has_tensors(value: Any) -> bool:
