@@ -183,12 +183,17 @@ def _raises(nodes: list[ast.stmt]) -> bool:
     return bool(nodes) and isinstance(nodes[-1], ast.Raise)
 
 
+def _leaves_out(nodes: list[ast.stmt]) -> bool:
+    """`continue`, but for what is said or counted before."""
+    return isinstance(nodes[-1], ast.Continue) and all(isinstance(n, (ast.Expr, ast.AugAssign)) for n in nodes[:-1])
+
+
 def _if(node: ast.If, scope: Scope) -> Run:
     test, place = expression(node.test, scope), scope.place(node.test)
     key = None if _keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
     body, orelse = block(node.body, scope), block(node.orelse, scope)
-    # On an unknown, the side that raises is not the one a program is about.
-    default = not _raises(node.body)
+    # On an unknown, the side that raises, or leaves out the round, is not the one a program is about.
+    default = not (_raises(node.body) or _leaves_out(node.body))
 
     def branch(frame):
         value = test(frame)

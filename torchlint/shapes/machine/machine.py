@@ -148,6 +148,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
+        self.blurred = False  # whether a tensor was given something unknown in place, which may have a graph
         self.left = GUESSED_STEPS
         self.remembered: Any = None  # what the search for arguments keeps of what it tried
         self.updates = 0  # backward passes and optimizer steps so far
@@ -305,6 +306,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             guards.leave_unfinished(self, owner)
         elif name == "update" and isinstance(owner, dict):
             self.put_somewhere(owner, Unknown(reason))
+        elif isinstance(owner, torch.Tensor) and name.endswith("_") and not name.endswith("__"):
+            self.blurred = True
         return Unknown(reason)
 
     def _pay(self, function: Callable, owner: Any, args: tuple, kwargs: dict[str, Any]) -> None:

@@ -251,6 +251,10 @@ class Operations:
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key] = value`"""
+        if isinstance(owner, torch.Tensor) or type(owner) is Unknown and owner.known is not None:
+            unknown = any(type(part) is Unknown for part in (owner, self._index(key), value))
+            has_graph = type(value) is Unknown or isinstance(value, torch.Tensor) and value.requires_grad
+            self.blurred |= unknown and has_graph
         if self.wild and (known_of(owner) or isinstance(owner, torch.Tensor)) and choices_in([owner, key, value])[0]:
             self.in_worlds(lambda given: self.put(*given), [owner, key, value], "")
             return
