@@ -40,6 +40,8 @@ def check(place: Node):
         isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)
     ):
         return
+    if not place.says("log_softmax", "LogSoftmax", "log("):
+        return
     for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
         if is_log_probability(place, scores) and is_index(place, target):
             yield place.finding(

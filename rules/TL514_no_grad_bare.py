@@ -69,16 +69,16 @@ import ast
 from torchlint import Node, on_node
 
 GUARDS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
+WORDS = ("no_grad", "inference_mode", "enable_grad")
 
 
 @on_node("Expr", needs="torch")
 def as_a_statement(place: Node):
     value = place.node.value
-    name = (
-        place.name(value.func if isinstance(value, ast.Call) else value)
-        if isinstance(value, (ast.Call, ast.Attribute, ast.Name))
-        else None
-    )
+    guard = value.func if isinstance(value, ast.Call) else value
+    if not isinstance(guard, ast.Name) and place.word(guard) not in WORDS:
+        return
+    name = place.name(guard)
     if name in GUARDS:
         yield place.finding(
             f"`{place.short}` as a statement does nothing: gradients are recorded as before",

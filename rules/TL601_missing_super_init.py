@@ -97,6 +97,7 @@ class Cell(Module):
 """
 
 import ast
+from collections.abc import Iterator
 
 from torchlint import ModuleClass, on_module
 
@@ -111,12 +112,10 @@ def check(cls: ModuleClass):
     if not cls.info.is_named_module:  # a base from elsewhere may need no beginning
         return
     opening = init.body[ast.get_docstring(init) is not None :][:1]
-    if any(last_of(call) == "__init__" for statement in opening for call in calls(statement)):
+    if any(last_of(call) == "__init__" for statement in opening for call in calls(cls, statement)):
         return  # as nearly everybody does
-    begun = min((call.lineno for call in calls(init) if begins(cls, call)), default=None)
-    first = next(
-        (s for s in registrations(cls, init, init.args.args[0].arg) if begun is None or s.lineno < begun), None
-    )
+    begun = min((call.lineno for call in calls(cls, init) if begins(cls, call)), default=None)
+    first = next(registrations(cls, init, init.args.args[0].arg, begun), None)
     if first is None:
         return
     fix = None
@@ -135,8 +134,8 @@ def last_of(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
-def calls(function) -> list[ast.Call]:
-    return [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+def calls(cls, part) -> list[ast.Call]:
+    return list(cls.inside(ast.Call, of=part))
 
 
 def begins(cls, call: ast.Call) -> bool:
@@ -151,14 +150,17 @@ def begins(cls, call: ast.Call) -> bool:
         else None
     )
     return method is not None and any(
-        isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls(method.node)
+        isinstance(c, ast.Call) and isinstance(c.func, ast.Attribute) and c.func.attr == "__init__"
+        for c in ast.walk(method.node)  # it may stand in another file
     )
 
 
-def registrations(cls, init, name: str) -> list[ast.stmt]:
-    """The statements that give a module its layers, parameters and buffers, in order."""
-    found = []
-    for node in ast.walk(init):
+def registrations(cls, init, name: str, begun: int | None) -> Iterator[ast.stmt]:
+    """The statements that give a module its layers, parameters and buffers before a line, in order."""
+    statements = sorted(cls.inside(ast.Assign, ast.Expr, of=init), key=lambda s: s.lineno)
+    for node in statements:
+        if begun is not None and node.lineno >= begun:
+            return
         if isinstance(node, ast.Assign):
             targets = [
                 t
@@ -167,13 +169,8 @@ def registrations(cls, init, name: str) -> list[ast.stmt]:
             ]
             kinds = cls.kinds(node.value) if targets else set()
             if kinds and kinds <= {"module", "parameter"}:
-                found.append(node)
-        elif (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Call)
-            and isinstance(node.value.func, ast.Attribute)
-        ):
+                yield node
+        elif isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
             func = node.value.func
             if func.attr in REGISTERING and isinstance(func.value, ast.Name) and func.value.id == name:
-                found.append(node)
-    return sorted(found, key=lambda s: s.lineno)
+                yield node

@@ -11,6 +11,7 @@ import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from torchlint import reading
 from torchlint.boundary import repository, stays_in
@@ -66,6 +67,7 @@ class Project:
         self._reachable: dict[str, bool] = {}
         self._files: list[str] | None = None
         self._importing: dict[bytes, list[str]] | None = None
+        self.closures: dict[Any, Any] = {}  # what was found out about files together with others
 
     @property
     def overlay(self) -> Mapping[str, str]:
@@ -75,6 +77,7 @@ class Project:
     def overlay(self, texts: Mapping[str, str]) -> None:
         if texts.keys() != self._overlay.keys():
             self._resolved.clear()  # a file that was not there may be there now
+        self.closures.clear()
         self._overlay = texts
 
     def bytes(self, path: str) -> bytes | None:

@@ -45,11 +45,7 @@ class Trigger(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     unknown: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """What a file must contain for a call of these names to stand in it."""
-        return tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in self.names) if self.kind == "call" else ()
+    words: tuple[str, ...] = ()  # one of which a file must contain for a call of these names to stand in it
 
     @property
     def of_objects(self) -> bool:
@@ -172,8 +168,10 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
     unknown = set(options) - {"needs", "without", "unknown"}
     if unknown:
         raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, unknown)))}")
+    kind = name.id[3:]
+    words = tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in names) if kind == "call" else ()
     return Trigger(
-        name.id[3:], function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False)
+        kind, function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False), words
     )
 
 

@@ -46,17 +46,20 @@ class Fixed(Struct, frozen=True):
     applied: tuple[Finding, ...]
 
 
-# The dry run leaves much that refers to itself. Looking for garbage after each file would take longer than linting
-# most.
+# Trees and what the dry run leaves refer to themselves. Looking for garbage after each file would take longer than
+# linting most, and looking through what lives long, as the indexes of files that many import do, as long again.
 _GROWTH = 150 << 20
+_OBJECTS = 2_000_000  # as many new ones are looked through within one file, too
 _held = 0
+_collected = 0
 
 
 def _collect() -> None:
-    """Free what is garbage if this process has grown."""
-    global _held
+    """Free what is garbage if this process has grown: what is young, and every fourth time all."""
+    global _held, _collected
     if memory() - _held > _GROWTH:
-        gc.collect()
+        _collected += 1
+        gc.collect(1 if _collected % 4 else 2)
         _held = memory()
 
 
@@ -155,8 +158,7 @@ def main() -> None:
     request, answer = connect()
     import torchlint.linter  # noqa: F401  every task needs it
 
-    # Trees are large and live long: looking through them for cycles every 700 objects costs a third of the time.
-    gc.set_threshold(100_000, 20, 20)
+    gc.set_threshold(_OBJECTS, 20, 20)
     gc.freeze()  # what was imported before never becomes garbage
     answer(b"ready")
     functions = {function.__name__: function for function in (lint_files, fix_files)}

@@ -73,7 +73,7 @@ def _armed(program: Program, rule: Rule, trigger: Trigger) -> Iterator[str]:
     for need in trigger.needs:
         if not (module.mentions(need) if "|" in need else need in program.text):
             yield f"  not armed: {_quoted(need)} is not in the file" + (", nor near it" if "|" in need else "")
-    if not may_stand(trigger, program.text) or not arm(one, module):
+    if not may_stand(trigger, program.text.__contains__) or not arm(one, module):
         if trigger.words and not module.mentions("|".join(trigger.words)):
             yield f"  not armed: {_quoted('|'.join(trigger.words))} is not in the file"
         return

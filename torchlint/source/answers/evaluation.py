@@ -275,7 +275,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     measures = not named and bool(_MEASURES.search(name))
     named = named or measures
     if not named and not any(
-        within(node, owner) for word in ("eval", "train") for node in module.index.attributes(word)
+        enclosing_function(node) is here for word in ("eval", "train") for node in module.index.attributes(word)
     ):
         return
     own = [event for event in events(module, owner.body) if not event.via]

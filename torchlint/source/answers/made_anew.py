@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import reads
 from torchlint.source.flow.values import Value
@@ -16,8 +16,10 @@ from torchlint.source.training.regions import asks_training_mode, loops_around, 
 _MOVING = frozenset("to cuda half float double".split())
 
 
-def made_anew(cls: ClassInfo) -> Iterator[tuple[ast.Call, str]]:
+@remembered
+def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
     """The constructions of layers of torch, each with the name of its method."""
+    found = []
     for name, method in cls.methods.items():
         if name == "__init__":
             continue
@@ -25,10 +27,11 @@ def made_anew(cls: ClassInfo) -> Iterator[tuple[ast.Call, str]]:
             if (
                 enclosing_function(node) is method
                 and (name == "forward" or _is_called_at_once(node))
+                and _is_lost(cls.module, node)  # most are not, and that is seen sooner
                 and (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
-                and _is_lost(cls.module, node)
             ):
-                yield node, name
+                found.append((node, name))
+    return found
 
 
 def _outermost(node: ast.Call) -> ast.expr:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import os
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import msgspec
 
@@ -18,28 +19,31 @@ from torchlint.source.asking.views import Call, Node, Place
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, last_word
+from torchlint.source.text.index import DEFINITIONS, LOOPS, last_word
+from torchlint.source.text.surface import surface
 
 Armed = list[tuple[Rule, Trigger]]
 
 
 def may_arm(rules: Iterable[Rule], text: str) -> Armed:
     """The triggers whose words stand in a text. What they need may still be missing; imports decide that later."""
-    return [(rule, trigger) for rule in rules for trigger in rule.triggers if may_stand(trigger, text)]
+    says = cache(text.__contains__)
+    return [(rule, trigger) for rule in rules for trigger in rule.triggers if may_stand(trigger, says)]
 
 
-def may_stand(trigger: Trigger, text: str) -> bool:
+def may_stand(trigger: Trigger, says: Callable[[str], bool]) -> bool:
     """Do the words of a trigger stand in a text? What trains may be given its losses by other files."""
     if trigger.kind == "call":
-        fits = (trigger.of_objects and "backward(" in text) or any(word in text for word in trigger.words)
+        fits = any(map(says, trigger.words)) or (trigger.of_objects and says("backward("))
     elif trigger.kind == "module":
-        fits = "class " in text
+        fits = says("class ")
     else:
         fits = trigger.kind in ("node", "loop", "round", "inplace")
     # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
-    return fits and all("|" in need or need in text for need in trigger.needs)
+    return fits and all("|" in need or says(need) for need in trigger.needs)
 
 
 def arm(armed: Armed, module: Module) -> Armed:
@@ -144,11 +148,13 @@ def _calls(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]
         for name in trigger.names:
             wanted.setdefault(name, []).append((rule, trigger))
     words = {word for _, trigger in armed for word in trigger.words}
+    dotted = {name.removesuffix("()").rsplit(".", 1)[-1] for name in wanted if not name.startswith("builtins.")}
     of_objects = any(name.endswith("()") for name in wanted)
     for node in list(module.index.calls):
         word = last_word(node.func)
-        if word not in words and not _may_be_alias(node, of_objects):
-            continue
+        if word not in (dotted if isinstance(node.func, ast.Attribute) else words):
+            if not _may_be_alias(module, node, of_objects):
+                continue
         value = Value(module, node)
         names = [c.name for c in callees(value) if c.name]
         for rule, trigger in dict.fromkeys(pair for name in names for pair in wanted.get(name, ())):
@@ -156,15 +162,26 @@ def _calls(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]
                 yield rule, trigger, Call(value)
 
 
-def _may_be_alias(node: ast.Call, of_objects: bool) -> bool:
-    """`ce(x)` and `self.criterion(x)` may be anything but a function of the file; `x.view(1)` is what it says."""
+def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
+    """`ce(x)` and `self.criterion(x)` may be anything but what the project defines; `x.view(1)` is what it says."""
     func = node.func
     if isinstance(func, ast.Name):
         scope = func.at.lookup(func.id)
-        return scope is not None and not all(isinstance(b, FUNCTIONS) for b in scope.bindings[func.id])
+        bindings = scope.bindings[func.id] if scope is not None else ()
+        return not all(isinstance(b, DEFINITIONS) or _is_defined_behind(module, b) for b in bindings)
     if isinstance(func, ast.Attribute):
         return of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
     return of_objects
+
+
+@remembered
+def _is_defined_behind(module: Module, binding: ast.AST) -> bool:
+    """Does an import bring a function or class that a file of the project defines, and no other name for something?"""
+    if not isinstance(binding, ast.alias):
+        return False
+    project, name = module.world.view.project, binding.name
+    files = [surface(project, path, project.text(path) or "") for path in module.behind.paths]
+    return any(name in file.defined for file in files) and not any(name in file.given for file in files)
 
 
 def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:

@@ -105,7 +105,7 @@ class ModuleClass(Place):
     @property
     def made_anew(self) -> list[tuple[ast.Call, str]]:
         """The layers of torch that its methods construct at each call, and the names of those methods."""
-        return list(made_anew(self.info))
+        return made_anew(self.info)
 
     def attributes(self) -> Iterator[tuple[str, Origin, ast.FunctionDef | None]]:
         """What `self.x = value` sets: name, value and the method in which it stands."""

@@ -10,6 +10,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
+from torchlint.source.text.behind import imported
 from torchlint.source.text.spelling import rooted_in_import
 from torchlint.source.text.surface import surface
 
@@ -60,18 +61,15 @@ def _may_be_an_object(module: Module, func: ast.expr) -> bool:
 
 @remembered
 def names_of_ours(module: Module) -> set[str]:
-    """What methods and attributes are called in a file and in those that it imports."""
-    names, seen = {"step"}, set()
-    todo = [(module.path, module.index.text, 2)]
-    while todo:
-        path, text, depth = todo.pop()
-        if path not in seen:
-            seen.add(path)
-            names |= surface(module.world.view.project, path, text).names
-            todo += (
-                [(other, read, depth - 1) for other, read in module.world.imported_texts(path, text)] if depth else []
-            )
-    return names
+    """What methods and attributes are called in a file, in those behind it and in what those import."""
+    project, consulted = module.world.view.project, module.world.view.consulted
+    names = {"step"} | surface(project, module.path, module.index.text).names
+    paths = set(module.behind.paths)
+    for path in module.behind.paths:
+        further = imported(project, path, project.text(path) or "")
+        consulted.update(further.consulted)
+        paths.update(further.paths)
+    return names.union(*(surface(project, path, project.text(path) or "").names for path in paths))
 
 
 @remembered

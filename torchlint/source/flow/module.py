@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -12,13 +11,13 @@ from torchlint.columns import Columns
 from torchlint.finding import Note, Span
 from torchlint.installed import NEWEST
 from torchlint.project import Project, View
+from torchlint.source.text.behind import Behind, behind, imported
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, within
 from torchlint.source.text.parse import CannotParse, parse
-from torchlint.source.text.surface import surface
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
-MAX_KEPT = 2_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
+MAX_KEPT = 4_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
 
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
 _TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
@@ -64,14 +63,6 @@ class World:
         """A search was broken off by an error: the next one begins from nothing."""
         self.pending.clear()
         self.steps = self.depth = self.nesting = self.deciding = 0
-
-    def imported_texts(self, path: str, text: str) -> Iterator[tuple[str, str]]:
-        """The project files that a file imports, as far as its text tells, with their texts; nothing is parsed."""
-        for name, level in surface(self.view.project, path, text).imports:
-            found = self.view.resolve(name, level, path) if name or level else None
-            read = self.view.read(found) if found else None
-            if read is not None:
-                yield found, read
 
 
 def parsed(project: Project, path: str, text: str) -> ast.Module:
@@ -156,41 +147,36 @@ class Module:
         return self.world.module(path) if path else None
 
     def mentions(self, word: str) -> bool:
-        """Does this file, a project file that it imports, one that uses its training code or what such a one imports
-        contain the text `word` (alternatives divided by `|`)?"""
+        """Does this file, a project file that stands behind it, one that uses its training code or what stands behind
+        such a one contain the text `word` (alternatives divided by `|`)?"""
         memo, key = self.world.memo, ("mentions", self.path, word)
         if key not in memo:
-            words = word.split("|")
             project = self.world.view.project
-            memo[key] = any(w in self.index.text for w in words) or any(
-                project.contains(path, w) for path in self._around() for w in words
+            words = word.split("|")
+            memo[key] = any(map(self.index.says, words)) or any(
+                project.contains(path, w) for path in self._around for w in words
             )
         return memo[key]
 
-    def _around(self) -> Iterator[str]:
-        yield from self._behind()
-        yield from self._users()
-        for path in self._users():
-            user = self.world.module(path)
-            yield from user._behind() if user else ()
+    @cached_property
+    def behind(self) -> Behind:
+        """The project files that it imports, and what packages pass on to it."""
+        return self._consulted(behind(self.world.view.project, self.path, self.index.text))
 
-    def _behind(self) -> list[str]:
-        """The project files it imports. A package's `__init__.py` only passes on: what it imports counts too."""
-        memo, key = self.world.memo, ("behind", self.path)
-        if key not in memo:
-            found: dict[str, None] = {}
-            queue = list(self.imported_paths())
-            while queue:
-                path = queue.pop()
-                if path in found or path == self.path:
-                    continue
-                found[path] = None
-                self.world.view.read(path)  # so that it counts as consulted
-                if path.endswith("__init__.py"):
-                    module = self.world.module(path)
-                    queue += module.imported_paths() if module else ()
-            memo[key] = list(found)
-        return memo[key]
+    def imported_paths(self) -> tuple[str, ...]:
+        """The project files that its imports name."""
+        return self._consulted(imported(self.world.view.project, self.path, self.index.text)).paths
+
+    def _consulted(self, found: Behind) -> Behind:
+        self.world.view.consulted.update(found.consulted)
+        return found
+
+    @cached_property
+    def _around(self) -> list[str]:
+        users = [user for path in self._users() if (user := self.world.module(path))]
+        return list(
+            dict.fromkeys([*self.behind.paths, *(p for user in users for p in (user.path, *user.behind.paths))])
+        )
 
     def users(self, name: str) -> list[Module]:
         """The other files that mention a function or class at the top of this file, none where too many do."""
@@ -222,29 +208,3 @@ class Module:
                 or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
             }
         return memo[key]
-
-    def imports(self) -> list[Module]:
-        """The project files that this file imports."""
-        return [other for path in self.imported_paths() if (other := self.world.module(path))]
-
-    def imported_paths(self) -> list[str]:
-        """Where they are, without reading them."""
-        key = ("imports", self.path)
-        if key not in self.world.memo:
-            found: dict[str, None] = {}
-            for node in self.index.nodes(ast.Import, ast.ImportFrom):
-                if isinstance(node, ast.Import):
-                    wanted = [(alias.name, 0) for alias in node.names]
-                else:
-                    base = node.module or ""
-                    wanted = [(base, node.level)] + [
-                        (f"{base}.{alias.name}" if base else alias.name, node.level)
-                        for alias in node.names
-                        if alias.name != "*"
-                    ]
-                for name, level in wanted:
-                    path = self.world.view.resolve(name, level, self.path) if name or level else None
-                    if path and path != self.path:
-                        found[path] = None
-            self.world.memo[key] = list(found)
-        return self.world.memo[key]

@@ -23,6 +23,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+UNWRITTEN = ("__call__", "__init__")  # what may be called where its name does not stand
 
 
 class Scope:
@@ -95,7 +96,8 @@ class Index:
         self.changed_names: dict[str, list[ast.AST]] | None = None  # found by changed.py
         self._by_method: dict[int, list[ast.AST]] | None = None
         self._said: dict[str, bool] = {}
-        self._users: dict[str, set[str]] | None = None
+        self._users: dict[str, set[str]] = {}
+        self._places: dict[frozenset[str], list[int]] = {}  # where some words stand
         self._names: dict[str, list[ast.Name]] | None = None
         self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._keywords: dict[str | None, list[ast.keyword]] | None = None
@@ -231,20 +233,24 @@ class Index:
                 node.plain_calls = sorted(self.inside(node, ast.Call), key=lambda call: (_stop(call), -call.pos))
         return node.plain_calls
 
-    def words(self, node: ast.AST) -> set[str]:
-        """The names and attributes that stand in a node of this file."""
-        found = {n.id for n in self.inside(node, ast.Name)}
-        found.update(n.attr for n in self.inside(node, ast.Attribute))
-        return found
+    def stands(self, words: frozenset[str], node: ast.AST) -> bool:
+        """Does one of these words stand in a node of this file, as a name or an attribute?"""
+        if words not in self._places:
+            self._places[words] = sorted(n.pos for w in words for n in (*self.names(w), *self.attributes(w)))
+        places = self._places[words]
+        at = bisect_left(places, node.pos)
+        return at < len(places) and places[at] < _stop(node)
 
     def users(self, word: str) -> set[str]:
         """The names of the functions in which a word stands; every function may call an object or make one."""
-        if self._users is None:
-            self._users = defaultdict(set)
-            for function in self.functions:
-                for found in (*self.words(function), "__call__", "__init__"):
-                    self._users[found].add(function.name)
-        return self._users.get(word, set())
+        if word not in self._users:
+            found = self._users[word] = set()
+            if word in UNWRITTEN:
+                found.update(function.name for function in self.functions)
+            for node in (*self.names(word), *self.attributes(word)):
+                while (node := _handed_down(node, "defined_by", _definition_around)) is not None:
+                    found.add(node.name)
+        return self._users[word]
 
     def names(self, name: str) -> list[ast.Name]:
         """The places where a name stands, in source order."""
@@ -471,6 +477,10 @@ def _function_around(child: ast.AST, parent: ast.AST) -> Any:
     ):
         return parent
     return None if parent is None else _HANDED_DOWN
+
+
+def _definition_around(child: ast.AST, parent: ast.AST) -> Any:
+    return parent if parent is None or isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) else _HANDED_DOWN
 
 
 def _handed_down(node: ast.AST, name: str, fact: Callable[[ast.AST, ast.AST | None], Any]) -> Any:

@@ -1,11 +1,12 @@
-"""What the text of a file says without being parsed: which modules it imports and which names its classes give to
-things.
+"""What the text of a file says without being parsed: what it imports under which names, and which names its functions
+and attributes have.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from torchlint.project import Project
@@ -15,34 +16,73 @@ _IMPORT = re.compile(
     r" \t]+))",
     re.MULTILINE,
 )
-_NAME = re.compile(r"\bdef[ \t]+(\w+)|\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
+# Both begin with what is searched for fast.
+_FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
+_CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
+_GIVEN = re.compile(r"\n[ \t]*(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)")
+_CALLED = re.compile(r" as[ \t]+(\w+)")
+_SET = re.compile(r"\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 
 
-class Surface(NamedTuple):
-    """`names`: functions and attributes that are set; `imports`: dotted names with the number of leading dots. Strings
-    may add to both. `text` is the hash of the text, which an editor may change."""
+class Import(NamedTuple):
+    """One import: `names` are the names taken from a module with what they are called here, `*` for all of them; a
+    module that is imported as a whole has one without a first part."""
 
-    text: int
-    names: frozenset[str]
-    imports: tuple[tuple[str, int], ...]
+    module: str
+    level: int
+    names: tuple[tuple[str, str], ...]
+
+
+class Surface:
+    """The imports of a text, and the names of functions and attributes that are set. Strings may add to both."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset((*_FUNCTION.findall(self.text), *_SET.findall(self.text)))
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """The names of functions and classes."""
+        return frozenset((*_FUNCTION.findall(self.text), *_CLASS.findall(self.text)))
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The names that are given to what has another one."""
+        return frozenset((*_GIVEN.findall("\n" + self.text), *_CALLED.findall(self.text)))
+
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
+        return tuple(dict.fromkeys(_imports(self.text)))
+
+    @cached_property
+    def bound(self) -> dict[str, list[Import]]:
+        """The imports of each name; those of all names are under `*`."""
+        found: dict[str, list[Import]] = {}
+        for one in self.imports:
+            for pair in one.names:
+                found.setdefault(pair[1], []).append(one._replace(names=(pair,)))
+        return found
 
 
 def surface(project: Project, path: str, text: str) -> Surface:
     """The surface of a file, kept with the project."""
     kept: dict[str, Surface] = project.__dict__.setdefault("surfaces", {})
-    if path not in kept or kept[path].text != hash(text):
-        names = frozenset(name for found in _NAME.findall(text) for name in found if name)
-        kept[path] = Surface(hash(text), names, tuple(dict.fromkeys(_imports(text))))
+    if path not in kept or kept[path].text != text:
+        kept[path] = Surface(text)
     return kept[path]
 
 
-def _imports(text: str) -> Iterator[tuple[str, int]]:
+def _imports(text: str) -> Iterator[Import]:
     for dots, module, names, plain in _IMPORT.findall(text):
         if plain:
-            yield from ((words[0], 0) for part in plain.split(",") if (words := part.split()))
+            for part in plain.split(","):
+                words = part.split()
+                if words:
+                    yield Import(words[0], 0, (("", words[-1] if len(words) == 3 else words[0].split(".")[0]),))
             continue
-        yield module, len(dots)
-        for part in names.strip("()").split(","):
-            words = part.split("#")[0].split()
-            if words and words[0] != "*":
-                yield f"{module}.{words[0]}" if module else words[0], len(dots)
+        lines = names.strip("()").split("\n")
+        taken = [part.split() for line in lines for part in line.split("#")[0].split(",")]
+        yield Import(module, len(dots), tuple((words[0], words[-1]) for words in taken if words))

@@ -12,7 +12,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Frame, Value, frame_of
-from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, children, last_word
+from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, UNWRITTEN, children, last_word
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
 
 if TYPE_CHECKING:
@@ -122,33 +122,33 @@ def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
     """Can calls of all these words happen in some statements, as far as names tell? It saves unrolling what cannot
     matter.
     """
-    called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
+    code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
     homes = (module, *_imports_with(module, words))
-    return all(_leads(called, _leading_to(homes, frozenset((word,)))) for word in words)
+    return all(_leads(module, code, _leading_to(homes, frozenset((word,)))) for word in words)
 
 
 def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     """Does one of these words stand in some code, or in a function that it may call?"""
-    called = [_called_words(module, statement) for statement in body]
-    return _leads(called, _leading_to((module, *_imports_with(module, tuple(sorted(words)))), words))
+    return _leads(module, body, _leading_to((module, *_imports_with(module, tuple(sorted(words)))), words))
 
 
 def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     """Does one of these words stand in the code itself?"""
-    return any(_called_words(module, node) & words for node in body)
+    return _leads(module, body, words)
 
 
 def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> bool:
     """May some statements call one of these functions of the file, through others of the file, as far as names tell?"""
-    called = [_called_words(module, statement) for statement in body if not isinstance(statement, DEFINITIONS)]
-    return _leads(called, _leading_to((module,), frozenset(function.name for function in functions)))
+    code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
+    return _leads(module, code, _leading_to((module,), frozenset(function.name for function in functions)))
 
 
-def _leads(called: list[frozenset[str]], leading: set[str]) -> bool:
-    return any(not leading.isdisjoint(words) for words in called)
+def _leads(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
+    """Does one of these words stand in some code? Objects may be called or made anywhere."""
+    return bool(body) and (not words.isdisjoint(UNWRITTEN) or any(module.index.stands(words, node) for node in body))
 
 
-def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
+def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> frozenset[str]:
     """These words, and the names of functions in some files that mention one of them, or a function that does, and so
     on.
 
@@ -165,7 +165,7 @@ def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> set[str]:
                 new = home.index.users(word) - found
                 found |= new
                 todo += new
-        memo[key] = found
+        memo[key] = frozenset(found)
     return memo[key]
 
 
@@ -178,14 +178,6 @@ def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
         for path in module.imported_paths()
         if any(project.contains(path, word) for word in words) and (home := module.world.module(path))
     ]
-
-
-@remembered
-def _called_words(module: Module, node: ast.AST) -> frozenset[str]:
-    """The names under which a piece of code calls (or mentions) something, and `__call__` for what may be called as an
-    object.
-    """
-    return frozenset((*module.index.words(node), "__call__", "__init__"))
 
 
 def _may_be_ours(module: Module, func: ast.expr) -> bool:
