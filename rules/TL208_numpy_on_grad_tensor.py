@@ -173,6 +173,7 @@ def check(call: Call):
         or call.no_grad
         or is_handed_in(call, tensor)
         or is_of_a_method(call)
+        or is_asked_first(call, tensor)
         or call.requires_grad(tensor) is not True
         or call.may_be_frozen
         or call.may_be_without_grad
@@ -189,6 +190,19 @@ def check(call: Call):
 
 def is_handed_in(call: Call, tensor) -> bool:
     return any(isinstance(origin.node, ast.arg) for origin in call.origins(tensor, SAME))
+
+
+def is_asked_first(call: Call, tensor) -> bool:
+    """Does the function look whether a tensor of that name requires gradients, and so know what it does?"""
+    names = {n.id for n in ast.walk(tensor) if isinstance(n, ast.Name)}
+    return call.function is not None and any(
+        isinstance(n, ast.Attribute)
+        and n.attr in ("requires_grad", "grad_fn", "is_leaf")
+        and isinstance(n.ctx, ast.Load)
+        and isinstance(n.value, ast.Name)
+        and n.value.id in names
+        for n in ast.walk(call.function)
+    )
 
 
 def is_of_a_method(call: Call) -> bool:

@@ -473,6 +473,31 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         run(torch.utils.data.DataLoader(os.listdir(".")))
         """,
+        # a trainer brings the module and the batches to a device of its choice
+        """
+        import pytorch_lightning as pl
+
+        class Contrast(pl.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(4, 3)
+                self.register_buffer("queue", torch.randn(3, 5))
+
+            def forward(self, x):
+                logits = self.net(x) @ self.queue
+                labels = torch.zeros(logits.shape[0], dtype=torch.long).cuda()
+                return nn.CrossEntropyLoss().cuda()(logits, labels)
+
+            def training_step(self, batch, index):
+                return self(batch[0]) + batch[1].cuda().mean()
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), lr=0.1)
+
+        data = torch.utils.data.TensorDataset(torch.rand(8, 4), torch.rand(8))
+        trainer = pl.Trainer(gpus=1, max_epochs=3)
+        trainer.fit(Contrast(), torch.utils.data.DataLoader(data, batch_size=4))
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

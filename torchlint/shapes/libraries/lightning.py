@@ -9,6 +9,7 @@ from torch import nn
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, machines
+from torchlint.shapes.tensors import device_tags
 
 
 class OpenModule(nn.Module):
@@ -98,6 +99,10 @@ class Trainer(StandIn):
                 return machine.call(machine.get(owner, name), [], {})
         return None
 
+    def _take_along(self, values):
+        """A trainer brings the model and the batches to a device of its own choice."""
+        device_tags.stamp(list(values.values()) if isinstance(values, dict) else values, device_tags.ANY)
+
     def _step(self, model, name, loaders):
         list(self._each(model, name, loaders, 1))
 
@@ -108,7 +113,9 @@ class Trainer(StandIn):
             return
         if isinstance(loaders, (list, tuple)):
             loaders = loaders[0] if loaders else None
+        self._take_along(model.state_dict(keep_vars=True))
         for index, batch in enumerate(machine.iterate(loaders)):
+            self._take_along(batch)
             yield machine.call(machine.get(model, name), [batch, index], {})
             if index + 1 == batches:
                 return
