@@ -325,13 +325,13 @@ class Node(Place):
 
 
 class Call(Place):
-    """A call. `names` are what it may call: `torch.log`, `.log`, `torch.nn.CrossEntropyLoss()` for a call of such an
-    object.
+    """A call, or what may be none, where `at` is asked for another node. `names` are what it may call: `torch.log`,
+    `.log`, `torch.nn.CrossEntropyLoss()` for a call of such an object.
     """
 
     @property
     def callees(self) -> list[Callee]:
-        return callees(self.value)
+        return callees(self.value) if isinstance(self.node, ast.Call) else []
 
     @property
     def names(self) -> set[str]:
@@ -555,13 +555,6 @@ class Origin(Call):
     def path(self) -> tuple:
         """The part of the expression that is meant; empty for the whole."""
         return () if self.value.path == ("applied",) else self.value.path
-
-    @property
-    def callees(self) -> list[Callee]:
-        return callees(self.value) if isinstance(self.node, ast.Call) else []
-
-    def argument(self, name: str, position: int | None = None) -> ast.expr | None:
-        return super().argument(name, position) if isinstance(self.node, ast.Call) else None
 
     def is_call(self, *names: str) -> bool:
         return isinstance(self.node, ast.Call) and not self.path and super().is_call(*names)
