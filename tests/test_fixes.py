@@ -179,3 +179,11 @@ def test_a_fix_that_needs_an_assumption_is_not_safe(line, tmp_path):
     text = f"import torch\n{line}\n"
     left, applied, outcome = fix_until_stable(text, Job.of(tmp_path / "a.py", settings))
     assert left == text and applied == [] and outcome.findings
+
+
+def test_what_another_file_imports_from_here_keeps_its_name(tmp_path):
+    (tmp_path / "main.py").write_text("from weights import normal\n\nnormal(x)\n")
+    text = "from torch.nn.init import normal, constant\n\nnormal(layer.weight)\nconstant(layer.bias, 0)\n"
+    assert fixed(text, tmp_path / "weights.py") == text.replace(
+        "normal, constant", "normal_ as normal, constant_"
+    ).replace("constant(layer", "constant_(layer")

@@ -76,6 +76,19 @@ class Use(NamedTuple):
         return self.rows[0].help
 
 
+def may_be_asked_for(module: Module, alias: ast.alias) -> bool:
+    """May another file want from this one what an import brings?"""
+    bound = alias.asname or alias.name
+    path = module.path.replace("\\", "/")
+    if path.endswith("__init__.py") or module.index.says("__all__") or module.index.says(f'"{bound}"'):
+        return True
+    if any("noqa" in line for line in module.index.lines[alias.up.lineno - 1 : alias.up.end_lineno]):
+        return True  # others import it from here
+    stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+    view = module.world.view
+    return any(view.project.contains(other, stem) for other in view.users(module.path, bound))
+
+
 def uses(module: Module, table: tuple[Row, ...], raises: bool) -> Iterator[Use]:
     """Each use of a name of the table. `raises` says that its names do: who catches that knows."""
     known: dict[str, list[Row]] = {}
@@ -145,19 +158,8 @@ class _Search:
 
     def _is_own(self, alias: ast.alias, rows: tuple[Row, ...]) -> bool:
         """Is the whole of a name outdated, and does nobody else ask this file for it?"""
-        bound = alias.asname or alias.name
-        if not any(row.condition is None or row.condition in ("", "-volatile") for row in rows):
-            return False
-        path = self.module.path.replace("\\", "/")
-        if path.endswith("__init__.py") or self.module.index.says("__all__"):
-            return False
-        if any("noqa" in line for line in self.module.index.lines[alias.up.lineno - 1 : alias.up.end_lineno]):
-            return False  # others import it from here
-        stem = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-        view = self.module.world.view
-        return not self.module.index.says(f'"{bound}"') and not any(
-            view.project.contains(other, stem) for other in view.users(self.module.path, bound)
-        )
+        whole = any(row.condition is None or row.condition in ("", "-volatile") for row in rows)
+        return whole and not may_be_asked_for(self.module, alias)
 
     def attributes(self) -> Iterator[Use]:
         """Names after a dot: `torch.qr`, and methods of tensors."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.edits import Edits
 from torchlint.facts.outdated import Row
 from torchlint.finding import Applicability, Fix
-from torchlint.source.answers.outdated_names import Use
+from torchlint.source.answers.outdated_names import Use, may_be_asked_for
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars
@@ -113,7 +113,7 @@ def _other_import(place: Place, row: Row, message: str) -> Fix | None:
         return None
     names = [n for n in place.module.index.names(bound) if n.at.lookup(bound) is scope]
     is_free = is_own or not place.module.index.names(word) and word not in scope.bindings
-    renamed = alias.asname is None and word != bound and is_free
+    renamed = alias.asname is None and word != bound and is_free and not may_be_asked_for(place.module, alias)
     kept = f"{word} as {bound}" if not renamed and word != bound else word
     edits: list[Edits | None] = [place.replace(name, word) for name in names] if renamed else []
     if is_own:
