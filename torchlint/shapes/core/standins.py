@@ -4,6 +4,7 @@ of a library's.
 
 from __future__ import annotations
 
+import collections.abc
 from typing import Any
 
 
@@ -36,6 +37,25 @@ class ImportedFile:
 
 class StandIn:
     """Base of our own stand-ins for objects of libraries; all public attributes of one may be seen."""
+
+
+class Keyed(StandIn):
+    """Base of the program's own mappings: what `collections.abc.MutableMapping` makes of their `__getitem__`,
+    `__setitem__`, `__delitem__`, `__iter__` and `__len__`.
+    """
+
+    get = collections.abc.Mapping.get
+    keys = collections.abc.Mapping.keys
+    items = collections.abc.Mapping.items
+    values = collections.abc.Mapping.values
+    __contains__ = collections.abc.Mapping.__contains__
+    pop = collections.abc.MutableMapping.pop
+    clear = collections.abc.MutableMapping.clear
+    update = collections.abc.MutableMapping.update
+    setdefault = collections.abc.MutableMapping.setdefault
+
+
+collections.abc.MutableMapping.register(Keyed)
 
 
 class _NamedTuple:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -161,7 +162,7 @@ Likeness = tuple[Unknown, Any]
 
 class Special:
     """A function of our own that stands for one of Python, torch or NumPy; it gets the machine as its first
-    argument.
+    argument. One that was made of a function of the program is `bound`: as a method it gets its object.
     """
 
     __slots__ = ("name", "function", "__dict__")
@@ -178,7 +179,7 @@ class Special:
         return machines[-1].run_special(self, list(args), kwargs)
 
     def __get__(self, instance, owner=None):
-        return self
+        return functools.partial(self, instance) if instance is not None and self.__dict__.get("bound") else self
 
 
 def named(reason: str) -> Unknown:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.program import Scope
 
 
 class _Empty:
@@ -35,6 +37,20 @@ class Signature(StandIn):
     def __init__(self, parameters: list[Parameter]):
         self.parameters = {p.name: p for p in parameters}
         self.return_annotation = Unknown("an annotation")
+
+
+class CodeObject(StandIn):
+    """`function.__code__`: its parameters and its other variables."""
+
+    def __init__(self, code: functions.Code):
+        parameters = [*code.positional, *code.only_named, *filter(None, (code.rest, code.named_rest))]
+        body = [code.node.body] if isinstance(code.node, ast.Lambda) else code.node.body
+        bound = Scope("function", body, code.parent, code.parent.program).bound
+        self.co_name = code.name
+        self.co_filename = code.path
+        self.co_argcount = len(code.positional)
+        self.co_kwonlyargcount = len(code.only_named)
+        self.co_varnames = (*parameters, *sorted(bound - set(parameters)))
 
 
 def _of_closure(closure: functions.Closure, skip: int) -> Signature:

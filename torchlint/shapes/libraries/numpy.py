@@ -413,7 +413,7 @@ FOUND: dict[str, Any] = {
                 name: _method(name)
                 for name in (
                     "sum mean average std var max min prod argmax argmin any all transpose squeeze ravel swapaxes "
-                    "repeat argsort"
+                    "repeat argsort cumsum cumprod"
                 ).split()
             },
         }.items()

@@ -21,7 +21,7 @@ KNOWN = frozenset(
     " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
-    " tensorboardX wandb jaxtyping".split()
+    " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses".split()
 )
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
@@ -68,8 +68,9 @@ def _raises(machine, *args, **kwargs):
     return Context(None, swallow=True)
 
 
-def _transparent(machine, function=None, *args, **kwargs):
-    return function
+def _decorator(machine, function=None, **options):
+    """One that changes nothing of what it is given, with or without options."""
+    return function if function is not None else Special("decorator", lambda machine, function: function)
 
 
 FOUND: dict[str, Any] = {
@@ -85,6 +86,7 @@ FOUND: dict[str, Any] = {
     "tqdm.notebook.tqdm": Special("tqdm", _progress),
     "pytest.raises": Special("raises", _raises),
     "pytest.warns": Special("warns", lambda machine, *args, **kwargs: Context()),
+    "huggingface_hub.dataclasses.strict": Special("strict", _decorator),
     **{f"transformers.{name}": OpenModule for name in ("PreTrainedModel",)},
 }
 

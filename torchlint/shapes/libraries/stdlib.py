@@ -12,18 +12,20 @@ import math
 import numbers
 import operator
 import types
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import Budget, len_of
-from torchlint.shapes.core.standins import NAMED_TUPLE, ImportedFile, StandIn
+from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.rounds import REST
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.dataclass import DATACLASSES
+from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.tensors import wild
 
@@ -74,15 +76,6 @@ def machine():
     from torchlint.shapes.core.values import machines
 
     return machines[-1]
-
-
-class LoadedModules(StandIn):
-    """`sys.modules`: the files of the project that were imported so far."""
-
-    def __getitem__(self, name):
-        if name == "__main__":
-            return ImportedFile(name, "", machine().names)
-        return next((f for f in machine().files.values() if f.name == name), Unknown("a module that was loaded"))
 
 
 def _math(function):
@@ -276,12 +269,25 @@ def _namedtuple(machine, name, fields, defaults=(), **options):
     return made
 
 
+class Managed(Context):
+    """What a function under `@contextmanager` gives: its body runs when the context is entered, all of it."""
+
+    def __init__(self, run: Callable[[], Any]):
+        super().__init__()
+        self.run = run
+
+    def __enter__(self):
+        items = self.run()
+        return next(iter(items), None) if type(items) is not Unknown else items
+
+
 def _contextmanager(machine, function):
     def enter(machine, *args, **kwargs):
-        items = machine.call(function, list(args), kwargs)
-        return Context(next(iter(items), None) if type(items) is not Unknown else items)
+        return Managed(lambda: machine.call(function, list(args), kwargs))
 
-    return Special("contextmanager", enter)
+    made = Special("contextmanager", enter)
+    made.__dict__["bound"] = True
+    return made
 
 
 def _environ(machine, name=None, default=None):
@@ -441,7 +447,6 @@ FOUND: dict[str, Any] = {
     "sys.exit": Special("exit", _exit),
     "os._exit": Special("exit", _exit),
     "sys.argv": ["program.py"],
-    "sys.modules": LoadedModules(),
     "sys.version_info": (3, 11, 0, "final", 0),
     "sys.maxsize": 2**63 - 1,
     "sys.platform": "linux",
@@ -450,6 +455,7 @@ FOUND: dict[str, Any] = {
     "types.SimpleNamespace": Special("SimpleNamespace", lambda machine, **values: _namespace(values)),
     **ARGPARSE,
     **INSPECT,
+    **IMPORTING,
     **DATACLASSES,
     **_special(
         functools__partial=_partial,
@@ -482,6 +488,7 @@ FOUND: dict[str, Any] = {
         typing__overload=_identity,
         typing__final=_identity,
         typing__override=_identity,
+        typing__dataclass_transform=_transparent,
         typing__runtime_checkable=_identity,
         typing__no_type_check=_identity,
         os__getenv=_environ,

@@ -15,7 +15,7 @@ from torch import nn
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Special, Unknown, report_use
 from torchlint.shapes.language import functions
-from torchlint.shapes.libraries import builtins, guards, world
+from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.wild import Known
@@ -67,6 +67,8 @@ CHANGEABLE = (
 
 # What is written out as a method now and then: `self.__setattr__(name, layer)`.
 BY_NAME = {f"__{name}__": builtins.NAMES[name].function for name in ("getattr", "setattr", "delattr")}
+SUBCLASSED = "what subclasses run"  # where a class keeps its `__init_subclass__`: Python would call it too early
+READS = "what reads attributes"  # where a class keeps its `__getattribute__`: it is asked for what is not there
 OF_LOSSES = frozenset("backward detach item mean sum shape size".split())  # what None is asked for by mistake
 
 
@@ -179,6 +181,9 @@ class Attributes:
             return getattr(owner, name)
         except AttributeError as error:
             kind = owner if isinstance(owner, type) else type(owner)
+            reads = None if kind is owner else getattr(owner, READS, None)
+            if reads is not None:
+                return reads(name)
             if self.is_open(kind) or name in self.patched or guards.is_unfinished(owner):
                 return Unknown(f"{name} may come from a class we do not know")
             raise self.lacks(error, owner, name)
@@ -208,13 +213,22 @@ class Attributes:
             return kind if self.is_own(owner) or isinstance(owner, (nn.Module, torch.Tensor)) else Unknown("a class")
         kind = owner if isinstance(owner, type) else type(owner)
         if kind is super:
+            if name == "__getattribute__":
+                return Special(name, lambda machine, wanted: getattr(owner.__self__, wanted))
             if name not in standins.SUPER_DUNDERS:
                 return Unknown(f"{name} of a base class")
-            found = getattr(owner, name)
+            found = getattr(owner, SUBCLASSED if name == "__init_subclass__" and hasattr(owner, SUBCLASSED) else name)
+            if name == "__setattr__" and isinstance(found, types.MethodWrapperType):
+                return found  # a base that we do not know may do more, and sets it in the end
             of_object = isinstance(found, types.MethodWrapperType) and self.is_open(owner.__self_class__)
             return Unknown(f"{name} may come from a class we do not know") if of_object else found
+        closure = functions.closure_of(owner) if name == "__code__" else None
+        if closure is not None:
+            return inspecting.CodeObject(closure.code)
         if name == "__dict__" and self.is_own(owner) and not isinstance(owner, type):
             return owner.__dict__
+        if name == "__dict__" and isinstance(owner, type) and owner in self.codes:
+            return {k: v for k, v in vars(owner).items() if k not in (SUBCLASSED, READS, "__dict__", "__weakref__")}
         if name == "__mro__" and isinstance(owner, type):
             return tuple(
                 k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named, words_of
 from torchlint.shapes.language.abandoned import whole
-from torchlint.shapes.language.program import Frame, Program, Scope, load
+from torchlint.shapes.language.program import Frame, Program, Scope, load, source_of
 from torchlint.shapes.language.statements import Run
 from torchlint.shapes.libraries import world
 
@@ -40,6 +41,10 @@ class Imports:
             raise ImportError(f"No module named '{name}'")
         return named(f"the module {name} is not known")
 
+    def is_there(self, name: str, importer: str) -> bool:
+        """Is a module one of the project, or of a library that we know?"""
+        return world.library(name) is not None or self.view.resolve(name, 0, importer) is not None
+
     def is_unread(self, name: str, level: int, importer: str) -> bool:
         """Is a module a file of the project that has not been run so far?"""
         path = self.view.resolve(name, level, importer)
@@ -59,12 +64,28 @@ class Imports:
                 return self.run_file(path, name)
             if "__getattr__" in module.globals:
                 return self.call(module.globals["__getattr__"], [name], {})
+            found = self._for_type_checkers(module, name)
+            if found is not None:
+                return found
             if guarded and module.complete:
                 raise ImportError(f"cannot import name '{name}'")
             return named(f"{module.name}.{name} is not found")
         if type(module) is standins.Library:
             return self.of_library(module, name)
         return named(f"{name}: {module.reason}" if type(module) is Unknown else name)
+
+    def _for_type_checkers(self, module: standins.ImportedFile, name: str) -> Any:
+        """What a package that loads its parts when they are asked for shows type checkers under a name."""
+        program = source_of(module.path)
+        taken = _shown(program).get(name) if program is not None else None
+        if taken is None:
+            return None
+        node, original = taken
+        source = self.import_module(node.module or "", node.level, module.path, False, whole=True)
+        if source is module:
+            return None
+        found = module.globals[name] = self.import_name(source, original, False)
+        return found
 
     def import_star(self, module: Any, names: dict[str, Any]) -> None:
         """`from module import *`"""
@@ -157,6 +178,20 @@ class Imports:
                 self._define(program, position + 1, frame)
                 raise
         self.scripting = False
+
+
+@lru_cache(maxsize=64)
+def _shown(program: Program) -> dict[str, tuple[ast.ImportFrom, str]]:
+    """The names that a file imports for type checkers only, each with its import and what it is called there."""
+    return {
+        alias.asname or alias.name: (node, alias.name)
+        for test in program.tree.body
+        if isinstance(test, ast.If) and any(getattr(n, "id", "") == "TYPE_CHECKING" for n in ast.walk(test.test))
+        for part in test.body
+        for node in ast.walk(part)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 def compiled(program: Program, position: int) -> Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import collections
+import collections.abc
 import enum
 import types
 from typing import Any
@@ -16,6 +16,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
+from torchlint.shapes.machine.attributes import READS, SUBCLASSED
 
 # Python calls these behind everybody's back, or lets them decide how objects are made and copied.
 DROPPED = frozenset(
@@ -42,6 +43,7 @@ BASES = (
 )
 
 
+_KEYED = dict.fromkeys((collections.abc.Mapping, collections.abc.MutableMapping), standins.Keyed)
 METACLASSES = (type, enum.EnumMeta)  # any other may do more when an object is made
 
 
@@ -53,6 +55,7 @@ class Classes:
         self.budget.spend(100)
         known, is_open = [], keywords.get("metaclass", type) not in METACLASSES
         for base in bases:
+            base = _KEYED.get(base, base) if isinstance(base, type) else base
             if base is standins.NAMED_TUPLE:
                 return self._named_tuple(code, namespace)
             if isinstance(base, type) and (base in self.codes or issubclass(base, BASES)):
@@ -66,6 +69,10 @@ class Classes:
         }
         unknowns = {k: v for k, v in namespace.items() if type(v) is Unknown and k not in DROPPED}
         body.update(unknowns)
+        if functions.closure_of(namespace.get("__getattribute__")) is not None:
+            body[READS] = namespace["__getattribute__"]
+        if "__init_subclass__" in body:
+            body[SUBCLASSED] = classmethod(body.pop("__init_subclass__"))
         body["__module__"] = code.path
         body["__qualname__"] = code.name
         if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
@@ -78,7 +85,19 @@ class Classes:
         if is_open:
             self.open_classes.add(made)
         self.classes.append(made)
+        if hasattr(super(made, made), SUBCLASSED):
+            self._tell_bases(made, {k: v for k, v in keywords.items() if k != "metaclass"})
         return made
+
+    def _tell_bases(self, made: type, keywords: dict[str, Any]) -> None:
+        """What a base class does with every class that derives from it; where that fails, nobody knows what it gave."""
+        try:
+            result = self.call(getattr(super(made, made), SUBCLASSED), [], keywords)
+        except Exception:
+            self.open_classes.add(made)
+        else:
+            if type(result) is Unknown:
+                self.open_classes.add(made)
 
     def _named_tuple(self, code: functions.ClassCode, namespace: dict) -> type:
         fields = [n for n in namespace.get("__annotations__", {}) if n.isidentifier() and not n.startswith("_")]

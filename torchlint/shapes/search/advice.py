@@ -18,6 +18,7 @@ from torchlint.shapes.search import demands
 from torchlint.shapes.search.attempts import Assumption, RunResult
 from torchlint.shapes.search.constructors import by_name, factories
 from torchlint.shapes.search.demands import Having, Instance, Long
+from torchlint.shapes.search.uses import Uses
 
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
@@ -95,6 +96,11 @@ class Advice:
         for name in self.names:
             if name not in assumption and name not in self.defaults and f"{name}.*" not in assumption:
                 yield {**assumption, f"{name}.*": True}
+
+    def words(self, name: str) -> list[str]:
+        """The texts that an argument is compared with, and the keys of a table that it chooses from."""
+        known = Uses.around(self.closure, self.machine).of(name)
+        return [value for value in known.values(0) if isinstance(value, str)] if known is not None else []
 
     def objects(self) -> Assumption:
         """Modules for the arguments that must be some: their annotation says of which class, or they are asked for what

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -12,7 +12,6 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import Budget, work
-from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.undone import undone
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in, words_of
 from torchlint.shapes.language import functions
@@ -23,12 +22,15 @@ from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.listening import Listener
 from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
-from torchlint.shapes.search.attempts import Assumption, Run, RunResult, Solution
+from torchlint.shapes.search.attempts import Assumption, Parameter, Run, RunResult, Solution
 from torchlint.shapes.search.callers import Callers
-from torchlint.shapes.search.constructors import by_name, related, solve_constructor
+from torchlint.shapes.search.constructors import related, solve_constructor
 from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
+from torchlint.shapes.search.optional import completed
+from torchlint.shapes.search.settings import Configurations, GuessedSettings, filled, guessed
 from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
 from torchlint.shapes.search.sizes import reach, solve_forward
+from torchlint.shapes.search.uses import Uses
 from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
 from torchlint.shapes.tensors.conflicts import pair_of
 
@@ -39,29 +41,6 @@ RUN_STEPS = 150  # what one run costs beside the steps of the program
 _RELATED = 12  # other arguments that are tried after one run of a forward
 _ROUNDS = 3
 _NESTED = 2
-
-
-class GuessedSettings(StandIn):
-    """A configuration object that nobody made: every setting is guessed by its name, the same each time."""
-
-    def __init__(self, second: bool, changed: Mapping[str, Any] = {}):
-        self.__dict__.update(changed)
-        self._second = second
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = self.__dict__[name] = by_name(name, self._second)
-        return value
-
-    def __getitem__(self, name: Any) -> Any:
-        return getattr(self, name) if isinstance(name, str) else Unknown("a setting")
-
-    def __iter__(self):
-        raise TypeError("settings are not iterable")
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return default if default is not None else self[name]
 
 
 class Attempt:
@@ -275,13 +254,7 @@ class Attempt:
         return _failure(again) if again.place == failure.place and again.stopped == "torch" else failure
 
     def _guessed_settings(self) -> dict[str, Any]:
-        """What was guessed for configuration objects, as `name.setting`."""
-        return {
-            f"{name}.{key}": value
-            for name, made in self.settings.items()
-            for key, value in vars(made).items()
-            if key != "_second"
-        }
+        return guessed(self.settings)
 
     def _with(self, arguments: Assumption) -> RunResult | None:
         """The run of an instance with these arguments that gets to where the first one failed; None if it cannot be
@@ -406,9 +379,27 @@ class Attempt:
         if exactly is not None:
             return Solution(exactly, run(exactly), None, {}, 1)
         advice = self._advice(second)
-        objects = advice.objects() if advice is not None and hints is None else {}
-        hints = {**{name: [made] for name, made in objects.items()}, **(self.hints if hints is None else hints)}
+        if advice is not None and hints is None:
+            objects = {name: [made] for name, made in advice.objects().items()}
+            hints = {**self._configurations(initialiser, parameters), **objects, **self.hints}
+        elif hints is None:
+            hints = self.hints
         return solve_constructor(run, parameters, hints, second, advice)
+
+    def _configurations(self, initialiser: functions.Closure, parameters: list[Parameter]) -> Assumption:
+        """Objects of the program's own configuration classes for the arguments that must be given."""
+        names = [p.name for p in parameters if not p.has_default]
+        found = Configurations(self.machine, self.kind, initialiser)
+
+        def make(call: Callable[[], Any]) -> Any:
+            self.machine.guessing = True
+            try:
+                result = self._try(call, CONSTRUCTOR_STEPS)
+            finally:
+                self.machine.guessing = False
+            return result.detail if result.stopped is None else None
+
+        return found.objects(names, make)
 
     def _settings(self, initialiser: functions.Closure, name: str, second: bool, given: Assumption, first: bool) -> Any:
         """An object for an argument that is a configuration: of the annotated dataclass, or guessed name by name."""
@@ -417,11 +408,13 @@ class Attempt:
         kind = initialiser.frame.globals.get(word)
         if isinstance(kind, type) and kind in self.machine.dataclass_fields:
             try:
-                return _filled(self.machine.call(kind, [], {}), name, given, second)
+                return filled(self.machine.call(kind, [], {}), name, given, second)
             except TypeError:
                 pass
         made = GuessedSettings(
-            second, {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")}
+            second,
+            {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")},
+            Uses.around(initialiser, self.machine),
         )
         if first and not second:
             self.settings[name] = made
@@ -455,6 +448,8 @@ class Attempt:
         optional = {p.name: ANY_MASK for p in more or () if p.has_default is False and p.default is None}
         if more is not None and not stays_with_optional(solution, solve_forward(run, more, optional)):
             solution = solution._replace(certain=None)
+        if solution.last.stopped is not None and not solution.certain and not self.hints:
+            solution = completed(run, signature.parameters, solution)
         self._forwards.append((solution, instance))
         return solution
 
@@ -522,18 +517,6 @@ class Attempt:
             doubtful,
             visit,
         )
-
-
-def _filled(settings: Any, name: str, given: Assumption, second: bool) -> Any:
-    """A configuration object with what is given as `name.setting`; with `name.*`, what its defaults leave open (None,
-    -1) is guessed, too.
-    """
-    for key, value in list(vars(settings).items()):
-        if f"{name}.{key}" in given:
-            vars(settings)[key] = given[f"{name}.{key}"]
-        elif f"{name}.*" in given and (value is None or type(value) is int and value < 0):
-            vars(settings)[key] = by_name(key, second)
-    return settings
 
 
 def frame_of(error: Exception) -> Frame | None:

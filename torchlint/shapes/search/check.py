@@ -31,6 +31,7 @@ from torchlint.shapes.search.endings import gave_up, stopped
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.remembered import Remembered
+from torchlint.shapes.search.signatures import signature_of
 from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.untrained import faults_of_steps
 from torchlint.shapes.search.verdict import changes
@@ -239,6 +240,7 @@ class _Run:
         try:
             self.look_at(machine, kinds, functions)
         finally:
+            kinds = [kind for kind in kinds if signature_of(kind) is not None]
             self.statistics["modules"] = len(kinds)
             self.statistics["functions"] = len(functions)
             self.statistics["functions_run"] = sum(n in machine.entered for n in functions)
@@ -300,7 +302,7 @@ class _Run:
             self.traces.attempted(kind, attempt)
         if failure is not None:
             self.add(machine, failure)
-        elif not machine.ended(kind):
+        elif not machine.ended(kind) and signature_of(kind) is not None:
             self.reasons[attempt.reason()] += 1
         return True
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from torch import nn
 
@@ -22,12 +22,23 @@ from torchlint.shapes.tensors.conflicts import pair_of
 RUNS = 24
 LONGEST = 64  # of the lists that are made longer because an item is missing
 _MOST = 10
-Advise = Callable[[Assumption, RunResult], Iterator[Assumption]]
+
+
+class Advise(Protocol):
+    """Who knows the program: what to try after a refusal, and the texts that an argument may be."""
+
+    def __call__(self, assumption: Assumption, result: RunResult) -> Iterator[Assumption]: ...
+
+    def words(self, name: str) -> list[str]: ...
+
+
+_GIVEN = "it is known from a call or from the configuration"
 _RELATED = 6  # constructions that are tried to make arguments fit each other
 
 # Name -> (first, second): the longest pattern that matches the whole name wins over those behind it.
 _NAMES: list[tuple[str, Any, Any]] = [
     (r"(n_?|num_?|nb_?)(head|heads)|n?heads?|num_attention_heads|num_kv_heads|head_num|n_head", 4, 4),
+    (r"(layer|block|stage|level|head|expert)_?(idx|index|id|i)", 0, 1),
     (r"dim_?heads?|d_k|d_v|head_dim|head_size|dim_k|dim_v|d_head", 16, 16),
     (
         r"(n_?|num_?|nb_?)(class|classes|labels?|outputs?|tags|categories|actions?)|nclass(es)?|n?classes|num_cls",
@@ -102,6 +113,7 @@ _NAMES: list[tuple[str, Any, Any]] = [
     (r"(n|num)_?out(puts)?|fout|n_out|outsize|target_size|\w*_out", 16, 28),
 ]
 _PATTERNS = [(re.compile(f"(?:{pattern})", re.I), first, second) for pattern, first, second in _NAMES]
+_DEPTH = next(entry for entry in _PATTERNS if entry[0].fullmatch("num_layers"))
 _FLAGS = re.compile(
     r"^(use|with|is|has|enable|add|do|no|share|return|apply|norm_first|batch_first|bias|bidirectional|pretrained|residual|causal|bilinear|qkv_bias|train\w*|verbose|affine|inplace|last|first|downsample|upsample)(_|$)|_(bias|first|last|norm)$",
     re.I,
@@ -141,6 +153,8 @@ def solve_constructor(
             return Solution({}, result, result.stopped == "torch", {}, 1)
     first, uses = listen(run, {})
     choices = {p.name: _choice(p, uses, hints, second) for p in needed}
+    if advice is not None:
+        choices = {p.name: _with_words(choices[p.name], p, advice.words(p.name)) for p in needed}
     if second:
         _vary(choices, hints)
     known = {name: choice for name, choice in choices.items() if choice.values}
@@ -218,7 +232,7 @@ def related(assumed: Assumption, result: RunResult) -> Iterator[Assumption]:
 def _choice(parameter: Parameter, uses: list[Use], hints: Mapping[str, Sequence[Any]], second: bool) -> Choice:
     name, hint = parameter.name, parameter.hint
     if name in hints:
-        return Choice(list(hints[name]), "it is known from a call or from the configuration")
+        return Choice(list(hints[name]), _GIVEN)
     mine = [u for u in uses if u.hole == name]
     number = by_name(name, second)
     many = [number] * 3
@@ -265,6 +279,17 @@ def _choice(parameter: Parameter, uses: list[Use], hints: Mapping[str, Sequence[
     )
 
 
+def _with_words(choice: Choice, parameter: Parameter, words: list[str]) -> Choice:
+    """The same choices, and before them the texts that the program compares with the argument, unless it is a number
+    by its name.
+    """
+    if not words or not choice.values or parameter.hint not in ("", "str") or choice.why == _GIVEN:
+        return choice
+    number = type(choice.values[0]) in (int, float) and _matches(parameter.name) is not None
+    values = [v for v in choice.values if v not in words or type(v) is not str]
+    return Choice([*values, *words] if number else [*words, *values], "it is compared with texts")
+
+
 def by_name(name: str, second: bool = False) -> Any:
     """The usual number for a parameter of this name."""
     match = _matches(name)
@@ -276,6 +301,11 @@ def by_name(name: str, second: bool = False) -> Any:
 def is_heads(name: str) -> bool:
     """Whether a parameter says how many attention heads there are."""
     return _matches(name) is _PATTERNS[0]
+
+
+def is_depth(name: str) -> bool:
+    """Whether a parameter says how many layers there are."""
+    return _matches(name) is _DEPTH
 
 
 def _matches(name: str) -> tuple[re.Pattern, Any, Any] | None:

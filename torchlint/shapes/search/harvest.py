@@ -25,7 +25,10 @@ _IDS = re.compile(
 )
 _MASKS = re.compile(r"(^|_)masks?($|_)|padding|_mask")
 _TIMES = re.compile(r"^(t|ts|time|times|timesteps?|sigmas?|noise_level|lengths?|lens|seq_len\w*)$")
+_FEATURES = re.compile(r"_(emb|embeds?|embeddings?|hidden_states?|features?)(\[.*\])?$")
+_SEVERAL = re.compile(r"(typing\.)?(List|list|Sequence|Tuple|tuple)\[.*Tensor")
 _OPTIONAL = re.compile(r"^(h|c|h0|c0|hx|cx|hidden\w*|state|prev\w*|cache|past\w*|memory_mask|\w*_?mask)$")
+_HIGHEST = 6  # dimensions that a tensor is given
 _STARTS = 8  # how many first guesses are tried
 
 
@@ -58,7 +61,8 @@ def starts(
 def _guesses(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
     """What an input may be, best first, and why."""
     name = parameter.name
-    plain = _from_annotation(parameter)
+    unpacked = _of_items(name, uses) if _SEVERAL.match(parameter.hint) else None
+    plain = unpacked or _from_annotation(parameter)
     if plain is not None:
         return plain
     inner = _of_items(name, uses)
@@ -260,6 +264,7 @@ def _of_items(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
 # Annotations and names
 
 
+_GRID = (4, 3)  # as many cells as a sequence has items
 _PLAIN: dict[str, list[Any]] = {"int": [2], "float": [0.5], "bool": [False, True], "str": ["mean"]}
 _AXES = {
     "b": BATCH,
@@ -284,6 +289,10 @@ def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
     hint = parameter.hint.strip()
     if hint in _PLAIN:
         return _PLAIN[hint], f"it is annotated as {hint}"
+    numbers = re.fullmatch(r"(?:typing\.)?[tT]uple\[(int(?:, int)*)\]", hint)
+    if numbers:
+        count = numbers.group(1).count("int")
+        return [_GRID if count == 2 else (SIDE,) * count, (SIDE,) * count], "it is annotated as whole numbers"
     axes = re.search(r"""(Float|Int|Integer|Bool|Shaped|Num|Real)\w*\[[^,]*,\s*['"]([^'"]+)['"]""", hint)
     if axes:
         dtype = "long" if axes.group(1).startswith("Int") else "bool" if axes.group(1) == "Bool" else "float"
@@ -293,7 +302,7 @@ def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
     if comment:
         shape = _axes(re.split(r"\s*[,x]\s*", comment.group(1)))
         return ([TensorGuess(shape)], "the shape that stands beside it") if shape else None
-    if re.match(r"(typing\.)?(List|list|Sequence|Tuple|tuple)\[.*Tensor", hint):
+    if _SEVERAL.match(hint):
         return [
             [TensorGuess((BATCH, 16, SIDE, SIDE))] * 2,
             [TensorGuess((BATCH, 16, SIDE, SIDE))] * 4,
@@ -317,6 +326,8 @@ def _axes(names: list[str]) -> tuple[int, ...] | None:
 
 def _from_name(name: str) -> list[Any]:
     lower = name.lower()
+    if _FEATURES.search(lower):
+        return [TensorGuess((BATCH, TIME, WIDTH)), TensorGuess((BATCH, WIDTH)), TensorGuess((BATCH, 3, SIDE, SIDE))]
     if _TIMES.match(lower):
         return [TensorGuess((BATCH,)), TensorGuess((BATCH,), "long"), 2]
     if _OPTIONAL.match(lower):
@@ -342,7 +353,7 @@ def other_ranks(guess: TensorGuess) -> Iterator[TensorGuess]:
     shape = guess.shape
     if len(shape) > 1:
         yield TensorGuess((shape[0], *shape[2:]), guess.dtype)
-    if shape:
+    if 0 < len(shape) < _HIGHEST:
         yield TensorGuess((shape[0], TIME, *shape[1:]), guess.dtype)
     for rank, other in itertools.chain.from_iterable([(r, g) for g in of_rank(r)] for r in (4, 3, 2)):
         if rank != len(shape):

@@ -22,6 +22,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.search import harvest, verdict
 from torchlint.shapes.search.attempts import (
     Assumption,
@@ -116,6 +117,18 @@ def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
     trials = Trials(run, REACHING, first)
     best, _ = _Search(trials, harvest.starts(needed, uses, {})[0], until=place).run()
     return best[1] if best is not None else first
+
+
+def find(run: Run, parameters: Sequence[Parameter], runs: int) -> Solution:
+    """Inputs for these parameters, whether they may be missing or not, if a few runs find some; an error is none for
+    every input.
+    """
+    first, uses = listen(run, {p.name: Unknown(f"the argument {p.name}", p.name) for p in parameters})
+    trials = Trials(run, runs, first)
+    starts, why = harvest.starts(parameters, uses, {})
+    best, _ = _Search(trials, starts, judged=False).run()
+    assumed, result = best if best is not None else ({}, first)
+    return Solution(assumed, result, None, why, len(trials.results) + 1)
 
 
 def _reach_from(run: Run, start: Assumption, place: Place) -> RunResult:

@@ -184,7 +184,7 @@ class Array:
         )
         return Array(result.to(dtype_of(dtype) or kind))
 
-    sum = max = min = prod = cumsum_ = ptp = _reduce
+    sum = max = min = prod = ptp = _reduce
 
     def mean(self, axis: Any = None, keepdims: bool = False, dtype: Any = None, **options) -> Any:
         floating = self.tensor.dtype if self.tensor.dtype.is_floating_point else torch.float64
@@ -211,7 +211,14 @@ class Array:
     def clip(self, *_, **options) -> Array:
         return self.copy()
 
-    round = cumsum = conj = clip
+    round = conj = clip
+
+    def cumsum(self, axis: int | None = None, dtype: Any = None, **options) -> Array:
+        summed = self.tensor.to(torch.int64) if self.tensor.dtype in (torch.bool, torch.int32) else self.tensor
+        made = Array(summed.clone() if axis is not None else summed.reshape(-1))
+        return made.astype(dtype) if dtype is not None else made
+
+    cumprod = cumsum
 
     def dot(self, other: Any) -> Any:
         return self @ other

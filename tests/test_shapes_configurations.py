@@ -1,0 +1,222 @@
+"""Classes made from configurations, and what libraries do around their models: they come to their end, and nothing false
+is said.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+HEAD = """
+class Net(nn.Module):
+    def __init__(self, {parameter}):
+        super().__init__()
+        self.layer = {layer}
+
+    def forward(self, x):
+        return self.layer(x)
+"""
+
+
+def ended(tmp_path, text: str, **others: str) -> tuple[int, int, dict]:
+    """(module classes, those that ran to their end, why the others did not) of a file that is never wrong."""
+    for name, other in others.items():
+        (tmp_path / "parts").mkdir(exist_ok=True)
+        (tmp_path / "parts" / f"{name}.py").write_text(other)
+    path, program = tmp_path / "program.py", USE + textwrap.dedent(text)
+    path.write_text(program)
+    result = dry_run(program, str(path), Project(tmp_path).view(path))
+    assert result.faults == ()
+    return result.statistics["modules"], result.statistics["modules_run"], result.reasons
+
+
+CONFIG = """
+class Config:
+    def __init__(self, width=48, sides=(12, 4), act="gelu", num_layers=900, **more):
+        self.width, self.sides, self.act, self.num_layers = width, sides, act, num_layers
+        self.inner = width * len(sides)
+
+ACTS = {"gelu": nn.GELU, "relu": nn.ReLU}
+"""
+LAYER = "nn.Sequential(nn.Linear({0}.width, {0}.inner), ACTS[{0}.act](), nn.Linear(2 * {0}.width, {0}.sides[1]))"
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        CONFIG + HEAD.format(parameter="config: Config", layer=LAYER.format("config")),
+        CONFIG + HEAD.format(parameter='config: "Config"', layer=LAYER.format("config")),
+        CONFIG + HEAD.format(parameter="config: Config | None", layer=LAYER.format("config")),
+        CONFIG
+        + HEAD.format(parameter="config", layer=LAYER.format("config"))
+        + "def build(config: Config):\n    return Net(config)\n",
+        CONFIG
+        + HEAD.format(parameter="config", layer=LAYER.format("config")).replace(
+            "    def __init__", "    config_class = Config\n\n    def __init__"
+        ),
+        CONFIG
+        + HEAD.format(parameter="config", layer=LAYER.format("config")).replace(
+            "    def __init__", "    config: Config\n\n    def __init__"
+        ),
+    ],
+)
+def test_a_configuration_is_made_of_the_class_that_it_is_said_to_be_of(tmp_path, beside):
+    assert ended(tmp_path, beside)[:2] == (1, 1)
+
+
+def test_a_network_of_many_layers_is_made_with_few(tmp_path):
+    layers = "nn.Sequential(*[nn.Linear(config.width, config.width) for _ in range(config.num_layers)])"
+    assert ended(tmp_path, CONFIG + HEAD.format(parameter="config: Config", layer=layers))[:2] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "parameter, layer",
+    [
+        ("cfg", 'nn.Linear(cfg["model"]["width"], cfg["model"]["classes"])'),
+        ("args", "nn.Linear(args.net.width, args.net.classes)"),
+        ("h", "nn.ModuleList([nn.Linear(k, h.width) for k in h.kernels])[0]"),
+        ("cfg", '{"ln": nn.LayerNorm, "id": nn.Identity}[cfg.norm](cfg.width)'),
+        ("cfg", "nn.GRU(cfg.width, 8) if cfg.cell.lower() == 'gru' else int('')"),
+        ("kind", "nn.GRU(4, 8) if kind.lower() == 'gru' else nn.LSTM(4, 8) if kind.lower() == 'lstm' else int('')"),
+    ],
+)
+def test_what_a_setting_is_is_learned_from_its_use(tmp_path, parameter, layer):
+    assert ended(tmp_path, HEAD.format(parameter=parameter, layer=layer))[:2] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        """
+    def forward(self, ids=None, embedded=None):
+        if (ids is None) == (embedded is None):
+            raise ValueError("one of them must be given")
+        return self.layer(self.embed(ids) if embedded is None else embedded)
+""",
+        """
+    def forward(self, ids, angles: tuple[torch.Tensor, torch.Tensor] | None = None):
+        cos, sin = angles
+        x = self.embed(ids)
+        return self.layer(x * cos + x * sin)
+""",
+        """
+    def forward(self, embedded, size: tuple[int, int]):
+        height, width = size
+        batch, tokens, channels = embedded.shape
+        return self.layer(embedded.view(batch, height, width, channels))
+""",
+    ],
+)
+def test_inputs_that_may_be_missing_are_given_where_they_are_needed(tmp_path, forward):
+    program = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.embed, self.layer = nn.Embedding(50, 32), nn.Linear(32, 8)\n" + forward
+    )
+    assert ended(tmp_path, program)[:2] == (1, 1)
+
+
+def test_what_a_base_class_does_with_its_subclasses(tmp_path):
+    program = """
+    from dataclasses import dataclass
+
+    class Base:
+        def __init_subclass__(cls, **options):
+            super().__init_subclass__(**options)
+            dataclass(cls)
+            cls.names = list(cls.__dict__["__annotations__"])
+
+    class Settings(Base):
+        width: int = 24
+        classes: int = 3
+
+    made = Settings(classes=5)
+    layer = nn.Linear(made.width, made.classes)
+    layer(torch.zeros(2, 24)).view(2, 5)[:, len(made.names)]
+
+    class Alias:
+        names = {"hidden": "width"}
+        def __init__(self):
+            self.width = 24
+        def __getattribute__(self, key):
+            if key != "names" and key in super().__getattribute__("names"):
+                key = super().__getattribute__("names")[key]
+            return super().__getattribute__(key)
+    """
+    known = "\n    class Net(nn.Module):\n        def __init__(self):\n            super().__init__()\n"
+    known += "            self.layer = nn.Linear(Alias().hidden, made.classes)\n"
+    known += "        def forward(self, x):\n            return self.layer(x).view(-1, 5)\n"
+    assert ended(tmp_path, program + known)[:2] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """
+        import sys
+        width = 24 if "other" in sys.modules else 24
+        """,
+        """
+        from collections.abc import MutableMapping
+        class Table(MutableMapping):
+            everybody = {"width": 24}
+            def __init__(self):
+                self.own = {}
+            def __getitem__(self, key):
+                return self.own[key] if key in self.own else self.everybody[key]
+            def __setitem__(self, key, value):
+                self.own[key] = value
+            def __delitem__(self, key):
+                del self.own[key]
+            def __iter__(self):
+                return iter({**self.everybody, **self.own})
+            def __len__(self):
+                return len(self.everybody)
+            def find(self, key, default):
+                return super().get(key, default)
+        width = Table().find("width", 3)
+        """,
+        """
+        from contextlib import contextmanager
+        class Sizes:
+            @contextmanager
+            def of(self, width):
+                yield width
+        with Sizes().of(24) as width:
+            pass
+        """,
+        """
+        import importlib.util
+        if importlib.util.find_spec("fast_kernels_of_somebody") is not None:
+            from fast_kernels_of_somebody import width
+        else:
+            width = 24
+        """,
+        """
+        def of(width, *, height):
+            inside = width
+        width = 24 if of.__code__.co_varnames[:2] == ("width", "height") else int("")
+        """,
+        """
+        import numpy as np
+        width = 20 + len(np.array((0, *np.cumsum([2, 3, 4]))))
+        """,
+        """
+        import importlib
+        width = getattr(importlib.import_module("parts.sizes"), "width")
+        """,
+        """
+        from parts import width
+        """,
+    ],
+)
+def test_what_libraries_do_around_their_models(tmp_path, text):
+    program = textwrap.dedent(text) + HEAD.format(parameter="", layer="nn.Linear(width, 4)").replace("self, )", "self)")
+    lazy = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .sizes import width\n"
+    assert ended(tmp_path, program, __init__=lazy, sizes="width = 24\n")[:2] == (1, 1)
