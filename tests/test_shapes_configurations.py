@@ -84,6 +84,8 @@ def test_a_network_of_many_layers_is_made_with_few(tmp_path):
         ("h", "nn.ModuleList([nn.Linear(k, h.width) for k in h.kernels])[0]"),
         ("cfg", '{"ln": nn.LayerNorm, "id": nn.Identity}[cfg.norm](cfg.width)'),
         ("cfg", "nn.GRU(cfg.width, 8) if cfg.cell.lower() == 'gru' else int('')"),
+        ("widths: list[int]", "nn.Linear(widths[0], 8) if len(widths) >= 3 else int('')"),
+        ("spatial_dims", "[int, nn.Conv1d, nn.Conv2d][spatial_dims](3, 8, 1)"),
         ("kind", "nn.GRU(4, 8) if kind.lower() == 'gru' else nn.LSTM(4, 8) if kind.lower() == 'lstm' else int('')"),
     ],
 )
@@ -205,7 +207,18 @@ def test_what_a_base_class_does_with_its_subclasses(tmp_path):
         """,
         """
         import numpy as np
-        width = 20 + len(np.array((0, *np.cumsum([2, 3, 4]))))
+        offsets = np.array((0, *np.cumsum([2, 3, 4])))
+        width = 20 + len(torch.zeros(3, dtype=torch.long).new_tensor(offsets))
+        """,
+        """
+        import enum
+        from typing import NamedTuple
+        class Width(NamedTuple):
+            value: int
+            @staticmethod
+            def of(text):
+                return Width(24 if isinstance(text, enum.EnumMeta) is False else int(""))
+        width = Width.of("24").value
         """,
         """
         import importlib
@@ -213,6 +226,11 @@ def test_what_a_base_class_does_with_its_subclasses(tmp_path):
         """,
         """
         from parts import width
+        """,
+        """
+        import re
+        found = re.search(r"^(\\w+)/(\\d+)(?:@\\w+)?$", "layers/24@main")
+        width = int(found.group(2)) if re.match("^[^/]+/", "plain") is None else int("")
         """,
     ],
 )

@@ -450,7 +450,17 @@ def _tensor_type(machine, method, kind=None, **kwargs):
     return machine.foreign(method.__self__.to, (torch.device(home), kind), kwargs)
 
 
+def _tensor_like(machine, method, data=None, dtype=None, **kwargs):
+    """`x.new_tensor(data)`, also of an array: it has the dtype of `x`."""
+    if isinstance(data, Array):
+        shape, kind = data.shape, dtype if dtype is not None else method.__self__.dtype
+        return machine.foreign(method.__self__.new_empty, (shape,), {"dtype": kind, **kwargs})
+    options = {**kwargs, "dtype": dtype} if dtype is not None else kwargs
+    return machine.foreign(method, (data,), options)
+
+
 TENSOR_METHODS = {
+    "new_tensor": _tensor_like,
     "backward": _backward,
     "tolist": _tolist,
     "numpy": _numpy,

@@ -27,6 +27,7 @@ from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
+from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.tensors import wild
 
 # Modules that exist; names of them that are not in FOUND are unknown.
@@ -442,6 +443,8 @@ FOUND: dict[str, Any] = {
     "enum.Enum": enum.Enum,
     "enum.IntEnum": enum.IntEnum,
     "enum.Flag": enum.Flag,
+    "enum.EnumMeta": enum.EnumMeta,
+    "enum.EnumType": enum.EnumMeta,
     "itertools.zip_longest": Special("zip_longest", _lazily(itertools.zip_longest)),
     "itertools.chain.from_iterable": Special("from_iterable", _chain_from),
     "sys.exit": Special("exit", _exit),
@@ -455,6 +458,7 @@ FOUND: dict[str, Any] = {
     "types.SimpleNamespace": Special("SimpleNamespace", lambda machine, **values: _namespace(values)),
     **ARGPARSE,
     **INSPECT,
+    **REGEXES,
     **IMPORTING,
     **DATACLASSES,
     **_special(

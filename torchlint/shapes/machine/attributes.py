@@ -6,6 +6,7 @@ import collections
 import copy
 import enum
 import functools
+import re
 import types
 from typing import Any
 
@@ -46,6 +47,7 @@ METHODS: dict[type, frozenset[str]] = {
     collections.deque: frozenset(
         "append appendleft clear copy count extend extendleft pop popleft rotate maxlen remove".split()
     ),
+    re.Match: frozenset("group groups groupdict start end span string".split()),
     property: frozenset("setter getter deleter".split()),
     functools.partial: frozenset("func args keywords".split()),
 }

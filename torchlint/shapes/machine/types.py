@@ -103,7 +103,8 @@ class Classes:
         fields = [n for n in namespace.get("__annotations__", {}) if n.isidentifier() and not n.startswith("_")]
         defaults = [namespace[n] for n in fields if n in namespace]
         base = collections.namedtuple(code.name, fields, defaults=defaults)
-        methods = {k: v for k, v in namespace.items() if functions.closure_of(v) is not None or isinstance(v, property)}
+        kinds = (property, staticmethod, classmethod)
+        methods = {k: v for k, v in namespace.items() if functions.closure_of(v) is not None or isinstance(v, kinds)}
         made = type(code.name, (base,), {k: v for k, v in methods.items() if k not in DROPPED})
         self.codes[made], self.owned[made] = code, True
         return made

@@ -39,6 +39,7 @@ _RELATED = 6  # constructions that are tried to make arguments fit each other
 _NAMES: list[tuple[str, Any, Any]] = [
     (r"(n_?|num_?|nb_?)(head|heads)|n?heads?|num_attention_heads|num_kv_heads|head_num|n_head", 4, 4),
     (r"(layer|block|stage|level|head|expert)_?(idx|index|id|i)", 0, 1),
+    (r"(num_?|n_?)?spatial_?dims?|ndims?|dimensions?", 2, 2),
     (r"dim_?heads?|d_k|d_v|head_dim|head_size|dim_k|dim_v|d_head", 16, 16),
     (
         r"(n_?|num_?|nb_?)(class|classes|labels?|outputs?|tags|categories|actions?)|nclass(es)?|n?classes|num_cls",
@@ -122,6 +123,7 @@ _ACTIVATIONS = re.compile(
     r"act(ivation)?(_?(layer|fn|func|func_cls|cls|function))?|nonlinearity|non_linearity|relu|act", re.I
 )
 _NORM_LAYERS = re.compile(r"\w*norm(_?(layer|fn|cls|type|func))?", re.I)
+_PLAIN_HINT = re.compile(r"(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable|Callable|int|float|bool|str|Union)\b")
 _LISTS = re.compile(
     r"(\w*(layers|depths|dims|channels|features|sizes|planes|filters|heads|hiddens|kernels|strides|widths|ratios|list|blocks|num_blocks|repeats))$",
     re.I,
@@ -249,7 +251,7 @@ def _choice(parameter: Parameter, uses: list[Use], hints: Mapping[str, Sequence[
         u.kind in ("iterate", "index") for u in mine
     ):
         length = 1 + max(
-            (u.detail for u in mine if u.kind == "index" and isinstance(u.detail, int) and u.detail >= 0), default=3
+            (u.detail for u in mine if u.kind == "index" and isinstance(u.detail, int) and u.detail > 0), default=3
         )
         return Choice([[number] * length, tuple(many[:2]), [number] * 3, number], "its items are used")
     if hint == "str" or any(
@@ -333,6 +335,8 @@ def _is_config(hint: str, uses: list[Use]) -> bool:
     """Whether an argument is an object with settings, which the interpreter guesses attribute by attribute."""
     if re.search(r"(Config|Args|Namespace|Params|Settings)$", hint):
         return True
+    if _PLAIN_HINT.match(hint):
+        return False
     text = ("lower", "upper", "startswith", "split", "endswith")
     return any(
         u.kind == "attribute" and u.detail not in text and not hasattr(list, str(u.detail)) for u in uses

@@ -180,8 +180,8 @@ def _compared(
         elif name_of(left.left) and type(whole) is int:
             yield name_of(left.left), [whole + 1, 3]
     elif isinstance(left, ast.Call) and getattr(left.func, "id", "") == "len" and left.args and name_of(left.args[0]):
-        if truth and isinstance(operator, ast.Eq) and type(value) is int and 0 < value < 64:
-            yield name_of(left.args[0]), [Long(value)]
+        if type(value) is int and 0 < value < 64:
+            yield from _long(name_of(left.args[0]), operator, value, truth)
     elif not name:
         if name_of(right) and look(left) is not MISSING and not isinstance(operator, ast.In):
             flipped = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
@@ -213,6 +213,16 @@ def _compared(
                 )
             ),
         )
+
+
+def _long(name: str, operator: ast.cmpop, value: int, truth: bool) -> Iterator[tuple[str, list[Any]]]:
+    """A sequence whose length compares so with a number."""
+    if isinstance(operator, ast.Eq) and truth:
+        yield name, [Long(value)]
+    elif isinstance(operator, (ast.GtE, ast.Lt)) and isinstance(operator, ast.GtE) == truth:
+        yield name, [Long(value), Long(value + 1)]
+    elif isinstance(operator, (ast.Gt, ast.LtE)) and isinstance(operator, ast.Gt) == truth:
+        yield name, [Long(value + 1)]
 
 
 class Long:

@@ -1,0 +1,139 @@
+"""`re` on texts that are known, as far as nobody's pattern can take long."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from functools import lru_cache
+from typing import Any
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+
+_parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+_WAYS = 200_000  # in which a pattern may be laid on a text
+_LONGEST = 2_000  # characters of a pattern or a text
+_PER_STEP = 200  # ways that are tried for a step
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+_METHODS = ("search", "match", "fullmatch", "findall", "split")
+
+
+class Pattern(StandIn):
+    """`re.compile(…)`"""
+
+    def __init__(self, pattern: str, flags: int = 0):
+        self.pattern = pattern
+        self.flags = flags
+        self._compiled = re.compile(pattern, flags)
+
+    def _ready(self, text: Any) -> re.Pattern:
+        """The pattern, if trying it on a text ends soon."""
+        ways = _ways(self.pattern, self.flags)
+        if type(text) is not str or ways is None or len(text) > _LONGEST:
+            raise UnknownUsed("what a pattern finds")
+        tries = ways[0] * (len(text) + 1) ** (ways[1] + 1)
+        if tries > _WAYS:
+            raise UnknownUsed("what a pattern finds")
+        machines[-1].budget.spend(1 + tries // _PER_STEP)
+        return self._compiled
+
+    def sub(self, new: Any, text: Any, count: int = 0) -> Any:
+        if type(new) is not str:
+            raise UnknownUsed("what a function puts in the place of a match")
+        ready = self._ready(text)
+        machines[-1].budget.length(len(new) * (len(text) + 1))
+        return ready.sub(new, text, count)
+
+    def finditer(self, text: Any) -> Any:
+        return list(self._ready(text).finditer(text))
+
+
+def _method(name: str):
+    def method(self, text, *more):
+        return getattr(self._ready(text), name)(text, *more)
+
+    return method
+
+
+for _name in _METHODS:
+    setattr(Pattern, _name, _method(_name))
+
+
+@lru_cache(maxsize=512)
+def _ways(pattern: str, flags: int) -> tuple[int, int] | None:
+    """How often a pattern can be laid on a text of n characters: a * n ** b; None where it may be many times more,
+    since something within what is repeated can be read in several ways.
+    """
+    if len(pattern) > _LONGEST:
+        return None
+    counts = [1, 0]
+
+    def walk(parts: Any, inside: bool) -> bool:
+        for op, given in parts:
+            word = str(op)
+            choice = word in (*_REPEATS, "BRANCH", "GROUPREF_EXISTS") and not (
+                word in _REPEATS and given[0] == given[1]
+            )
+            if choice and inside or word == "GROUPREF":
+                return False
+            if word == "BRANCH":
+                counts[0] *= len(given[1])
+            elif choice and word in _REPEATS:
+                if given[1] == 1:
+                    counts[0] *= 2
+                else:
+                    counts[1] += 1
+            repeated = inside or word in _REPEATS and given[1] != 1
+            for inner in _inner(word, given):
+                if not walk(inner, repeated):
+                    return False
+        return counts[0] <= _WAYS and counts[1] < 10
+
+    return (counts[0], counts[1]) if walk(_parser.parse(pattern, flags), False) else None
+
+
+def _inner(word: str, given: Any) -> list[Any]:
+    if word in _REPEATS:
+        return [given[2]]
+    if word == "SUBPATTERN":
+        return [given[3]]
+    if word in ("ASSERT", "ASSERT_NOT"):
+        return [given[1]]
+    if word == "ATOMIC_GROUP":
+        return [given]
+    return list(given[1]) if word == "BRANCH" else []
+
+
+def _compile(machine, pattern, flags=0):
+    if isinstance(pattern, Pattern):
+        return pattern
+    if type(pattern) is not str or not isinstance(flags, int) or len(pattern) > _LONGEST:
+        return Unknown("an unknown pattern")
+    try:
+        _parser.parse(pattern, int(flags))
+    except (re.error, RecursionError, OverflowError):
+        return Unknown("a pattern that is none")
+    return Pattern(pattern, int(flags))
+
+
+def _function(name: str, texts: int):
+    """`re.search(pattern, text)`, `re.sub(pattern, new, text)`"""
+
+    def call(machine, pattern, *args, flags=0, **options):
+        made = _compile(machine, pattern, args[texts] if name not in ("sub", "split") and len(args) > texts else flags)
+        return made if type(made) is Unknown else getattr(made, name)(*args[:texts], **options)
+
+    return Special(name, call)
+
+
+REGEXES: dict[str, Any] = {
+    "re.compile": Special("compile", _compile),
+    "re.escape": Special(
+        "escape", lambda machine, text: re.escape(text) if type(text) is str else Unknown("an unknown text")
+    ),
+    "re.sub": _function("sub", 2),
+    "re.finditer": _function("finditer", 1),
+    **{f"re.{name}": _function(name, 1) for name in _METHODS},
+    **{f"re.{name}": int(getattr(re, name)) for name in "I IGNORECASE M MULTILINE S DOTALL X VERBOSE A ASCII".split()},
+}
