@@ -117,6 +117,8 @@ class _Runs:
     def run(self, rule: Rule, trigger: Trigger, place) -> None:
         try:
             for finding in rule.function(trigger)(place):
+                if any(first <= finding.span.line <= last for first, last in self.module.skipped):
+                    continue
                 severity = rule.severity or finding.severity
                 self.findings.append(
                     msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity)

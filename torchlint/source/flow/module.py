@@ -12,7 +12,7 @@ from torchlint.finding import Note, Span
 from torchlint.installed import NEWEST
 from torchlint.project import Project, View
 from torchlint.source.text.behind import Behind, behind, imported
-from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, within
+from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, within
 from torchlint.source.text.parse import CannotParse, parse
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
@@ -115,6 +115,19 @@ class Module:
             _TEST_LIBRARIES.search(self.index.text)
             or _TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
             and (_TEST_FUNCTIONS.search(self.index.text) or _IN_A_FOLDER_OF_TESTS.fullmatch(path))
+        )
+
+    @cached_property
+    def skipped(self) -> tuple[tuple[int, int], ...]:
+        """The lines of tests that are marked as skipped, or as failing: what goes wrong there is known."""
+        words = ("skip", "xfail", "expectedFailure")
+        if not any(map(self.index.says, words)):
+            return ()
+        return tuple(
+            (node.lineno, node.end_lineno)
+            for node in (*self.index.functions, *self.index.classes)
+            for mark in node.decorator_list
+            if last_word(mark.func if isinstance(mark, ast.Call) else mark) in words
         )
 
     def span(self, node: ast.AST) -> Span:
