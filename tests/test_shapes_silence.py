@@ -498,6 +498,28 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         trainer = pl.Trainer(gpus=1, max_epochs=3)
         trainer.fit(Contrast(), torch.utils.data.DataLoader(data, batch_size=4))
         """,
+        # sides that are pooled are rounded: of those that come to one size some fit further on
+        """
+        class Cropped(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.downs = nn.ModuleList(nn.Conv2d(a, 4, 5) for a in (3, 4, 4, 4))
+                self.center = nn.Conv2d(4, 4, 5)
+                self.ups = nn.ModuleList(nn.Conv2d(a, 4, 5) for a in (9, 8, 8, 8))
+                self.depth = nn.Linear(1, 121)
+
+            def forward(self, x, depth):
+                kept = []
+                for down in self.downs:
+                    kept.append(down(x))
+                    x = nn.functional.max_pool2d(kept[-1], 2)
+                x = torch.cat((self.depth(depth).view(depth.shape[0], 1, 11, 11), self.center(x)), 1)
+                for before, up in zip(kept[::-1], self.ups):
+                    x = nn.functional.interpolate(x, scale_factor=2)
+                    cut = (before.size(2) - x.size(2)) // 2
+                    x = up(torch.cat((before[:, :, cut:-cut, cut:-cut], x), 1))
+                return x
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

@@ -25,6 +25,7 @@ from torchlint.shapes.tensors.conflicts import Pair, pair_of
 Relation = Literal["equal", "difference", "ratio", "divisor"]
 OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
 RUNS = 90  # that one verdict may take
+WINDOW = 32  # sizes on each side that a pyramid of five steps may round to one
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 LARGE = 4096
 DIVISORS = 30  # of a product that are tried
@@ -89,7 +90,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             if not _is_locked(trials, assumption, path, guess, position):
                 return None
             locked.append((path, guess, position))
-    for change in _of_one_product(assumption, locked):
+    for change in itertools.chain(_of_one_product(assumption, locked), _of_one_window(trials, assumption, locked, result)):
         if not _collect(trials.known(change), result, others):
             return None
     return relation if _relation(pair, multiples, others) == relation or relation == "divisor" else None
@@ -104,6 +105,23 @@ def _of_one_product(assumption: Assumption, locked: list[tuple[tuple, TensorGues
         if path == other and product <= LARGE:
             for size in [n for n in range(1, product + 1) if product % n == 0 and n != guess.shape[one]][:DIVISORS]:
                 yield replace(assumption, path, _resized(guess, {one: size, two: product // size}))
+
+
+def _of_one_window(
+    trials: Trials, assumption: Assumption, locked: list[tuple[tuple, TensorGuess, int]], result: RunResult
+) -> Iterator[Assumption]:
+    """Sides that are pooled: where only one size is taken, so are all that are rounded to it."""
+    sides = [(path, position) for path, _, position in locked if position > 1]
+    for step in (1, -1) if sides else ():
+        for times in range(1, WINDOW):
+            change = assumption
+            for path, guess in leaves(assumption):
+                new = {i: max(1, guess.shape[i] + step * times) for i in range(2, len(guess.shape)) if (path, i) in sides}
+                change = replace(change, path, _resized(guess, new))
+            yield change
+            other = trials.known(change)
+            if other is None or not _is_at(other, result):
+                break
 
 
 def of_other_ranks(assumption: Assumption) -> Iterator[Assumption]:
