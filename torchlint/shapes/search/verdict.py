@@ -90,7 +90,9 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             if not _is_locked(trials, assumption, path, guess, position):
                 return None
             locked.append((path, guess, position))
-    for change in itertools.chain(_of_one_product(assumption, locked), _of_one_window(trials, assumption, locked, result)):
+    for change in itertools.chain(
+        _of_one_product(assumption, locked), _of_one_window(trials, assumption, locked, result)
+    ):
         if not _collect(trials.known(change), result, others):
             return None
     return relation if _relation(pair, multiples, others) == relation or relation == "divisor" else None
@@ -116,7 +118,9 @@ def _of_one_window(
         for times in range(1, WINDOW):
             change = assumption
             for path, guess in leaves(assumption):
-                new = {i: max(1, guess.shape[i] + step * times) for i in range(2, len(guess.shape)) if (path, i) in sides}
+                new = {
+                    i: max(1, guess.shape[i] + step * times) for i in range(2, len(guess.shape)) if (path, i) in sides
+                }
                 change = replace(change, path, _resized(guess, new))
             yield change
             other = trials.known(change)
