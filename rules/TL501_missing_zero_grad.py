@@ -102,15 +102,21 @@ How updates by hand are found: `torchlint/source/answers/hand_updates.py`.
 """
 
 import ast
+import re
 
 from torchlint import Loop, Round, on_loop, on_round
 
 in_tests = False
 
+MEASURES = re.compile(r"speed|bench|profil|throughput|latenc|^test_|_test$")
+CLOCKS = ("time", "perf_counter", "monotonic", "synchronize", "elapsed_time")
+
 
 @on_round("loop", "function", needs="optim|backward")
 def check(round: Round):
     told = set()
+    if is_measured(round):
+        return
     for update in round.updates if round.repeats else ():
         backward, step, optimizer = update.backward, update.step, update.optimizer
         if optimizer in told or round.ends_after(backward) or round.ends_after(step):
@@ -128,6 +134,14 @@ def check(round: Round):
             notes=[round.note(step, f"`{optimizer}` steps with the sum")],
             at=backward,
         )
+
+
+def is_measured(round) -> bool:
+    """Does a function ask how long a step takes? There nothing learns."""
+    function = round.function
+    if function is None or not MEASURES.search(function.name.lower()):
+        return False
+    return any(round.word(call) in CLOCKS for call in round.inside(ast.Call, of=function))
 
 
 def _fix(round, update):

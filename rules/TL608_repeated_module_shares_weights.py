@@ -123,9 +123,21 @@ def appended(place: Node):
     loops = place.loops
     if not loops or len(made) != 1 or made[0].node is None or is_inside(made[0].node, loops[0]):
         return
+    if is_of_one_round(place, loops[0]):
+        return
     if place.origins(place.node.func.value) and has_weights(place, given[0]) and not is_meant(place):
         if made[0].function is place.function and not is_rebound(place, given[0], loops[0]):
             yield found(place, given[0], place.replace(given[0], anew(place, given[0])))
+
+
+def is_of_one_round(place, loop) -> bool:
+    """`if i == 0:`, where `i` counts the rounds"""
+    counters = {name.id for name in place.inside(ast.Name, of=loop.target)} if isinstance(loop, ast.For) else set()
+    return any(
+        truth and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and test.left.id in counters
+        for test, truth in place.tests
+        if isinstance(getattr(test, "left", None), ast.Name)
+    )
 
 
 def is_inside(node, loop) -> bool:
