@@ -45,6 +45,8 @@ _VALIDATES = re.compile(
 # What may also be said of a function that trains: believed only where nothing but numbers is read from the results.
 _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
 
+_HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
+
 
 class Evaluation:
     """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if it was made
@@ -161,14 +163,18 @@ class _Trace:
     def evaluates(self, event: Event, model: Value) -> bool:
         """A name says so, or it runs under `no_grad` when training is over. Nothing there may need gradients."""
         function = enclosing_function(event.node)
-        loops = _rounds(event.node)
-        needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
-        if _is_switched(event) or loops and any(within(a.node, loops[0]) for a in needs_gradients):
-            return False
         owner = method_class(event.module, function) if function is not None else None
         name = getattr(function, "name", "").lower()
         if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
+        if _is_switched(event):
+            return False
+        if event.no_grad and _HELD_OUT.search(_data(event.node.args[0]).lower()):
+            return any(act.role == STEP for act in self.before(event))  # else it is only tried out
+        loops = _rounds(event.node)
+        needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
+        if loops and any(within(a.node, loops[0]) for a in needs_gradients):
+            return False
         if (
             EVALUATES.search(name)
             and (loops or event.no_grad)
@@ -216,6 +222,13 @@ class _Trace:
         if not asks or not all(isinstance(o.node, ast.Call) for o in identity(model).values()):
             return None
         return None if _is_switched_by_its_class(event, model) else True
+
+
+def _data(node: ast.AST) -> str:
+    """The name of what is put in: `x_test` of `x_test[:9].to(device)`."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return word_of(node)
 
 
 def _rounds(node: ast.AST) -> list[ast.AST]:
