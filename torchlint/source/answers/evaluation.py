@@ -169,8 +169,9 @@ class _Trace:
             return False  # a module does not choose its mode, and Lightning chooses for it
         if _is_switched(event):
             return False
-        if event.no_grad and _HELD_OUT.search(_data(event.node.args[0]).lower()):
-            return any(act.role == STEP for act in self.before(event))  # else it is only tried out
+        held_out = event.no_grad and _HELD_OUT.search(_data(event.node.args[0]).lower())
+        if held_out and any(act.role == STEP for act in self.before(event)):
+            return True
         loops = _rounds(event.node)
         needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
         if loops and any(within(a.node, loops[0]) for a in needs_gradients):
