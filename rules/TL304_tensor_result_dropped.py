@@ -69,6 +69,8 @@ def check(place: Node):
     owner = tensor.value if isinstance(tensor, ast.Attribute) else tensor  # what is an object's, others may replace
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
         return
+    if is_that_already(place, call):
+        return
     if not used_as_one(place, tensor) and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
         return
     text, said = place.source(tensor), place.quoted(call)
@@ -81,6 +83,14 @@ def check(place: Node):
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
     )
+
+
+def is_that_already(place, call) -> bool:
+    """`bias.to(query.dtype)` of what was made with `dtype=query.dtype` changes nothing, kept or not."""
+    made = [origin.node for origin in place.origins(call.func.value)]
+    wanted = [place.source(argument) for argument in (*call.args, *(k.value for k in call.keywords))]
+    given = [[place.source(k.value) for k in getattr(node, "keywords", ())] for node in made]
+    return bool(made and wanted) and all(want in said for said in given for want in wanted)
 
 
 def next_use(place, tensor) -> list:

@@ -86,17 +86,29 @@ loss = net.head(net(torch.rand(1, 2))).sum()
 What counts as a use is answered in `torchlint/source/answers/unused_layers.py`.
 """
 
+import re
+
 from torchlint import ModuleClass, on_module
 
 in_tests = False
+
+KNOWN = re.compile(r"#.*(unused|not used|never used|checkpoint|compatib|legacy|remove|dummy|placeholder)", re.IGNORECASE)
 
 
 @on_module(needs=("self.", "forward"))
 def check(cls: ModuleClass):
     for store in cls.unused_layers:
+        if is_known(cls, store.statement):
+            continue
         what = "parameter" if cls.kinds(store.value) == {"parameter"} else "layer"
         yield cls.finding(
             f"the {what} `self.{store.target.attr}` is never used: it is not trained",
             help="use it in `forward`, or delete it",
             at=store.statement,
         )
+
+
+def is_known(cls, statement) -> bool:
+    """Does the author say beside it that it is not used: for the sake of old checkpoints, or until it is removed?"""
+    lines = cls.module.index.lines[max(statement.lineno - 2, 0) : statement.end_lineno]
+    return any(KNOWN.search(line) for line in lines)
