@@ -58,6 +58,10 @@ in_tests = False
 
 # The methods whose only work is what they return.
 PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
+FIELDS = frozenset(
+    "shape dtype device data grad T mT H mH ndim real imag layout is_cuda is_sparse is_leaf requires_grad grad_fn itemsize"
+    " nbytes names".split()
+)
 
 
 @on_node("Expr")
@@ -69,7 +73,7 @@ def check(place: Node):
     owner = tensor.value if isinstance(tensor, ast.Attribute) else tensor  # what is an object's, others may replace
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
         return
-    if is_that_already(place, call):
+    if is_that_already(place, call) or has_fields(place, tensor):
         return
     if not used_as_one(place, tensor) and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
         return
@@ -83,6 +87,13 @@ def check(place: Node):
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
     )
+
+
+def has_fields(place, tensor) -> bool:
+    """Is something read of it that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
+    around = place.function or place.module.tree
+    read = [n for n in place.inside(ast.Attribute, of=around) if place.source(n.value) == place.source(tensor)]
+    return any(n.attr not in FIELDS for n in read if not (isinstance(n.up, ast.Call) and n.up.func is n))
 
 
 def is_that_already(place, call) -> bool:

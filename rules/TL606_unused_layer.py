@@ -92,7 +92,9 @@ from torchlint import ModuleClass, on_module
 
 in_tests = False
 
-KNOWN = re.compile(r"#.*(unused|not used|never used|checkpoint|compatib|legacy|remove|dummy|placeholder)", re.IGNORECASE)
+KNOWN = re.compile(
+    r"#.*(unused|not used|never used|checkpoint|compatib|legacy|remove|dummy|placeholder)", re.IGNORECASE
+)
 
 
 @on_module(needs=("self.", "forward"))
