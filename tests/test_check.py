@@ -212,6 +212,10 @@ def test_statistics(tree, run):
     assert "3 of the files from the cache" in run("--statistics")[1]
     table = json.loads(run("--statistics", "--output-format", "json")[1])
     assert table["rules"] == [{"code": "TL101", "name": "softmax_before_cross_entropy", "count": 2, "fixable": 2}]
+    looked = table["run"]["rules"]
+    assert looked["TL101"]["files"] == 2 and looked["TL101"]["lines"] == 10 and looked["TL101"]["microseconds"] > 0
+    assert "TL515" not in looked  # no word of it stands in them
+    assert re.search(r"\d%  TL101  91%\n", run("--statistics", "--verbose")[1])
 
 
 def test_show_files_and_settings(tree, run):
@@ -424,6 +428,10 @@ def test_statistics_are_in_words(tree, command):
         in out
     )
     assert "libcst" not in out and "steps" not in out
+    verbose = command("check", "--statistics", "--verbose")[1]
+    assert re.search(
+        r"dry run: [\d,]+ steps of scripts, [\d,]+ of classes tried with guesses:\n +[\d,]+  [ab]\.py: Net", verbose
+    )
 
 
 def test_a_patch_fixes_what_was_announced(tree, run):

@@ -44,6 +44,7 @@ class Entry(Struct, array_like=True):
     notices: tuple[str, ...] = ()
     dry: dict[str, int | dict[str, int]] = {}
     skipped: bool = False  # nothing in it has to do with torch
+    costs: dict[str, int] = {}
 
 
 class Place(Struct, array_like=True):

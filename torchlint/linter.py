@@ -23,7 +23,8 @@ from torchlint.source.text.suppress import Suppressions
 
 
 class Outcome(Struct, frozen=True):
-    """All that came of one file. `consulted` is what the cache must compare; `hints` is for editors."""
+    """All that came of one file. `consulted` is what the cache must compare; `hints` is for editors; `costs` has the
+    microseconds of each rule that looked at it."""
 
     findings: tuple[Finding, ...] = ()
     suppressed: int = 0
@@ -34,6 +35,7 @@ class Outcome(Struct, frozen=True):
     dry: dict[str, Any] = {}
     notices: tuple[str, ...] = ()
     hints: tuple = ()
+    costs: dict[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
-    findings, armed, rewritten = _text_world(text, job, tree, view, chosen)
+    findings, costs, rewritten = _text_world(text, job, tree, view, chosen)
     dry = None
     if settings.dry_run and says_torch:
         dry = _dry_run(text, job, tree, view, chosen)
@@ -135,20 +137,21 @@ def _lint_module(text: str, job: Job) -> Outcome:
         suppressed,
         view.consulted,
         lines,
-        armed,
+        bool(costs),
         rewritten,
         dry.statistics if dry else {},
         dry.notices if dry else (),
         dry.hints if dry else (),
+        costs,
     )
 
 
-def _text_world(text: str, job: Job, tree, view, rules: list[Rule]) -> tuple[list[Finding], bool, int]:
+def _text_world(text: str, job: Job, tree, view, rules: list[Rule]) -> tuple[list[Finding], dict[str, int], int]:
     from torchlint.source.asking.runner import arm, judge, may_arm
 
     armed = may_arm(rules, text)
     if not armed:
-        return [], False, 0
+        return [], {}, 0
     from torchlint.source.flow.module import Module, World, shared_index
 
     world = World(view, target(job.settings.target_torch))
@@ -156,9 +159,9 @@ def _text_world(text: str, job: Job, tree, view, rules: list[Rule]) -> tuple[lis
     assert index is not None  # it is made of a tree
     module = world.modules[job.path] = Module(index, world)
     if not module.mentions("|".join(TORCH)):  # another library's backward
-        return [], False, 0
-    armed = arm(armed, module)
-    return judge(module, armed, job.strict), bool(armed), world.rewritten_lines
+        return [], {}, 0
+    findings, costs = judge(module, arm(armed, module), job.strict)
+    return findings, costs, world.rewritten_lines
 
 
 class _Dry(Struct):
@@ -210,7 +213,8 @@ def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
         for subject in subjects:
             found += _said(rule, trigger, job, subject)
     shown = tuple(watch.found) if watch is not None else ()
-    statistics = {**result.statistics, "reasons": result.reasons, "unknowns": result.unknowns}
+    counts = {"reasons": result.reasons, "unknowns": result.unknowns, "classes": result.classes}
+    statistics = {**result.statistics, **counts}
     return _Dry(found, statistics, result.notices, shown)
 
 

@@ -14,7 +14,8 @@ from torchlint.reading import read
 
 
 class Statistics(Struct):
-    """Counts over all files of a run, for `--statistics` and the benchmarks."""
+    """Counts over all files of a run, for `--statistics` and the benchmarks. `rules` has of each rule the files that
+    it looked at, their lines, and the microseconds it took when they were linted."""
 
     files: int = 0
     cached: int = 0
@@ -24,11 +25,13 @@ class Statistics(Struct):
     suppressed: int = 0
     skipped: int = 0
     dry: dict = field(default_factory=dict)
+    rules: dict = field(default_factory=dict)
 
     def add(self, other: Statistics) -> None:
         for name in ("files", "cached", "lines", "armed_lines", "rewritten_lines", "suppressed", "skipped"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         merge(self.dry, other.dry)
+        merge(self.rules, other.rules)
 
 
 def merge(into: dict, more: Mapping) -> None:

@@ -257,6 +257,10 @@ class Run:
                     suppressed=entry.suppressed,
                     skipped=int(entry.skipped),
                     dry=entry.dry,
+                    rules={
+                        code: {"files": 1, "lines": entry.lines, "microseconds": cost}
+                        for code, cost in entry.costs.items()
+                    },
                 )
             )
         result.findings = sorted(found, key=lambda finding: finding.order)

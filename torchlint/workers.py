@@ -126,6 +126,7 @@ def _lint(task: Task, path: str) -> Entry:
         outcome.rewritten_lines,
         outcome.notices,
         outcome.dry,
+        costs=outcome.costs,
     )
 
 

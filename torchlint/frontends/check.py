@@ -211,7 +211,7 @@ class Check:
     def _text(self, result: Result, hidden: int, unchanged: int | None) -> str:
         style = self.settings.output_format
         if self.given["statistics"]:
-            return statistics(result, self.settings)
+            return statistics(result, self.settings, bool(self.given["verbose"]))
         parts: list[str] = []
         load(style)(result, self.settings, parts.append, color=self._color())
         if style in HUMAN and not self.given["quiet"]:

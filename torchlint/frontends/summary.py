@@ -27,6 +27,7 @@ from torchlint.user import cache_folder
 
 _UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a comment itself
 _REASONS = 10
+_CLASSES = 30
 
 
 def count(number: int, word: str, plural: str = "") -> str:
@@ -105,8 +106,8 @@ def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -
     return "".join(f"{line}\n" for line in lines)
 
 
-def statistics(result: Result, settings: Settings) -> str:
-    """Counts for each rule, then what the run had to do."""
+def statistics(result: Result, settings: Settings, verbose: bool = False) -> str:
+    """Counts for each rule, then what the run had to do; in detail, if that is wanted."""
     codes = Counter((f.code, f.name) for f in result.findings)
     fixable = Counter(f.code for f in result.findings if settings.applies(f.fix))
     rows = sorted(codes.items(), key=lambda item: (-item[1], item[0]))
@@ -115,7 +116,7 @@ def statistics(result: Result, settings: Settings) -> str:
         table = [{"code": c, "name": n, "count": k, "fixable": fixable[c]} for (c, n), k in rows]
         return json.dumps({"rules": table, "run": to_builtins(s)}, indent=2) + "\n"
     lines = [f"{k}\t{c}\t{'[*]' if fixable[c] else '[ ]'} {n}" for (c, n), k in rows]
-    lines += [*([""] if lines else []), *_work(s)]
+    lines += [*([""] if lines else []), *_work(s), *_costs(s, verbose), *(_classes(s) if verbose else [])]
     return "\n".join(lines) + "\n"
 
 
@@ -138,6 +139,33 @@ def _work(s: Statistics) -> list[str]:
         lines.append("why the other modules did not:")
         lines += [f"{number:>7,}  {printable(reason)}" for reason, number in reasons[:_REASONS]]
     return [*lines, *_scripts(s)]
+
+
+def _costs(s: Statistics, verbose: bool) -> list[str]:
+    """Which rules took the time of all of them, and of how many lines they looked at the files."""
+    total = sum(rule["microseconds"] for rule in s.rules.values())
+    rows = sorted(s.rules.items(), key=lambda item: (-item[1]["microseconds"], item[0]))
+    if not total:
+        return []
+    return [
+        f"rules took {total / 1e6:.1f} s, in processes that work at once; of these, and looking at so many of the lines:",
+        *(
+            f"{rule['microseconds'] / total:>7.1%}  {code}  {rule['lines'] / max(s.lines, 1):.0%}"
+            for code, rule in (rows if verbose else rows[:_REASONS])
+        ),
+    ]
+
+
+def _classes(s: Statistics) -> list[str]:
+    """On which classes the dry run spent its steps where it had to guess."""
+    classes = s.dry.get("classes", {})
+    if not classes:
+        return []
+    rows = sorted(classes.items(), key=lambda item: (-item[1], item[0]))[:_CLASSES]
+    head = (
+        f"dry run: {s.dry.get('steps', 0):,} steps of scripts, {sum(classes.values()):,} of classes tried with guesses:"
+    )
+    return [head, *(f"{steps:>9,}  {printable(name)}" for name, steps in rows)]
 
 
 def _scripts(s: Statistics) -> list[str]:

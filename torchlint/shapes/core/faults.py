@@ -62,7 +62,8 @@ class Trace(Struct, frozen=True):
 class DryRun(Struct, frozen=True):
     """All that came of running one file. `statistics` counts: modules, modules_run, functions, functions_run, steps;
     `reasons` counts why the others were not run to their end; `unknowns` holds what nobody knew, if the script did not
-    come to a second step or to its end for it; `notices` are for the reader (a file that was given up).
+    come to a second step or to its end for it; `notices` are for the reader (a file that was given up); `classes` has
+    the steps for each class that was tried with guesses.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -71,3 +72,4 @@ class DryRun(Struct, frozen=True):
     reasons: dict[str, int] = {}
     notices: tuple[str, ...] = ()
     unknowns: dict[str, int] = {}
+    classes: dict[str, int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from collections import Counter
@@ -114,6 +115,7 @@ class _Run:
         self.statistics: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.unknowns: Counter[str] = Counter()
+        self.classes: Counter[str] = Counter()  # the steps for each that was tried with guesses
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
 
@@ -140,6 +142,7 @@ class _Run:
             dict(self.reasons),
             tuple(dict.fromkeys(self.notices)),
             dict(self.unknowns),
+            dict(self.classes),
         )
 
     def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
@@ -258,9 +261,9 @@ class _Run:
                 self.call(machine, node)
                 idle = 0 if len(machine.instances) > before else idle + 1
         share = max(FAIR_STEPS, 2 * machine.left // max(1, len(kinds)))
-        later = [kind for kind in reversed(kinds) if not self.look_at_class(machine, kind, callers, share)]
+        later = [kind for kind in reversed(kinds) if not self.counted(machine, kind, callers, share)]
         for kind in later if share < CLASS_STEPS else ():
-            self.look_at_class(machine, kind, callers, BUILT_STEPS)
+            self.counted(machine, kind, callers, BUILT_STEPS)
         for node in functions:
             if required(node):
                 self.call(machine, node)
@@ -273,6 +276,14 @@ class _Run:
                 attempt = Attempt(machine, kind, {})
                 if not machine.ended(kind) and attempt.run() is None and not machine.ended(kind):
                     self.reasons[attempt.reason()] += 1
+
+    def counted(self, machine: Machine, kind: type, callers: Callers, most: int) -> bool:
+        """The next, with the steps that it took."""
+        before = machine.left
+        done = self.look_at_class(machine, kind, callers, most)
+        if machine.left < before:
+            self.classes[f"{os.path.basename(self.program.path)}: {kind.__name__}"] += before - machine.left
+        return done
 
     def look_at_class(self, machine: Machine, kind: type, callers: Callers, most: int) -> bool:
         """A class that the script did not run, in so many steps at most; whether they were enough."""

@@ -7,6 +7,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from time import perf_counter
 
 import msgspec
 
@@ -58,12 +59,19 @@ def arm(armed: Armed, module: Module) -> Armed:
     ]
 
 
-def judge(module: Module, armed: Armed, strict: bool = False) -> list[Finding]:
-    """The findings of armed rules in a file. A check that raises becomes TL000; `strict` (tests) lets it raise."""
+def judge(module: Module, armed: Armed, strict: bool = False) -> tuple[list[Finding], dict[str, int]]:
+    """The findings of armed rules in a file, and what each rule cost, in microseconds: finding its places, too. Who
+    asks first pays for an answer that others are given. A check that raises becomes TL000; `strict` (tests) lets it
+    raise."""
     runs = _Runs(module, strict or bool(os.environ.get("TORCHLINT_DEBUG")))
+    costs = dict.fromkeys((rule.code for rule, _ in armed), 0.0)
+    before = perf_counter()
     for rule, trigger, place in subjects(module, armed):
         runs.run(rule, trigger, place)
-    return list(dict.fromkeys(runs.findings))
+        now = perf_counter()
+        costs[rule.code] += now - before
+        before = now
+    return list(dict.fromkeys(runs.findings)), {code: round(cost * 1e6) for code, cost in costs.items()}
 
 
 def subjects(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]]:
