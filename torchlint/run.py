@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,6 +20,7 @@ from torchlint.installed import installed_version
 from torchlint.project import WORDS, digest
 from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
+from torchlint.streaming import InOrder
 from torchlint.user import cache_folder
 from torchlint.walk import Group, Walk, project_of
 from torchlint.workers import Fixed, Task, failure, fix_files, lint_files
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SMALL = 400_000
 # Fixes in one file can make others possible elsewhere; more rounds than this only happen when two rules disagree.
 _ROUNDS = 10
+_FIRST = 20_000  # bytes of the first part that a worker gets
 _MOST_PLACES = 5  # scripts of which it is said where the dry run stopped
 
 
@@ -52,7 +54,8 @@ class Run:
     """One run over some paths. `overlay` holds texts that are not on the disk; with it nothing is cached.
     `cache_from` is a folder of cache files that are read where our own say nothing.
 
-    `progress` is told how many files are done, and of how many, while there is something to wait for.
+    `progress` is told how many files are done, and of how many, while there is something to wait for; `found` is given
+    findings as soon as they are known, file by file in the order of the result, which has them all.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Run:
         cache_from: str = "",
         overlay: dict[str, str] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        found: Callable[[list[Finding]], object] | None = None,
     ):
         self.paths = list(paths)
         self.configurations = configurations
@@ -75,6 +79,7 @@ class Run:
         self.cache_from = cache_from
         self.overlay = overlay or {}
         self.progress = progress
+        self.found = found
         self._caches: dict[tuple[int, str], Cache] = {}
         self._judges: dict[tuple[str, ...], str] = {}
         self.trees: tuple[str, ...] = ()
@@ -86,7 +91,7 @@ class Run:
         self._round += 1
         walk, groups = self._files()
         self.trees = self._linted(groups)
-        entries: dict[str, Entry | None] = {}
+        entries = _Entries(groups, self.found)
         todo: list[tuple[Group, list[str]]] = []
         result = Result(failures=list(walk.missing), notices=list(walk.notices), trees=self.trees)
         if not groups and not walk.missing and any(map(os.path.isdir, self.paths)):
@@ -94,16 +99,15 @@ class Run:
         for group in groups:
             known = self._cache(group).look_up(group) if not self.overlay else {}
             result.statistics.cached += len(known)
-            entries.update(known)
             fresh = self._trivial([path for path in group.files if path not in known])
             if not self.overlay:
-                self._cache(group).store(group, {path: entry for path, entry in fresh.items() if entry})
-            entries.update(fresh)
-            todo.append((group, [path for path, entry in fresh.items() if entry is None]))
+                self._cache(group).store(group, fresh)
+            entries.add({**known, **fresh})
+            todo.append((group, [path for path in group.files if path not in known and path not in fresh]))
         self._lint(todo, entries)
         if self.keep:
             result.notices += self._save(groups)
-        self._gather({path: entry for path, entry in entries.items() if entry}, groups, result)
+        self._gather(entries, groups, result)
         return result
 
     def fix(self, write: Callable[[Fixed], bool], again: bool = True) -> Result:
@@ -171,11 +175,10 @@ class Run:
         named = [path for path in map(os.path.abspath, self.paths) if os.path.isdir(path)]
         return tuple(dict.fromkeys([*named, *(group.root for group in groups)]))
 
-    def _trivial(self, paths: list[str]) -> dict[str, Entry | None]:
-        """Entries of the files that cannot be read or have nothing to do with torch, None for the others."""
-        entries: dict[str, Entry | None] = {}
+    def _trivial(self, paths: list[str]) -> dict[str, Entry]:
+        """Entries of the files that cannot be read or have nothing to do with torch."""
+        entries: dict[str, Entry] = {}
         for path in paths:
-            entries[path] = None
             limit = limit_of(path)
             try:
                 data, has_more = (
@@ -193,7 +196,7 @@ class Run:
                 entries[path] = failure(path, "TL001", "cannot_be_parsed", f"cannot read: {error.strerror or error}")
         return entries
 
-    def _lint(self, todo: list[tuple[Group, list[str]]], entries: dict[str, Entry | None]) -> None:
+    def _lint(self, todo: list[tuple[Group, list[str]]], entries: _Entries) -> None:
         tasks = [self._task(group, paths) for group, paths in todo if paths]
         sizes = {path: group.files[path][2] for group, paths in todo for path in paths}
         group_of = {path: group for group, paths in todo for path in paths}
@@ -206,7 +209,7 @@ class Run:
             else:
                 found = msgspec.msgpack.decode(encoded, type=dict[str, Entry])
                 fresh.setdefault(id(group_of[task.paths[0]]), {}).update(found)
-            entries.update(found)
+            entries.add(found)
         if not self.overlay:
             for group, _ in todo:
                 self._cache(group).store(group, fresh.get(id(group), {}))
@@ -236,16 +239,9 @@ class Run:
         overlay = {path: text for path, text in self.overlay.items() if path in group.files}
         return Task(tuple(paths), group.settings, group.root, group.roots, run, overlay)
 
-    def _gather(self, entries: dict[str, Entry], groups: list[Group], result: Result) -> None:
-        """A finding belongs to the file its span is in and is shown if that file was asked for, once."""
-        settings_of = {path: group.settings for group in groups for path in group.files}
-        found: dict[Finding, None] = {}
+    def _gather(self, entries: _Entries, groups: list[Group], result: Result) -> None:
         notices: dict[str, list[str]] = {}
-        for path, entry in entries.items():
-            if entry.findings != NOTHING:
-                for finding in msgspec.msgpack.decode(entry.findings, type=list[Finding]):
-                    if finding.path in entries:
-                        found[_as_settings_say(finding, settings_of[finding.path])] = None
+        for path, entry in entries.by_path.items():
             for notice in entry.notices:
                 notices.setdefault(notice, []).append(path)
             result.statistics.add(
@@ -263,11 +259,36 @@ class Run:
                     },
                 )
             )
-        result.findings = sorted(found, key=lambda finding: finding.order)
+        result.findings = sorted(entries.findings, key=lambda finding: finding.order)
         result.notices += _as_lines(notices)
         result.texts.update(self.overlay)
         if groups:
             result.rule_paths = groups[0].settings.rule_paths
+
+
+class _Entries:
+    """What was said of the files of a run so far. A finding belongs to the file its span is in and is shown if that
+    file was asked for, once."""
+
+    def __init__(self, groups: list[Group], found: Callable[[list[Finding]], object] | None):
+        self.settings_of = {path: group.settings for group in groups for path in group.files}
+        self.by_path: dict[str, Entry] = {}
+        self.findings: dict[Finding, None] = {}
+        self.stream = InOrder(self.settings_of, found) if found else None
+
+    def add(self, entries: Mapping[str, Entry]) -> None:
+        for path, entry in entries.items():
+            self.by_path[path] = entry
+            said = []
+            if entry.findings != NOTHING:
+                decoded = msgspec.msgpack.decode(entry.findings, type=list[Finding])
+                known = self.settings_of
+                said = [_as_settings_say(f, known[f.path]) for f in decoded if f.path in known]
+            self.findings.update(dict.fromkeys(said))
+            if self.stream:
+                self.stream.add(path, said)
+        if self.stream:
+            self.stream.advance()
 
 
 def _as_lines(notices: dict[str, list[str]]) -> list[str]:
@@ -307,14 +328,14 @@ def _fixable(result: Result, settings: Settings) -> set[str]:
 def _split(tasks: list[Task], sizes: dict[str, int], jobs: int) -> list[Task]:
     """Tasks of a size that keeps every worker busy to the end and loses little when one dies."""
     share = min(max(sum(sizes.values()) // (jobs * 16), 20_000), 200_000)
-    parts = []
+    parts: list[Task] = []
     for task in tasks:
         part: list[str] = []
         size = 0
         for path in task.paths:
             part.append(path)
             size += sizes.get(path, share)
-            if size >= share:
+            if size >= min(share, _FIRST * (1 + len(parts))):  # of the first ones something is to be seen soon
                 parts.append(replace(task, paths=tuple(part)))
                 part, size = [], 0
         if part:

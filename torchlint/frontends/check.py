@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
+import msgspec
 
 from torchlint import atomic
 from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
-from torchlint.finding import SEVERITIES
+from torchlint.finding import SEVERITIES, Finding
 from torchlint.frontends.given import codes, configurations, noqa_reason, switch
 from torchlint.frontends.output import Failure, fail, put, put_error, say, wants_color
 from torchlint.frontends.summary import Progress, about_run, add_noqa, count, show_settings, statistics, summary
@@ -110,6 +112,7 @@ class Check:
         self.fixes = given["fix"] or given["fix_only"] or given["diff"]
         self.overlay: dict[str, str] = {}
         self.failures: dict[str, None] = {}
+        self.printed: set[Finding] = set()  # while others were looked for
         self.configurations = configurations(given)
         if "-" in self.paths:
             if len(self.paths) > 1:
@@ -149,6 +152,7 @@ class Check:
                 cache_from=given["cache_from"] or "",
                 overlay=self.overlay,
                 progress=progress,
+                found=self._show(progress) if self._streams() else None,
             )
             patches: list[str] = []
             result = run.fix(self._write(patches, run), again=not given["diff"]) if self.fixes else run.check()
@@ -162,6 +166,28 @@ class Check:
         if given["fix_only"]:
             return self._end(result, [])
         return self._report(result)
+
+    def _streams(self) -> bool:
+        """Is what people read to be printed as it is found? Not where something is to be done with all of it first."""
+        others = ("statistics", "output_file", "diff_base", "baseline", "write_baseline")
+        return (
+            self.settings.output_format in HUMAN
+            and not (self.overlay or self.fixes or any(self.given[name] for name in others))
+            and self.given["add_noqa"] is None
+        )
+
+    def _show(self, progress: Progress) -> Callable[[list[Finding]], None]:
+        render, texts = load(self.settings.output_format), Result()
+
+        def show(findings: list[Finding]) -> None:
+            self.printed.update(findings)
+            parts: list[str] = []
+            part = msgspec.structs.replace(texts, findings=findings)
+            render(part, self.settings, parts.append, color=self._color())
+            with progress.aside():
+                put("".join(parts))
+
+        return show
 
     def _write(self, patches: list[str], run: Run):
         def write(fixed: Fixed) -> bool:
@@ -213,7 +239,10 @@ class Check:
         if self.given["statistics"]:
             return statistics(result, self.settings, bool(self.given["verbose"]))
         parts: list[str] = []
-        load(style)(result, self.settings, parts.append, color=self._color())
+        rest = result
+        if self.printed:
+            rest = msgspec.structs.replace(result, findings=[f for f in result.findings if f not in self.printed])
+        load(style)(rest, self.settings, parts.append, color=self._color())
         if style in HUMAN and not self.given["quiet"]:
             parts.append(summary(result, self.settings, hidden, show_fixes=bool(self.given["show_fixes"])))
             if unchanged:

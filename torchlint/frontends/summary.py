@@ -7,6 +7,8 @@ import platform
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
@@ -53,6 +55,15 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self.bar:
             self.bar.stop()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """While something else is written to the same terminal."""
+        if self.bar:
+            self.bar.stop()
+        yield
+        if self.bar:
+            self.bar.start()
 
     def __call__(self, done: int, total: int) -> None:
         if self.bar is None:
@@ -148,7 +159,7 @@ def _costs(s: Statistics, verbose: bool) -> list[str]:
     if not total:
         return []
     return [
-        f"rules took {total / 1e6:.1f} s, in processes that work at once; of these, and looking at so many of the lines:",
+        f"rules took {total / 1e6:.1f} s in all processes; of these, and in files with so many of the lines:",
         *(
             f"{rule['microseconds'] / total:>7.1%}  {code}  {rule['lines'] / max(s.lines, 1):.0%}"
             for code, rule in (rows if verbose else rows[:_REASONS])

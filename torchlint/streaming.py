@@ -1,0 +1,34 @@
+"""Findings while a run goes on: those of a file as soon as all files before it are done, so that their order is the
+same whoever is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from torchlint.finding import Finding
+
+
+class InOrder:
+    """Hands on the findings of files in the order of their paths. What a file says about one that was handed on before
+    comes with the rest, at the end of the run."""
+
+    def __init__(self, paths: Iterable[str], hand_on: Callable[[list[Finding]], object]):
+        self.paths = sorted(paths, reverse=True)
+        self.hand_on = hand_on
+        self.done: set[str] = set()
+        self.found: dict[str, dict[Finding, None]] = {}  # by the file that a finding is about
+
+    def add(self, path: str, findings: Iterable[Finding]) -> None:
+        """All that linting a file said. It is about this file or about others."""
+        self.done.add(path)
+        for finding in findings:
+            self.found.setdefault(finding.path, {})[finding] = None
+
+    def advance(self) -> None:
+        """Hands on what can be."""
+        ready: list[Finding] = []
+        while self.paths and self.paths[-1] in self.done:
+            ready += sorted(self.found.pop(self.paths.pop(), ()), key=lambda finding: finding.order)
+        if ready:
+            self.hand_on(ready)
