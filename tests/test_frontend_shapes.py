@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -316,12 +317,48 @@ def test_sizes_that_are_assumed_are_no_finding(shapes):
         (["--import", "nowhere_at_all:Net"], "ModuleNotFoundError"),
         (["--import", "net:Nope"], "Nope"),
         (["net.py", "--output-format", "png"], "png"),
+        (["net.py", "--annotate", "--input", "x=1,3,8,8"], "--annotate takes one Python file"),
+        (["empty", "--annotate"], "--annotate takes one Python file"),
+        (["latin.py", "--annotate"], "latin.py is not UTF-8"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_clear_line(shapes, arguments, words):
     files = {"net.py": GOOD, "broken.py": "def f(:\n", "plain.py": "x = 1\n", "empty/plain.py": "x = 1\n"}
+    Path("latin.py").write_bytes(b"# coding: latin-1\nname = '\xe9'\n")
     code, out, err = shapes(files, *arguments)
     assert (code, out) == (2, "") and err.count("\n") == 1 and words in err
+
+
+def test_shapes_are_written_behind_assignments(shapes, tmp_path):
+    source = SCRIPT.replace(
+        "        return self.head(", "        y, z = x, x.sum(1)  # mine\n        return self.head("
+    )
+    code, out, err = shapes({"net.py": source}, "net.py", "--annotate")
+    assert (code, out, err) == (0, "1 lines of net.py say new shapes.\n", "")
+    text = (tmp_path / "net.py").read_text()
+    assert "x = F.max_pool2d(self.a(x), 2)  # (B, 8, 10, 15)\n" in text and "x.sum(1)  # mine\n" in text
+    (tmp_path / "net.py").write_text(text.replace("Block(3, 8)", "Block(3, 9)").replace("Block(8,", "Block(9,"))
+    assert shapes({}, "net.py", "--annotate")[0] == 0
+    assert "x = F.max_pool2d(self.a(x), 2)  # (B, 9, 10, 15)\n" in (tmp_path / "net.py").read_text()
+    assert shapes({}, "net.py", "--annotate")[1] == "Nothing to change.\n"
+
+
+def test_shapes_of_several_names_and_of_guesses_say_so(shapes, tmp_path):
+    source = GOOD.replace(
+        "        return self.head(",
+        "        y, z = (\n            x,\n            x.sum(1),\n        )\n        return self.head(",
+    )
+    shapes({"net.py": source}, "net.py", "--annotate")
+    text = (tmp_path / "net.py").read_text()
+    found = re.search(r"\n        \)  # y: ~\(B, 8, (\d+), \1\), z: ~\(B, \1, \1\)\n", text)
+    assert found, text
+
+
+def test_what_is_annotated_keeps_its_ends_of_lines(shapes, tmp_path):
+    (tmp_path / "net.py").write_bytes(SCRIPT.replace("\n", "\r\n").encode())
+    shapes({}, "net.py", "--annotate")
+    data = (tmp_path / "net.py").read_bytes()
+    assert b", 2)  # (B, 8, 10, 15)\r\n" in data and data.count(b"\n") == data.count(b"\r\n")
 
 
 def test_without_torch(shapes, monkeypatch):

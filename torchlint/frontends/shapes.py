@@ -31,6 +31,7 @@ from torchlint.reading import read
 @click.option("--depth", type=click.IntRange(min=1), help="Sum up what lies deeper than so many names (a report).")
 @click.option("--fold", is_flag=True, help="Show once what is repeated, with how often it is (a report).")
 @click.option("--memory", metavar="SIZE", help="Say whether training fits into so much, such as 24GiB (a report).")
+@click.option("--annotate", is_flag=True, help="Write the shapes into the file, as comments behind assignments.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
 def shapes(
     target: str | None,
@@ -42,6 +43,7 @@ def shapes(
     depth: int | None,
     fold: bool,
     memory: str | None,
+    annotate: bool,
     color: str,
 ) -> int:
     """Show the shapes in the forward of every model in a file or a folder, or of one class.
@@ -65,6 +67,8 @@ def shapes(
             given[name.strip()] = parse(sizes)
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
+    if annotate:
+        return _annotate(target or "", bool(inputs or imported))
     report = report or bool(depth or fold or memory)
     if report and imported:
         raise Failure("a report is made of a file: name it instead of --import")
@@ -91,6 +95,38 @@ def shapes(
     else:
         put(text)
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
+
+
+def _annotate(target: str, has_inputs: bool) -> int:
+    """The file with its shapes as comments, where the dry run saw tensors."""
+    from torchlint.config_file import Configurations
+    from torchlint.finding import Hint
+    from torchlint.linter import Job, lint
+    from torchlint.traces.annotated import annotated
+    from torchlint.walk import project_of
+
+    if has_inputs or os.path.isdir(target) or not target.endswith(".py"):
+        raise Failure(
+            "--annotate takes one Python file, and no --input: name it, `torchlint shapes model.py --annotate`"
+        )
+    path = os.path.abspath(target)
+    text = _read(target, path)
+    if text.encode("utf-8", "surrogatepass") != read(path):
+        raise Failure(f"{target} is not UTF-8 without a mark: --annotate leaves it alone")
+    _module_classes(text, target)
+    settings = Configurations().of_file(path)
+    root, roots = project_of(os.path.dirname(path), settings)
+    hints = lint(text, Job.of(path, settings, Project(root, roots), hints=True)).hints
+    new = annotated(text, [hint for hint in hints if isinstance(hint, Hint)])
+    changed = sum(old != now for old, now in zip(text.split("\n"), new.split("\n")))
+    if changed:
+        folder = os.path.dirname(path)
+        try:
+            atomic.write(path, new.encode("utf-8"), [tree_of(folder, "") or folder])
+        except OSError as error:
+            raise Failure(f"{target} cannot be written: {error.strerror or error}") from None
+    put(f"{changed} lines of {printable(target)} say new shapes.\n" if changed else "Nothing to change.\n")
+    return 0
 
 
 def _size(memory: str | None) -> int:
