@@ -27,6 +27,9 @@ def faults(tmp_path, program: str) -> list[str]:
 HEAD = "data, other = torch.zeros(90, 3), torch.zeros(9, 3)\ni, n = random.randint(0, 70), 8\n"
 WRONG = {
     "sizes that no machine has memory for": "w = torch.Tensor(2**20, 2**20)\nw[:3] @ torch.zeros(3, 3)",
+    "the sizes of what no machine has memory for": (
+        "w = torch.Tensor(torch.zeros(2**20, 2**20).size())\nw[:3] @ torch.zeros(3, 3)"
+    ),
     "batches of what was moved": (
         "data = torch.utils.data.TensorDataset(torch.zeros(8, 3).cuda())\nfor (x,) in"
         " torch.utils.data.DataLoader(data):\n    x + torch.zeros(1, 3)"

@@ -213,9 +213,10 @@ def _bytes(machine, kind, *_):
 
 
 def _tensor_of_sizes(machine, kind, *args, **kwargs):
-    """`torch.Tensor(2, 3)`: torch would take memory for it, without asking any mode."""
-    if args and not kwargs and all(type(a) is int for a in args):
-        return machine.foreign(torch.empty, args, {})
+    """`torch.Tensor(2, 3)`, `torch.Tensor(x.size())`: torch would take memory for it, without asking any mode."""
+    sizes = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
+    if args and not kwargs and all(type(size) is int for size in sizes):
+        return machine.foreign(torch.empty, (tuple(sizes),), {})
     return machine.foreign(kind, args, kwargs)
 
 
