@@ -11,9 +11,10 @@ from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Stored, Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, standing_in
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in
 
 LISTING = ("children", "named_children", "modules", "named_modules", "_modules", "__dict__", "vars", "get_submodule")
+_SETTERS = frozenset(("register_parameter", "register_module", "add_module", "setattr", "__setattr__", "__dict__"))
 _MODELS = ("torchvision.models.", "timm.create_model", "transformers.AutoModel")
 
 
@@ -89,7 +90,27 @@ def class_has_weights(owner: ClassInfo) -> bool | None:
         for name in owner.foreign
         if name and name.startswith("torch.nn.") and (row := fact(name + "()")) is not None and name[9:] != "Module"
     ]
-    return True if True in own or True in bases else None
+    if True in own or True in bases:
+        return True
+    return False if _sets_nothing(owner) else None
+
+
+def _sets_nothing(owner: ClassInfo) -> bool:
+    """Does a class that is a torch.nn.Module and nothing else set nothing but plain constants?"""
+    return (
+        set(owner.foreign) <= {"torch.nn.Module"}
+        and all(
+            isinstance(store.value, ast.Constant)
+            for cls in owner.mro
+            for stores in stores_of(cls).values()
+            for store in stores
+        )
+        and not any(
+            last_word(node) in _SETTERS
+            for cls in owner.mro
+            for node in cls.module.index.inside(cls.node, ast.Attribute, ast.Name)
+        )
+    )
 
 
 @remembered

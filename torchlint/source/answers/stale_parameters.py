@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.answers.members import has_weights
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
@@ -152,6 +153,8 @@ def _has_parameters(module: Module, layer: ast.expr) -> bool:
     """A layer made here, of a class that has weights."""
     value = Value(module, layer)
     if not isinstance(layer, ast.Call) or not kinds(value) or not kinds(value) <= {MODULE, PARAMETER}:
+        return False
+    if has_weights(value) is False:
         return False
     name = external_name(value.at(layer.func, ())) or ""
     if name.startswith("torch.nn.") and any(part in name for part in _WITHOUT_PARAMETERS):

@@ -197,9 +197,23 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
                 continue
             if under_no_grad(user, call) or may_run_without_grad(user, call, asked | {function}):
                 without = True
-            elif is_ours:
+            elif is_ours and not _is_called_by_nobody(user, call):
                 return False
     return without
+
+
+def _is_called_by_nobody(module: Module, node: ast.AST) -> bool:
+    """Is a place in a method that its file is not seen to call, nor any framework by its name?"""
+    function = enclosing_function(node)
+    return (
+        isinstance(function, ast.FunctionDef)
+        and isinstance(function.up, ast.ClassDef)
+        and not function.name.startswith(("__", "on_", "test"))
+        and not function.name.endswith(("forward", "step"))
+        and not any(
+            c.function is function for call in module.index.callers(function.name) for c in callees(Value(module, call))
+        )
+    )
 
 
 def _is_of_users_without_grad(module: Module, function: ast.FunctionDef) -> bool:
