@@ -34,6 +34,20 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             renamed[name.replace("module.", "")] = value
         model.load_state_dict(renamed)
         """,
+        # how many sizes a list has is a guess
+        """
+        class Decoder(nn.Module):
+            def __init__(self, latent_size, reshape):
+                super().__init__()
+                self.linear = nn.Linear(latent_size, int(np.prod(reshape)))
+                self.deconvolve = nn.ConvTranspose2d(reshape[0], 8, 3)
+                self.reshape = reshape
+
+            def forward(self, latent):
+                x = self.linear(latent)
+                b, h = x.shape
+                return self.deconvolve(x.reshape(b, *self.reshape))
+        """,
         # rounds that may be left out are what fills the output
         """
         def attention(q, k, borders, n):

@@ -122,5 +122,7 @@ def _others(name: str, value: Any) -> Iterator[list[Any]]:
         yield [Through] if issubclass(value, nn.Module) else []
     elif isinstance(value, (list, tuple)) and value and all(type(v) is int for v in value):
         yield [type(value)([v * 2 for v in value])]
+        for count in range(1, max(len(value), 4) + 1):  # how many there are is guessed as well
+            yield [type(value)((list(value) * 4)[:count])] if count != len(value) else []
         for position in range(min(len(value), 4)):
             yield [type(value)([v * 2 if i == position else v for i, v in enumerate(value)])]
