@@ -275,6 +275,12 @@ def test_models_called_in_one_statement_are_one_finding():
     assert codes(text) == [("TL505", 6)]
 
 
+def test_what_a_stub_declares_does_not_run(tmp_path):
+    text = "import torch\nclass Kind:\n    SUM: int\ndef reduce(x: torch.Tensor, kind=Kind.SUM): ...\ntorch.ones(2) @ torch.ones(3)\n"
+    assert lint(text, Job.of(str(tmp_path / "a.pyi"), Settings())).findings == ()
+    assert [f.code for f in lint(text, Job.of(str(tmp_path / "a.py"), Settings())).findings]
+
+
 def test_a_load_is_a_warning_where_the_file_comes_from_outside():
     text = "import torch\nfrom huggingface_hub import hf_hub_download\na = torch.load('a.pt', weights_only=False)\n"
     text += "import sys\nc = torch.load(sys.argv[1], weights_only=False)\n"

@@ -144,8 +144,11 @@ def _is_retained(call: ast.Call) -> bool:
 def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, other: dict) -> Iterator[Value]:
     if not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
         return
+    apart = _are_of_two_rounds(first, second)
     for key, node in behind.items():
         if key not in other or _are_entries(node, other[key]) or not _is_one_call(node, first):
+            continue
+        if apart and loops_around(_outermost(node)):
             continue
         if (
             len(key) > 1
@@ -154,6 +157,21 @@ def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, oth
         ):
             yield node
             return
+
+
+def _are_of_two_rounds(first: ast.Call, second: ast.Call) -> bool:
+    """`losses[0].backward()` and `losses[1].backward()`: what a loop has collected, each in its round"""
+    one, two = (getattr(call.func, "value", None) for call in (first, second))
+    if not isinstance(one, ast.Subscript) or not isinstance(two, ast.Subscript):
+        return False
+    return unparsed(one.value) == unparsed(two.value) and unparsed(one.slice) != unparsed(two.slice)
+
+
+def _outermost(node: Value) -> ast.AST:
+    """The expression in the function that runs backward which led to a node."""
+    while node.frame is not None and node.frame.call is not None:
+        node = node.frame.call
+    return node.node
 
 
 def _is_one_call(node: Value, backward: ast.Call) -> bool:

@@ -334,23 +334,24 @@ def in_module_code(origin: Value) -> bool:
 def is_in_construction(module: Module, node: ast.AST) -> bool:
     """Does a place make a module: nobody can have moved it yet?"""
     function = enclosing_function(node)
-    return function is not None and bool(method_class(module, function)) and _constructs(module, function)
+    return function is not None and _constructs(module, function)
 
 
 @remembered(meanwhile=False)
 def _constructs(module: Module, function: ast.AST) -> bool:
-    """Is it a constructor, or a method that only constructors call, as far as its file shows?"""
-    name = getattr(function, "name", "")
-    if name in ("__init__", "reset_parameters"):
+    """Is it a constructor, or a method or function that only constructors call, as far as its file shows?"""
+    name, is_method = getattr(function, "name", ""), bool(method_class(module, function))
+    if is_method and name in ("__init__", "reset_parameters"):
         return True
     calls = module.index.callers(name) if name and name not in ("forward", "__call__") else []
     return bool(calls) and all(
-        isinstance(call.func, ast.Attribute)
-        and isinstance(call.func.value, ast.Name)
-        and call.func.value.id == "self"
-        and is_in_construction(module, call)
+        (_is_of_self(call.func) if is_method else isinstance(call.func, ast.Name)) and is_in_construction(module, call)
         for call in calls
     )
+
+
+def _is_of_self(func: ast.expr) -> bool:
+    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
 
 
 @remembered(meanwhile=False)
