@@ -1,0 +1,60 @@
+"""The plugin for pytest: what stands in the report of a test that fails inside torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("torch")
+
+MODEL = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(32, 10)
+
+    def forward(self, x):
+        return self.fc(x.flatten(1))
+"""
+TESTS = """
+import torch
+from net import Net
+
+
+def test_forward():
+    assert Net()(torch.rand(2, 3, 4, 4)).shape == (2, 10)
+
+
+def test_of_something_else():
+    assert 1 + 1 == 3
+
+
+def test_that_passes():
+    assert Net()(torch.rand(2, 2, 4, 4)).shape == (2, 10)
+"""
+
+
+def test_a_failure_inside_torch_is_explained(tree, tmp_path):
+    tree({"net.py": MODEL, "test_net.py": TESTS})
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "torchlint.frontends.pytest",
+        "-p",
+        "no:cacheprovider",
+        "test_net.py",
+    ]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 1 and "2 failed, 1 passed" in run.stdout
+    assert run.stdout.count("- torchlint explains -") == 1
+    explained = run.stdout.partition("torchlint explains")[2]
+    assert "net.py:12 in forward: return self.fc(x.flatten(1))" in explained
+    assert "Why: The last size of what a linear layer gets" in explained and "Traceback" not in explained
