@@ -124,6 +124,21 @@ def test_inputs_that_may_be_missing_are_given_where_they_are_needed(tmp_path, fo
     assert ended(tmp_path, program)[:2] == (1, 1)
 
 
+@pytest.mark.parametrize(
+    "inside, forward",
+    [
+        ("nn.Conv1d(24, 24, 3)", "h, m):\n        return self.layer(F.relu(h) * m)"),
+        ("nn.Conv3d(4, 4, 1)", "h):\n        return self.layer(self.drop(h)).flatten(2)"),
+    ],
+)
+def test_what_takes_something_computed_of_an_input_says_what_the_input_is(tmp_path, inside, forward):
+    program = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.drop, self.layer = nn.Dropout(), {inside}\n    def forward(self, {forward}\n"
+    )
+    assert ended(tmp_path, program)[:2] == (1, 1)
+
+
 def test_what_a_base_class_does_with_its_subclasses(tmp_path):
     program = """
     from dataclasses import dataclass

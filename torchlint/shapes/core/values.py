@@ -50,6 +50,19 @@ def report_use(unknown: Unknown, kind: str, detail: Any = None) -> None:
         on_use[-1](Use(unknown.hole, kind, detail))
 
 
+def made_of(*unknowns: Unknown) -> str | None:
+    """The hole of what is computed of unknown inputs number by number: a consumer of it says as much of each of them.
+    It is not the input itself, and nobody asks for it but who looks for tensors.
+    """
+    names = [unknown.hole.removeprefix(MADE) for unknown in unknowns if unknown.hole]
+    if not on_use or not names or any("." in name or "[" in name for name in names):
+        return None
+    return MADE + "&".join(dict.fromkeys(names))
+
+
+MADE = "~"  # before the names of the inputs of which something was computed
+
+
 class ProgramExit(Stop):
     """The program ends itself: `sys.exit`, `quit`."""
 

@@ -31,7 +31,7 @@ from torchlint.shapes.language.program import Frame, Place, Question
 from torchlint.shapes.language.rounds import MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
-from torchlint.shapes.machine import decisions
+from torchlint.shapes.machine import decisions, holes
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
 from torchlint.shapes.machine.going import Going
@@ -264,7 +264,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             report_use(unknown, "call", (function, args, kwargs))
             if self.wild and is_of_torch(function):
                 return self.in_part(function, args, kwargs, unknown)
-            return self._left_out(function, unknown.reason)
+            result = self._left_out(function, unknown.reason)
+            result.hole = holes.of_call(function, args)
+            return result
         owner = getattr(function, "__self__", None)
         if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
             return Unknown("an object of which only a part is known")
@@ -389,6 +391,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         try:
             result = module(*args, **kwargs)
             self.reach.run(self, module)
+            if unknown is not None and type(result) is Unknown:
+                result.hole = holes.of_layer(module, unknown)
             if unknown is None and type(result) is not Unknown:
                 self.finished.add(type(module))
                 self.ended_codes.add(self.codes.get(type(module)))

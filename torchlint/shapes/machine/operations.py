@@ -14,7 +14,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import LIGHT, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, report_use
+from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
@@ -95,8 +95,9 @@ class Operations:
         ):
             return self.operate_in_part(apply, a, b, unknown)
         report_use(unknown, "operator", (apply, other))
-        if type(other) in (list, tuple) and type(unknown) is Unknown:
-            return Unknown(unknown.reason)
+        if type(other) is Unknown or isinstance(other, (int, float, torch.Tensor)):
+            both = (unknown, other) if type(other) is Unknown else (unknown,)
+            return Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
         return Unknown(unknown.reason)
 
     def _estimate_integer(self, apply: Callable, a: int, b: int) -> None:

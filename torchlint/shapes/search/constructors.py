@@ -80,7 +80,7 @@ _NAMES: list[tuple[str, Any, Any]] = [
         2,
     ),
     (r"(kernel|kernel_size|ks|k|filter_size|window_size|win_size|kernel_?sz)", 3, 3),
-    (r"stride|dilation|groups|group|reps|padding|cardinality|num_groups|expand|n_?views", 1, 1),
+    (r"stride|dilation(_rate)?|groups|group|reps|padding|cardinality|num_groups|expand|n_?views", 1, 1),
     (
         r"(ratio|reduction|r|squeeze_factor|reduction_ratio|se_ratio|expansion|expand_ratio|expansion_factor|mult|scale_factor|upscale_factor|scale|upscale|factor|downsample_factor|mlp_ratio)",
         4,

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.values import Unknown, Use
+from torchlint.shapes.core.values import MADE, Unknown, Use
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.search.attempts import Assumption, Parameter, TensorGuess
 
@@ -79,10 +79,23 @@ def _guesses(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
                         g for g in guesses if len(g.shape) != rank
                     ]
                 return guesses, reason
+    computed = _of_computed(name, uses)
+    if computed is not None:
+        return computed
     rank = _rank(name, uses)
     if rank is not None:
         return of_rank(rank, name), f"its shape is unpacked into {rank}"
     return _from_name(name), "its name"
+
+
+def _of_computed(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
+    """From what consumes a value that was computed of an input number by number."""
+    for use in uses:
+        whole = use.hole.removeprefix(MADE)
+        found = _from_use(use) if use.hole != whole and name in whole.split("&") else None
+        if found is not None:
+            return found[0], f"{found[1]}, computed"
+    return None
 
 
 def _rank(name: str, uses: list[Use]) -> int | None:
