@@ -236,6 +236,25 @@ def test_what_a_base_class_does_with_its_subclasses(tmp_path):
         width = Width.of("24").value
         """,
         """
+        from collections import OrderedDict
+        from somewhere import whatever
+        @whatever
+        class Output(OrderedDict):
+            def __setitem__(self, key, value):
+                super().__setitem__(key, value)
+                super().__setattr__(key, value)
+        made = Output()
+        made["width"] = 24
+        width = made.width if list(made.values()) == [24] else int("")
+        """,
+        """
+        @torch.compiler.disable
+        def of(width):
+            return width
+        if not torch.compiler.is_compiling():
+            width = of(24)
+        """,
+        """
         import importlib
         width = getattr(importlib.import_module("parts.sizes"), "width")
         """,

@@ -419,6 +419,14 @@ def _transparent(machine, function=None, *args, **kwargs):
     )
 
 
+# What tells a compiler something, or autocast, and leaves its function or class as it is.
+_DECORATORS = (
+    "compiler__disable compiler__allow_in_graph compiler__assume_constant_result compiler__nested_compile_region"
+    " _dynamo__disable _dynamo__allow_in_graph _dynamo__disallow_in_graph jit__script_if_tracing"
+    " amp__custom_fwd amp__custom_bwd cuda__amp__custom_fwd cuda__amp__custom_bwd"
+).split()
+
+
 def _nothing(machine, *args, **kwargs):
     return None
 
@@ -535,6 +543,11 @@ FOUND: dict[str, Any] = {
         jit__ignore=_transparent,
         jit__unused=_transparent,
         jit__export=_transparent,
+        **dict.fromkeys(_DECORATORS, _transparent),
+        compiler__is_compiling=_answer(False),
+        compiler__is_exporting=_answer(False),
+        compiler__is_dynamo_compiling=_answer(False),
+        _dynamo__is_compiling=_answer(False),
         jit__is_scripting=_answer(False),
         jit__is_tracing=_answer(False),
         jit__annotate=lambda machine, kind, value: value,
@@ -576,4 +589,5 @@ class ScriptModule(nn.Module):
 
 
 FOUND["torch.jit.ScriptModule"] = ScriptModule
+FOUND["torch.utils._pytree.register_pytree_node"] = Special("register_pytree_node", _nothing)
 FOUND["torch.Tensor"] = torch.Tensor

@@ -50,6 +50,9 @@ def member(module: Library, name: str) -> Any:
     if name in ("__name__", "__file__"):
         return module.name
     if name.startswith("_") and not name.startswith("__version"):
+        inner = library(f"{module.name}.{name}")
+        if inner is not None:
+            return inner
         base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
         return base if isinstance(base, type) else named(f"{module.name}.{name} is private")
     value = find(f"{module.name}.{name}")

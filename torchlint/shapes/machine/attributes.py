@@ -222,7 +222,8 @@ class Attributes:
             found = getattr(owner, SUBCLASSED if name == "__init_subclass__" and hasattr(owner, SUBCLASSED) else name)
             if name == "__setattr__" and isinstance(found, types.MethodWrapperType):
                 return found  # a base that we do not know may do more, and sets it in the end
-            of_object = isinstance(found, types.MethodWrapperType) and self.is_open(owner.__self_class__)
+            native = isinstance(found, types.MethodWrapperType) and found.__objclass__ is object
+            of_object = native and self.is_open(owner.__self_class__)
             return Unknown(f"{name} may come from a class we do not know") if of_object else found
         closure = functions.closure_of(owner) if name == "__code__" else None
         if closure is not None:
