@@ -496,6 +496,13 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                 super().__init__()
                 self.net = nn.Linear(4, 3)
                 self.register_buffer("queue", torch.randn(3, 5))
+                self.bank = torch.zeros(7, 7)
+
+            def on_validation_epoch_start(self):
+                self.bank = self.net(torch.rand(6, 4).cuda()).t()
+
+            def validation_step(self, batch, index):
+                return self.net(batch[0].cuda()) @ self.bank
 
             def forward(self, x):
                 logits = self.net(x) @ self.queue
@@ -510,7 +517,8 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         data = torch.utils.data.TensorDataset(torch.rand(8, 4), torch.rand(8))
         trainer = pl.Trainer(gpus=1, max_epochs=3)
-        trainer.fit(Contrast(), torch.utils.data.DataLoader(data, batch_size=4))
+        loader = torch.utils.data.DataLoader(data, batch_size=4)
+        trainer.fit(Contrast(), loader, loader)
         """,
         # sides that are pooled are rounded: of those that come to one size some fit further on
         """

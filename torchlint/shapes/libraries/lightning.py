@@ -114,6 +114,10 @@ class Trainer(StandIn):
         if isinstance(loaders, (list, tuple)):
             loaders = loaders[0] if loaders else None
         self._take_along(model.state_dict(keep_vars=True))
+        stage = name.removesuffix("ing_step").removesuffix("_step")
+        for hook in (f"on_{stage}_start", f"on_{stage}_epoch_start"):
+            if hasattr(type(model), hook):
+                machine.call(machine.get(model, hook), [], {})
         for index, batch in enumerate(machine.iterate(loaders)):
             self._take_along(batch)
             yield machine.call(machine.get(model, name), [batch, index], {})
