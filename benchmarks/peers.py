@@ -87,6 +87,7 @@ def compare(folder: Path, scratch: Path, peers: Path, torchfix: Path, arguments:
     tools = [
         Tool("`ast.parse` of every file (the floor)", [sys.executable, "-c", FLOOR, str(names)], best),
         Tool("torchlint, cold", [*cold, "--no-dry-run"], best),
+        Tool("torchlint, cold, one worker", [*cold, "--no-dry-run", "--jobs=1"], best),
         Tool("torchlint, cached", cached, best + 1),
         Tool(
             "flake8 --select=F", [str(peers / "flake8"), "--isolated", "--select=F", "--exit-zero", str(folder)], best
@@ -113,12 +114,13 @@ def compare(folder: Path, scratch: Path, peers: Path, torchfix: Path, arguments:
                 before = measured.get(tool.name, now)
                 measured[tool.name] = Measured(min(before.seconds, now.seconds), max(before.megabytes, now.megabytes))
 
-    unit = measured["torchlint, cold"].seconds
-    print("| tool | seconds | lines/s | × torchlint cold | MB |\n|--|--:|--:|--:|--:|")
+    unit, floor = measured["torchlint, cold"].seconds, measured[tools[0].name].seconds
+    print("| tool | seconds | lines/s | × torchlint cold | × floor | MB |\n|--|--:|--:|--:|--:|--:|")
     for tool in tools:
         took = measured[tool.name]
         rate, ratio = total / took.seconds, took.seconds / unit
-        print(f"| {tool.name} | {took.seconds:.2f} | {rate:,.0f} | {ratio:.3g} | {took.megabytes:.0f} |")
+        above = took.seconds / floor
+        print(f"| {tool.name} | {took.seconds:.2f} | {rate:,.0f} | {ratio:.3g} | {above:.2g} | {took.megabytes:.0f} |")
     fix, flake = measured["torchfix --select=ALL"].seconds, measured["flake8 --select=F"].seconds
     print(f"\ncold: {fix / unit:.0f} times faster than torchfix, {flake / unit:.1f} times faster than flake8 -F")
     print(f"cached: {fix / measured['torchlint, cached'].seconds:,.0f} times faster than torchfix")
@@ -127,6 +129,13 @@ def compare(folder: Path, scratch: Path, peers: Path, torchfix: Path, arguments:
         sys.exit(f"torchlint linted {done['files']} of {len(files)} files: the times are of no use")
     rewritten, armed = done["rewritten_lines"] / done["lines"], done["armed_lines"] / done["lines"]
     print(f"libcst was given {rewritten:.1%} of the lines; files with an armed rule hold {armed:.1%}")
+    spent = sorted(((rule["microseconds"], code) for code, rule in done["rules"].items()), reverse=True)
+    all_of_them = sum(microseconds for microseconds, _ in spent)
+    costly = ", ".join(
+        f"{code} {microseconds / all_of_them:.1%} (of {done['rules'][code]['lines'] / done['lines']:.0%} of the lines)"
+        for microseconds, code in spent[:5]
+    )
+    print(f"of the time of all rules, {all_of_them / 1e6:.1f} s in all workers: {costly}")
 
 
 def run(tool: Tool) -> Measured:
