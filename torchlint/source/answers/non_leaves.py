@@ -5,6 +5,7 @@ kept.
 from __future__ import annotations
 
 import ast
+import re
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
@@ -19,6 +20,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
 from torchlint.source.training.grads import is_leaf, is_set_later
+from torchlint.source.training.regions import runs_without_grad
 from torchlint.source.training.roles import seems
 
 # What returns the very tensor it was given unless something changes.
@@ -56,7 +58,7 @@ def non_leaf(value: Value) -> tuple[Value, Value] | None:
 def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
     """The leaf that an operation has for its one operand with a gradient; None for a leaf itself."""
     node = origin.node
-    if origin.path or depth == 0:
+    if origin.path or depth == 0 or runs_without_grad(origin):
         return None
     if isinstance(node, ast.BinOp):
         inner = [node.left, node.right]
@@ -107,8 +109,17 @@ def _keeps_it(call: ast.Call) -> bool:
     return (
         word in ("type", "type_as")
         or not given
-        or all(t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) for t in texts)
+        or all(
+            t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) or _is_there(call, t)
+            for t in texts
+        )
     )
+
+
+def _is_there(call: ast.Call, device: str) -> bool:
+    """`Parameter(p.data.float()).to(p.device)`: what is computed from a tensor is where that is."""
+    owner = device.removesuffix(".device")
+    return owner != device and bool(re.search(rf"\b{re.escape(owner)}\.", unparsed(call.func.value)))
 
 
 def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:

@@ -265,7 +265,7 @@ def _leads_on(module: Module, use: ast.expr) -> bool:
             if _is_by_hand(module, node.up):
                 return True
         elif isinstance(node, (ast.For, ast.AsyncFor)):
-            return child is node.iter and _is_by_hand(module, node)
+            return child is node.iter and (_is_by_hand(module, node) or _goes_on(module, node))
         elif isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
             element = node.value if isinstance(node, ast.DictComp) else node.elt
             if not isinstance(element, (ast.Name, ast.Tuple)):
@@ -283,3 +283,15 @@ def _leads_on(module: Module, use: ast.expr) -> bool:
 
 def _is_by_hand(module: Module, loop: ast.AST) -> bool:
     return any(last_word(call.func) in _BY_HAND for call in module.index.inside(loop, ast.Call))
+
+
+def _goes_on(module: Module, loop: ast.For | ast.AsyncFor) -> bool:
+    """`for layer, size in zip(layers, sizes): sequence.append(layer)`: is an element put into something else as well?"""
+    names = {name.id for name in module.index.inside(loop.target, ast.Name)}
+    return any(
+        isinstance(part, ast.Name) and part.id in names
+        for call in module.index.inside(loop, ast.Call)
+        if last_word(call.func) in ("append", "extend", "insert")
+        for given in call.args
+        for part in _flat(given)
+    )
