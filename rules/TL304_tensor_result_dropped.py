@@ -90,9 +90,14 @@ def check(place: Node):
 
 
 def has_fields(place, tensor) -> bool:
-    """Is something read of it that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
+    """Is something read of it, or of what came with it, that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
     around = place.function or place.module.tree
-    read = [n for n in place.inside(ast.Attribute, of=around) if place.source(n.value) == place.source(tensor)]
+    alike = {place.source(tensor)}
+    for assigned in place.inside(ast.Assign, of=around):
+        target = assigned.targets[0]
+        if isinstance(target, ast.Tuple) and alike & set(map(place.source, target.elts)):
+            alike.update(map(place.source, target.elts))  # `query, key = batch`
+    read = [n for n in place.inside(ast.Attribute, of=around) if place.source(n.value) in alike]
     return any(n.attr not in FIELDS for n in read if not (isinstance(n.up, ast.Call) and n.up.func is n))
 
 

@@ -286,7 +286,7 @@ def _is_by_hand(module: Module, loop: ast.AST) -> bool:
 
 
 def _goes_on(module: Module, loop: ast.For | ast.AsyncFor) -> bool:
-    """`for layer, size in zip(layers, sizes): sequence.append(layer)`: is an element put into something else as well?"""
+    """`for layer, size in zip(layers, sizes): sequence.append(layer)`: is an element put into something else?"""
     names = {name.id for name in module.index.inside(loop.target, ast.Name)}
     return any(
         isinstance(part, ast.Name) and part.id in names
