@@ -236,3 +236,103 @@ def test_what_is_certain_is_said(tmp_path: Path, name: str) -> None:
     text, line = WRONG[name]
     found = said(tmp_path, text)
     assert len(found) == 1 and found[0].startswith(line)
+
+
+TRAINING = """
+    import random
+
+    import elsewhere
+
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    settings = {"width": 3}
+    best = elsewhere.number()
+"""
+APART = {
+    "a branch that keeps a number": """
+        if random.random() < 0.5:
+            best = 1.0
+            print("better")
+    """,
+    "a branch that saves": """
+        if elsewhere.number() < 3:
+            torch.save(model.state_dict(), "best.pt")
+    """,
+    "a branch that raises": """
+        if elsewhere.number() < 3:
+            raise ValueError("too few")
+    """,
+    "a branch in a function": """
+        def shown(value):
+            if value < elsewhere.number():
+                return "low"
+            return "high"
+
+        print(shown(elsewhere.number()))
+    """,
+    "a statement that was left out": "total = sum(elsewhere.numbers(), 0)[1:2].mean().first",
+    "something that is taken to be there": """
+        number = elsewhere.number()
+        if number is not None:
+            best = number
+    """,
+}
+ENTANGLED = {
+    "a branch that fills it": """
+        if elsewhere.number() < 3:
+            settings["height"] = 4
+        print(settings["height"])
+    """,
+    "a branch that fills it under another name": """
+        other = settings
+        if elsewhere.number() < 3:
+            other["height"] = 4
+        print(settings["height"])
+    """,
+    "a function that fills what it is given": """
+        def fill(table):
+            if elsewhere.number() < 3:
+                table["height"] = 4
+
+        fill(settings)
+        print(settings["height"])
+    """,
+    "a branch around it": """
+        if elsewhere.number() < 3:
+            print(settings["height"])
+    """,
+    "a name that a branch decides, and another condition asks for": """
+        asked = False
+        if elsewhere.number() < 3:
+            asked = True
+        if asked:
+            print(settings["height"])
+    """,
+    "a loop that ends early": """
+        for number in range(3):
+            settings["height"] = number
+            if elsewhere.number() < 3:
+                del settings["height"]
+                break
+        print(settings["height"])
+    """,
+    "a branch that changes how functions work": """
+        if elsewhere.number() < 3:
+            globals()["settings"] = {"height": 3}
+        print(settings["height"])
+    """,
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_nobody_knows_silences_only_what_depends_on_it(tmp_path: Path, name: str) -> None:
+    begins = textwrap.dedent(TRAINING) + textwrap.dedent(APART[name])
+    assert said(tmp_path, begins + '\nprint(settings["height"])\n') == ['print(settings["height"])']
+    twice = begins + "\nloss = model(torch.randn(3, 4)).square().mean()\nloss.backward()\nloss.backward()  # again\n"
+    assert said(tmp_path, twice) == ["loss.backward()  # again"]
+
+
+@pytest.mark.parametrize("name", ENTANGLED)
+def test_what_nobody_knows_silences_what_depends_on_it(tmp_path: Path, name: str) -> None:
+    text = textwrap.dedent(TRAINING) + textwrap.dedent(ENTANGLED[name])
+    assert said(tmp_path, text) == []

@@ -153,7 +153,8 @@ def judge(options: argparse.Namespace) -> None:
 
     rules = load_rules()
     settings = Settings(selections=(Selection(None, (), ("TL9",)),))
-    originals: dict[Any, set] = {}
+    originals: dict[Any, dict] = {}
+    already: set[tuple] = set()  # lines at which an original raises, too
 
     def said(folder: Path, path: Path) -> tuple[dict, Any]:
         outcome = lint(path.read_text(), Job.of(str(path), settings, Project(folder), rules))
@@ -176,7 +177,10 @@ def judge(options: argparse.Namespace) -> None:
                 originals[source, file], _ = said(source, source / file)
                 for (path, line, code), (_, remark, message) in originals[source, file].items():
                     if code.startswith("TL9"):
+                        already.add((source.name, path, line))
                         print(f"ORIGINAL {source.name}/{path}:{line} {code} {'remark ' * remark}{message}", flush=True)
+        if (source.name, *mutant["raises"]) in already:
+            continue
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(source, work)
         (work / mutant["path"]).write_text(mutant["text"])

@@ -449,7 +449,9 @@ def _call(node: ast.Call, scope: Scope) -> Evaluate:
     def train(frame):
         frame.machine.updates += 1  # even if the loss is unknown
         made = call(frame)
-        frame.machine.presumed |= type(made) is Unknown  # nobody knows who got gradients
+        if type(made) is Unknown:  # nobody knows who got gradients
+            frame.machine.presume()
+            frame.machine.reach.doubt()
         return made
 
     return train

@@ -52,6 +52,7 @@ def abandon(node: ast.stmt, scope: Scope, frame: Frame, error: Exception) -> str
     """Leave a statement out that failed: what it would have set is unknown, what it would have filled may hold more."""
     if isinstance(node, ast.Raise) or _initialises(node):
         raise error
+    frame.machine.doubt(node, left_out=True)
     forget(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
     if isinstance(node, ast.Return):
         frame.returned = Unknown(ABANDONED)

@@ -83,16 +83,15 @@ class Loader(StandIn):
     def _others(self) -> list:
         """More samples, from all over the dataset, if every sample gets its turn and all may be looked at."""
         samples, machine = samples_of(self.dataset), machines[-1]
-        if type(self.dataset) is not Tensors and not machine.is_own(self.dataset):
-            return []
-        if isinstance(self.dataset, IterableDataset):
+        extremes = getattr(self.dataset, "extremes", None) if isinstance(self.dataset, StandIn) else None
+        if extremes is None and not machine.is_own(self.dataset) or isinstance(self.dataset, IterableDataset):
             return []
         if type(samples) is not int or self.sampler is not None or self.batch_sampler is not None:
             return []
         if self.drop_last is not False and samples % self.batch_size:
             return []
-        if type(self.dataset) is Tensors:
-            return [self.dataset.tensors]
+        if extremes is not None:
+            return extremes()
         places = sorted({samples * i // NUMBERED for i in range(1, NUMBERED)} | {samples - 1} - {0})
         return [machine.item(self.dataset, place) for place in places if 0 < place < samples]
 

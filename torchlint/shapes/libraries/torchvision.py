@@ -153,30 +153,39 @@ def _lambda(machine, function):
 class Pictures(Dataset):
     """A dataset of torchvision: an image and its class."""
 
-    def __init__(self, image: Image, count: Any, transform: Any = None, target_transform: Any = None):
+    def __init__(self, image: Image, count: Any, transform: Any = None, target_transform: Any = None, labels: int = 0):
         self.image = image
         self.count = count
+        self.labels = labels
         self.transform = transform
         self.target_transform = target_transform
         self.classes = Unknown("the classes of a dataset")
 
     def __getitem__(self, index):
-        machine, image, label = machines[-1], self.image, 0
-        if self.transform is not None:
-            image = machine.call(self.transform, [image], {})
-        if self.target_transform is not None:
-            label = machine.call(self.target_transform, [label], {})
-        return image, label
+        image = machines[-1].call(self.transform, [self.image], {}) if self.transform is not None else self.image
+        return image, self._label(0)
+
+    def _label(self, label):
+        return machines[-1].call(self.target_transform, [label], {}) if self.target_transform is not None else label
+
+    def _is_changed(self) -> bool:
+        """Whether the program has chosen among the images."""
+        return not vars(self).keys().isdisjoint(("data", "targets", "samples", "imgs"))
+
+    def extremes(self) -> list:
+        """A sample, as far as its numbers go, of the last class."""
+        return [(None, self._label(self.labels - 1))] if self.labels and not self._is_changed() else []
 
     def __len__(self):
-        if type(self.count) is not int:
+        if type(self.count) is not int or self._is_changed():
             raise UnknownUsed("the number of images")
         return self.count
 
 
-def _dataset(channels, size, train, test):
+def _dataset(channels, size, train, test, labels=10):
     def make(machine, root=None, train=True, transform=None, target_transform=None, *args, **options):
-        return Pictures(Image(channels, size, size), count[train is not True], transform, target_transform)
+        image = Image(channels, size, size)
+        return Pictures(image, count[train is not True], transform, target_transform, labels)
 
     count = (train, test)
     return make
@@ -213,9 +222,9 @@ TRANSFORMS: dict[str, Any] = {
 DATASETS: dict[str, Any] = {
     **{name: _dataset(1, 28, 60_000, 10_000) for name in ("MNIST", "FashionMNIST", "KMNIST", "QMNIST")},
     "CIFAR10": _dataset(3, 32, 50_000, 10_000),
-    "CIFAR100": _dataset(3, 32, 50_000, 10_000),
+    "CIFAR100": _dataset(3, 32, 50_000, 10_000, 100),
     "SVHN": _dataset(3, 32, 73_257, 26_032),
-    "STL10": _dataset(3, 96, 5_000, 8_000),
+    "STL10": _dataset(3, 96, 5_000, 8_000, 0),
     "ImageFolder": _folder,
 }
 VISION: dict[str, Any] = {

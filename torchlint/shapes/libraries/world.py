@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from torchlint.shapes.core.standins import Library
-from torchlint.shapes.core.values import named
+from torchlint.shapes.core.standins import Library, StandIn
+from torchlint.shapes.core.values import Unknown, named
 
 _WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`
 
@@ -45,8 +45,35 @@ def find(name: str) -> Any:
     return known if known is not None else named(f"{name} is not known to the dry run")
 
 
+class Names(StandIn):
+    """`module.__dict__` of a library: `models.__dict__[name]()`."""
+
+    def __init__(self, module: Library):
+        self.module = module
+
+    def __getitem__(self, name):
+        return member(self.module, name) if type(name) is str else Unknown("an unknown name of a library")
+
+    def __iter__(self):
+        return iter(sorted(public(self.module)))
+
+    def __contains__(self, name):
+        return name in public(self.module)
+
+    def get(self, name, default=None):
+        return self[name]
+
+    def keys(self):
+        return list(self)
+
+    def items(self):
+        return list(public(self.module).items())
+
+
 def member(module: Library, name: str) -> Any:
     """`module.name`"""
+    if name == "__dict__":
+        return Names(module)
     if name in ("__name__", "__file__"):
         return module.name
     if name.startswith("_") and not name.startswith("__version"):

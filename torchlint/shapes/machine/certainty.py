@@ -11,6 +11,7 @@ from torch import nn
 
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
+from torchlint.shapes.language.influence import EVERYTHING, Influence, text_of, words_in
 from torchlint.shapes.language.rounds import CONTAINERS, is_open
 from torchlint.shapes.machine import contracts
 
@@ -22,10 +23,70 @@ class Certainty:
     """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
 
     def is_sure(self) -> bool:
-        """Whether the script came here on values that are all its own: no condition was guessed, nothing left out."""
-        return self.scripting and not (
-            self.asked or self.presumed or self.skipped or self.changes.broken_off or self.expected
-        )
+        """Whether the script came here on values that are all its own: what was guessed, or left out, has nothing to do
+        with what runs now.
+        """
+        if not self.scripting or self.presumed or self.changes.broken_off or self.expected:
+            return False
+        return not self.doubts or self._is_apart()
+
+    def doubt(self, node: ast.AST, left_out: bool = False) -> None:
+        """A condition was answered that nobody knows, or a statement was left out."""
+        self.doubts.setdefault((id(node), left_out), node)
+
+    def presume(self) -> None:
+        """The statement that runs now takes something unknown for something."""
+        self.doubts.setdefault(self.place and (self.place[0], self.place[1].line, self.place[1].column), self.place)
+
+    def _is_apart(self) -> bool:
+        """Whether nothing that the statement reads which runs now, or on which it depends that it runs, comes from what
+        is in doubt.
+        """
+        if self._doubted[0] != (len(self.doubts), len(self.files)):
+            self._doubted = ((len(self.doubts), len(self.files)), *self._touched())
+        _, touched, asked = self._doubted
+        if EVERYTHING in touched:
+            return False
+        places = [self.place, *(at for _, at in reversed(self.stack))]
+        for number, place in enumerate(places):
+            source = program.source_of(place[0]) if place is not None else None
+            if source is None:
+                return False
+            around = text_of(source.tree).statements_at(place[1].line, place[1].column - 1)
+            if not around:
+                return False
+            for statement in around:
+                if id(statement) in asked or not touched.isdisjoint(_on_the_way(statement)):
+                    return False
+            if not number and not hasattr(around[-1], "body") and not touched.isdisjoint(words_in(around[-1])):
+                return False
+        return True
+
+    def _touched(self) -> tuple[frozenset[str], set[int]]:
+        """What depends on all that is in doubt, by word, and the branches that were chosen without knowing."""
+        sources = [program.source_of(path) for path in {*self.files, self.script or ""}]
+        influence = Influence([source.tree for source in sources if source is not None])
+        words: set[str] = set()
+        asked: set[int] = set()
+        for key, doubted in self.doubts.items():
+            if isinstance(doubted, ast.AST):
+                text = influence.holds(doubted)
+                statement = text.statement_of(doubted) if text is not None else None
+                if text is None or statement is None:
+                    return frozenset({EVERYTHING}), asked
+                asked.add(id(statement))
+                found = text.effects([doubted]) if key[1] else text.of_answer(doubted)
+                words.update(influence.all_effects(found))
+                continue
+            source = program.source_of(doubted[0]) if doubted is not None else None
+            around = (
+                text_of(source.tree).statements_at(doubted[1].line, doubted[1].column - 1) if source is not None else ()
+            )
+            if source is None or not around:
+                return frozenset({EVERYTHING}), asked
+            asked.update({id(around[-1])} if hasattr(around[-1], "test") else ())
+            words.update(text_of(source.tree).of_value(around[-1]).words)
+        return influence.touched(words), asked
 
     def blame(self, error: Exception, says: str = "", kind: str = "operation", about: Any = None) -> Exception:
         """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it and
@@ -144,3 +205,9 @@ class Certainty:
             if broken is not None:
                 says = words_of(error).strip()
                 self.blame(error, says, "check", about=broken)
+
+
+def _on_the_way(statement: ast.stmt) -> frozenset[str]:
+    """The words on which it depends whether the statements in a block run."""
+    test = next((getattr(statement, n) for n in ("test", "iter", "subject") if hasattr(statement, n)), None)
+    return words_in(test) if test is not None and hasattr(statement, "body") else frozenset()

@@ -25,7 +25,7 @@ class Going:
         ):
             return False
         self.progress.left_out(words_of(error))
-        self.changes.cut = self.incomplete = self.skipped = True
+        self.changes.cut = self.incomplete = True
         return True
 
     def may_have_changed(self, container: Any) -> None:

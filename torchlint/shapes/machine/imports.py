@@ -55,6 +55,8 @@ class Imports:
         if type(module) is standins.ImportedFile:
             if name in module.globals:
                 return module.globals[name]
+            if name == "__dict__":
+                return self._names_of(module)
             path = (
                 self.view.resolve(name, 1, module.path)
                 if module.path.endswith("__init__.py") or not module.globals
@@ -85,6 +87,13 @@ class Imports:
         if source is module:
             return None
         found = module.globals[name] = self.import_name(source, original, False)
+        return found
+
+    def _names_of(self, module: standins.ImportedFile) -> dict[str, Any]:
+        """`module.__dict__`"""
+        found = {n: value for n, value in module.globals.items() if not n.startswith("__")}
+        if not module.complete:
+            self.changes.loosen(found)
         return found
 
     def import_star(self, module: Any, names: dict[str, Any]) -> None:
@@ -123,7 +132,7 @@ class Imports:
         except Exhausted:
             raise
         except (Exception, Stop):
-            self.skipped = True
+            self.presumed = True
         finally:
             self.place, self.importing, self.budget = before, self.importing - 1, budget
         return module
@@ -133,12 +142,11 @@ class Imports:
         run.
         """
         frame = Frame(names, None, names, self)
-        for at in range(len(program.tree.body)):
+        for at, node in enumerate(program.tree.body):
             try:
                 compiled(program, at)(frame)
             except Exception:
-                self.skipped = True
-                continue
+                self.doubt(node, left_out=True)
 
     def own_file(self, program: Program, names: dict[str, Any]) -> None:
         """Whoever imports the file that was run as a script gets the classes that it made."""
@@ -162,7 +170,7 @@ class Imports:
         self.script = program.path
         self.scripting = True
         frame = Frame(names, None, names, self)
-        for position in range(len(program.tree.body)):
+        for position, node in enumerate(program.tree.body):
             try:
                 compiled(program, position)(frame)
             except Exception as error:
@@ -172,7 +180,7 @@ class Imports:
                     yield failure
                 else:
                     self.progress.left_out(words_of(error))
-                self.skipped = True
+                self.doubt(node, left_out=True)
             except Stop as end:
                 self.progress.ended = isinstance(end, ProgramExit)
                 self._define(program, position + 1, frame)

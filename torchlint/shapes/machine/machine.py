@@ -140,8 +140,11 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.decided_here = False  # the same since a function that nobody calls was called
         self.decisions = 0  # how often, by now
         self.expected = 0
-        self.presumed = False  # whether something unknown was taken for something without asking
-        self.skipped = False  # whether a statement was not run to its end
+        self.presumed = False  # whether something unknown may have changed anything
+        self.doubts: dict[
+            Any, Any
+        ] = {}  # conditions answered, statements left out, places where something was presumed
+        self._doubted: tuple = ((0, 0), frozenset(), set())  # what depends on those
         self.environment = False  # whether anything was asked that depends on how the program is started
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
@@ -493,6 +496,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         if answer is None:
             answer = default != turned and not decisions.excluded(text, self.asked)
         self.asked.setdefault(text, answer)
+        self.doubt(question.node)
         if answer and likeness is not None:
             self.equals[id(likeness[0])] = likeness
         self.decided = self.decided_here = True

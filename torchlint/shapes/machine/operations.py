@@ -138,7 +138,8 @@ class Operations:
         """`a is b`; an unknown is taken to be something."""
         if type(a) is Unknown or type(b) is Unknown:
             other = b if type(a) is Unknown else a
-            self.presumed |= other is None
+            if other is None:
+                self.presume()
             return False if other is None or other is ... else Unknown("it is compared with an unknown")
         return a is b
 

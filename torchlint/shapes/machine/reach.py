@@ -95,6 +95,10 @@ class Reach:
 
     # A step
 
+    def doubt(self) -> None:
+        """Something was done with gradients that nobody knows."""
+        self._is_doubtful = True
+
     @contextmanager
     def watching(self, machine: Any) -> Iterator[None]:
         """While this lasts every step of an optimizer is seen, also one that a scheduler has wrapped."""

@@ -61,7 +61,7 @@ class Worlds:
         if self.evaluations > EVALUATIONS or work.used > work.LIMIT // SHARE or not self.wild:
             return Unknown(reason)
         wide = many > wild.MOST
-        self.presumed = True
+        self.presume()
         with self._unheard():
             outcomes = self._everywhere(run, given, choices)
             if outcomes is None:

@@ -218,13 +218,13 @@ def _mapped(name: str, function: Any, args: tuple, kwargs: dict[str, Any], tenso
 def check(operation: Any, args: tuple) -> None:
     """Raise what torch raises for an index, or a class, that is not there; a script's own numbers only."""
     look = _CHECKS.get(operation.name)
-    if look is None or not machines or not machines[-1].is_sure() or torch._C._current_graph_task_id() != -1:
+    if look is None or not machines or torch._C._current_graph_task_id() != -1:
         return
     for text, index, least, size, ignored in look(*args):
         span = span_of(index) if isinstance(index, torch.Tensor) else None
         if span is not None and size:
             for number in (span.high, span.low):
-                if not least <= number < size and number != ignored:
+                if not least <= number < size and number != ignored and machines[-1].is_sure():
                     raise RangeError(text.format(number), number, size)
 
 
@@ -274,10 +274,12 @@ def one_hot(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         and type(classes) is int
         and classes > 0
         and machines
-        and machines[-1].is_sure()
+        and machines[-1].scripting
     ):
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             span = span_of(tensor)
+        if span is not None and not 0 <= span.low <= span.high < classes and not machines[-1].is_sure():
+            return function(*args, **kwargs)
         if span is not None and span.high >= classes:
             raise RangeError("Class values must be smaller than num_classes.", span.high, classes)
         if span is not None and span.low < 0:
