@@ -25,6 +25,13 @@ def said(folder: Path, text: str, **files: str) -> list[str]:
 
 
 SILENT = {
+    "labels of a dataset of which the program chooses some": """
+        import torchvision
+        data = torchvision.datasets.MNIST("x")
+        data.targets = data.targets[:100]
+        for _, y in torch.utils.data.DataLoader(data, batch_size=8):
+            nn.functional.cross_entropy(torch.randn(8, 9), y)
+    """,
     "a list of the GPUs": "ids = list(range(torch.cuda.device_count() // 2))\nprint(ids[0])",
     "what is written behind the program's name": "import sys\nname, size = sys.argv[1:]\nprint(sys.argv[1])",
     "what a text defines": """
@@ -223,6 +230,13 @@ WRONG = {
         "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor _ in range(3):\n"
         "    scaler.scale(net(torch.zeros(1, 2)).sum()).backward()\n    scaler.step(optimizer)",
         "scaler.step",
+    ),
+    "a layer that is taken apart": ("first, second = nn.Linear(2, 2)", "first, second"),
+    "labels of a known dataset, by its name": (
+        "import torchvision\ndata = torchvision.datasets.__dict__['MNIST']('x')\n"
+        "for _, y in torch.utils.data.DataLoader(data, batch_size=8):\n"
+        "    nn.functional.cross_entropy(torch.randn(8, 9), y)",
+        "nn.functional",
     ),
     "a file that was saved with other keys": (
         "net = nn.Linear(2, 2)\ntorch.save({'net': net.state_dict()}, 'last.pt')\ntorch.load('last.pt')['model']",

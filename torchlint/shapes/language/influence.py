@@ -103,6 +103,7 @@ class Text:
     def __init__(self, tree: ast.Module):
         self.functions: dict[str, list[Any]] = defaultdict(list)  # methods by `.name`
         self.modules: set[str] = set()
+        self.body = tree.body
         self.large = False
         self.parents: dict[ast.AST, ast.AST] = {}
         stack: list[ast.AST] = [tree]
@@ -230,7 +231,7 @@ class Text:
     def statements_at(self, line: int, column: int) -> list[ast.stmt]:
         """The statements around a place, the innermost last."""
         found: list[ast.stmt] = []
-        level = [n for n in self.parents if isinstance(n, ast.stmt) and isinstance(self.parents[n], ast.Module)]
+        level: list[ast.stmt] = self.body
         while level:
             inner = next((n for n in level if _holds(n, line, column)), None)
             if inner is None:

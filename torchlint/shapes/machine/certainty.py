@@ -147,6 +147,12 @@ class Certainty:
             return self.blame(error, f"{len(value)} values for {count} names: {error}")
         return error
 
+    def is_one(self, error: TypeError, value: Any) -> Exception:
+        """`a, b = value`, and it has no parts."""
+        if type(value) in (int, float) or isinstance(value, nn.Module) and self._is_known(type(value)):
+            return self.blame(error, f"cannot unpack non-iterable {type(value).__name__} object")
+        return error
+
     def lacks(self, error: AttributeError, owner: Any, name: str) -> AttributeError:
         """An attribute that an object of the program, or a layer of torch, certainly has not."""
         kind = owner if isinstance(owner, type) else type(owner)

@@ -439,6 +439,8 @@ class Operations:
                 items = list(self.iterate(value))
             except UnknownUsed as used:
                 return [Unknown(str(used))] * count
+            except TypeError as error:
+                raise self.is_one(error, value)
         if star is not None:
             if len(items) < count - 1:
                 raise ValueError(f"not enough values to unpack (expected at least {count - 1}, got {len(items)})")
