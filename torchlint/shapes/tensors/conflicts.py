@@ -58,7 +58,18 @@ def pair_of(result: Any) -> Pair | None:
 
 def of_call(function: Any, args: tuple, kwargs: Any, text: str) -> Pair | None:
     """The two sizes that do not fit in a call of a function that torch refused with this text."""
-    return _of_function(getattr(function, "__name__", "").strip("_"), args, kwargs) or _of_text(text)
+    found = _of_function(getattr(function, "__name__", "").strip("_"), args, kwargs) or _of_text(text)
+    return found or (_of_strides(function, args) if "input tensor's size and stride" in text else None)
+
+
+def _of_strides(function: Any, args: tuple) -> Pair | None:
+    """A view of what was turned round; what an input is may lie in memory as it likes, what was computed does not."""
+    owner = getattr(function, "__self__", None)
+    tensor = owner if isinstance(owner, torch.Tensor) else args[0] if args else None
+    if not isinstance(tensor, torch.Tensor):
+        return None
+    whole = tensor._base if tensor._base is not None else tensor
+    return ("one piece of memory", "several pieces") if whole.grad_fn is not None else None
 
 
 def of_layer(layer: nn.Module, args: tuple) -> Pair | None:
