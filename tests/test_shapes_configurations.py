@@ -124,6 +124,29 @@ def test_inputs_that_may_be_missing_are_given_where_they_are_needed(tmp_path, fo
     assert ended(tmp_path, program)[:2] == (1, 1)
 
 
+def test_inputs_that_are_called_and_lists_of_layers(tmp_path):
+    program = """
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.LayerNorm(24)
+
+        def forward(self, x, sublayer):
+            return x + sublayer(self.norm(x))
+
+    class Several(nn.Module):
+        def __init__(self, attn_layers):
+            super().__init__()
+            self.layers = nn.ModuleList(attn_layers)
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+    """
+    assert ended(tmp_path, program)[:2] == (2, 2)
+
+
 @pytest.mark.parametrize(
     "inside, forward",
     [

@@ -23,6 +23,7 @@ from torchlint.shapes.search.uses import Uses
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
 _LACKS_LENGTH = re.compile(r"object of type '(\w+)' has no len|'?(\w+)'? object is not (?:iterable|subscriptable)")
+_SEVERAL_LAYERS = re.compile(r"ModuleList\.extend should be called with an iterable")
 _FRACTION = re.compile(r"\[0, 1\]|between 0 and 1|range 0|\(0, 1\)|probability", re.I)
 _LENGTHS = re.compile(r"(?<![\w.])(\d{1,2})(?![\w.])")
 _WORDS = re.compile(r"['\"`](\w[\w-]*)['\"`]")
@@ -83,6 +84,10 @@ class Advice:
             yield from self._having(assumption, values, missing.group(1), missing.group(2))
         for called in _NOT_CALLABLE.finditer(text):
             yield from self._callable(assumption, values, called.group(1))
+        if _SEVERAL_LAYERS.search(text):
+            for name, value in values.items():
+                if type(value) is int:
+                    yield {**assumption, name: [Through(), Through()]}
         if _FRACTION.search(text):
             for name, value in values.items():
                 if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0 < value < 1:

@@ -16,6 +16,7 @@ from torch import nn
 
 from torchlint.shapes.core.values import MADE, Unknown, Use
 from torchlint.shapes.libraries import einops
+from torchlint.shapes.search.advice import Through
 from torchlint.shapes.search.attempts import Assumption, Parameter, TensorGuess
 
 BATCH, TIME, SIDE, DEPTH, WIDTH = 2, 12, 64, 16, 32
@@ -61,6 +62,8 @@ def starts(
 def _guesses(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
     """What an input may be, best first, and why."""
     name = parameter.name
+    if any(u.hole == name and u.kind == "call" and isinstance(u.detail, tuple) and len(u.detail) == 2 for u in uses):
+        return [Through()], "it is called"
     unpacked = _of_items(name, uses) if _SEVERAL.match(parameter.hint) else None
     plain = unpacked or _from_annotation(parameter)
     if plain is not None:

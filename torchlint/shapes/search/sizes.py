@@ -22,6 +22,8 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from torch import nn
+
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.search import harvest, verdict
 from torchlint.shapes.search.attempts import (
@@ -66,6 +68,8 @@ def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str,
     best, certain = search.run()
     if best is None:
         return Solution({}, first, False, {}, len(trials.results) + 1)
+    if any(isinstance(value, nn.Module) for value in best[0].values()):
+        certain = None  # who knows what it would have given
     return Solution(*best, certain, why, len(trials.results) + 1)
 
 
