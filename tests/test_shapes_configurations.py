@@ -295,3 +295,10 @@ def test_what_libraries_do_around_their_models(tmp_path, text):
     program = textwrap.dedent(text) + HEAD.format(parameter="", layer="nn.Linear(width, 4)").replace("self, )", "self)")
     lazy = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .sizes import width\n"
     assert ended(tmp_path, program, __init__=lazy, sizes="width = 24\n")[:2] == (1, 1)
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a?){40}b", "(?:a*)*b", "a*a*a*a*a*a*a*b"])
+def test_patterns_that_take_for_ever_are_not_tried(tmp_path, pattern):
+    text = f"import re\nfound = re.match({pattern!r}, 'a' * 60)\nwidth = 24\n"
+    program = text + HEAD.format(parameter="", layer="nn.Linear(width, 4)").replace("self, )", "self)")
+    assert ended(tmp_path, program)[:2] == (1, 1)
