@@ -8,6 +8,7 @@ missing.
 
 from __future__ import annotations
 
+import ast
 import operator
 from collections import OrderedDict, deque
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -47,7 +48,6 @@ class Changes:
         self.last = False  # whether what was read last is the last batch, which no other is like
         self.running: list[Rounds] = []  # the loops, the innermost last
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
-        self.broken_off = False  # the same of a loop whose other rounds might have done anything
 
     def call(self, function: Any) -> None:
         """A method of a container may change it."""
@@ -116,6 +116,7 @@ class Rounds:
     """The rounds of one loop while it runs."""
 
     __slots__ = (
+        "node",
         "frame",
         "names",
         "filled",
@@ -137,8 +138,16 @@ class Rounds:
         "steps",
     )
 
-    def __init__(self, frame: Frame, names: list[Name], filled: list[Callable[[Frame], Any]], periodic: bool = False):
+    def __init__(
+        self,
+        node: ast.For | ast.While,
+        frame: Frame,
+        names: list[Name],
+        filled: list[Callable[[Frame], Any]],
+        periodic: bool = False,
+    ):
         machine = frame.machine
+        self.node = node
         self.frame = frame
         self.names = names
         self.filled = filled  # how containers are read that a round may change, behind a condition too
@@ -217,7 +226,8 @@ class Rounds:
         earlier = self.before if self.first is None else self.first
         same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
-        self.changes.broken_off |= not like_the_last
+        if not like_the_last:
+            self.frame.machine.doubt(self.node, left_out=True)
         for (read, keep), value in zip(self.names, earlier):
             if not same(value, read(self.frame)):
                 keep(self.frame, Unknown("it changes from round to round"))

@@ -261,7 +261,7 @@ def _while(node: ast.While, scope: Scope) -> Run:
 
     def loop(frame):
         machine, guessed = frame.machine, 0
-        with Rounds(frame, names, filled) as rounds:
+        with Rounds(node, frame, names, filled) as rounds:
             while True:
                 value = test(frame)
                 if type(value) is Unknown or machine.is_tensor(value):
@@ -301,7 +301,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
         machine = frame.machine
         items = source(frame)
         machine.place = place
-        with Rounds(frame, names, filled, periodic) as rounds:
+        with Rounds(node, frame, names, filled, periodic) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
                     rounds.leave_open(like_the_last=True)

@@ -26,7 +26,7 @@ class Certainty:
         """Whether the script came here on values that are all its own: what was guessed, or left out, has nothing to do
         with what runs now.
         """
-        if not self.scripting or self.presumed or self.changes.broken_off or self.expected:
+        if not self.scripting or self.presumed or self.expected:
             return False
         return not self.doubts or self._is_apart()
 
@@ -77,6 +77,7 @@ class Certainty:
                 asked.add(id(statement))
                 found = text.effects([doubted]) if key[1] else text.of_answer(doubted)
                 words.update(influence.all_effects(found))
+                words.update(text.rest(statement) if key[1] and found.leaves else ())
                 continue
             source = program.source_of(doubted[0]) if doubted is not None else None
             around = (
