@@ -542,6 +542,17 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
                     x = up(torch.cat((before[:, :, cut:-cut, cut:-cut], x), 1))
                 return x
         """,
+        # an option without a default is given where it is compared with names
+        """
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--data")
+        args = parser.parse_args()
+        rows = [{"data": "birds", "steps": 3}, {"data": "cars", "steps": 4}]
+        steps = [row["steps"] for row in rows if args.data == row["data"]][0]
+        print(torch.zeros(steps))
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

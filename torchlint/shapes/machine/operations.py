@@ -127,6 +127,8 @@ class Operations:
             if a is None or b is None or isinstance(a, str) or isinstance(b, str):
                 return apply is operator.ne
             return self.foreign(apply, (a, b), {})
+        if (a is None or b is None) and (type(a) is str or type(b) is str):
+            self.presumed = True  # an option that is not given here, and always is where it is compared with names
         if type(a) not in LIGHT and type(b) not in LIGHT:
             self.budget.touch(a if len_of(a) <= len_of(b) else b)
         try:
