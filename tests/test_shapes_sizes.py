@@ -167,7 +167,6 @@ def test_what_takes_an_input_is_tried_first():
         Function(lambda self, x: self.fc(x), fc=nn.Linear(37, 2)), "x", uses=[Use("x", "layer", nn.Linear(37, 2))]
     )
     assert solution.assumed == {"x": TensorGuess((2, 37))} and solution.runs == 2
-    assert "Linear" in solution.why["x"]
 
 
 # What fails for every size
@@ -260,8 +259,8 @@ def test_the_search_is_deterministic():
     ],
 )
 def test_first_guesses(parameter, uses, wanted):
-    assumptions, why = starts([parameter], uses, {})
-    assert assumptions[0] == {parameter.name: wanted} and why[parameter.name]
+    assumptions, _ = starts([parameter], uses, {})
+    assert assumptions[0] == {parameter.name: wanted}
 
 
 # Constructors

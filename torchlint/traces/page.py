@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from torchlint.printable import printable
+from torchlint.reading import read
 from torchlint.shapes.core.table import Call, Step, Table
 from torchlint.traces import picture, words
 from torchlint.traces.coloured import coloured, plain
@@ -34,7 +35,7 @@ def render(stories: list[Story]) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{_STYLE.read_text()}{lit}</style></head><body>{_MARKS}"
+        f"<title>{title}</title><style>{read(str(_STYLE)).decode()}{lit}</style></head><body>{_MARKS}"
         f"<h1>{title}</h1>{index}{body}</body></html>\n"
     )
 
