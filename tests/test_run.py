@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,8 +130,9 @@ def test_interrupted_runs_stop_at_once_and_leave_nothing(tree, how, code):
         "--jobs",
         "2",
     ]
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heard
     )
     until(lambda: any(root.glob("asleep*")))  # it sleeps longer than anybody waits below
     process.send_signal(how) if how == signal.SIGKILL else os.killpg(process.pid, how)
