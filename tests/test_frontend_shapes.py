@@ -318,6 +318,7 @@ def test_sizes_that_are_assumed_are_no_finding(shapes):
         (["--import", "net:Nope"], "Nope"),
         (["net.py", "--output-format", "png"], "png"),
         (["net.py", "--annotate", "--input", "x=1,3,8,8"], "--annotate takes one Python file"),
+        (["net.py", "--annotate", "--report"], "--annotate takes one Python file and no other option"),
         (["empty", "--annotate"], "--annotate takes one Python file"),
         (["latin.py", "--annotate"], "latin.py is not UTF-8"),
     ],
@@ -334,7 +335,7 @@ def test_shapes_are_written_behind_assignments(shapes, tmp_path):
         "        return self.head(", "        y, z = x, x.sum(1)  # mine\n        return self.head("
     )
     code, out, err = shapes({"net.py": source}, "net.py", "--annotate")
-    assert (code, out, err) == (0, "1 lines of net.py say new shapes.\n", "")
+    assert (code, out, err) == (0, "New shapes in 1 line of net.py.\n", "")
     text = (tmp_path / "net.py").read_text()
     assert "x = F.max_pool2d(self.a(x), 2)  # (B, 8, 10, 15)\n" in text and "x.sum(1)  # mine\n" in text
     (tmp_path / "net.py").write_text(text.replace("Block(3, 8)", "Block(3, 9)").replace("Block(8,", "Block(9,"))

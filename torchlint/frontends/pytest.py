@@ -36,7 +36,7 @@ def _is_of_torch(error: BaseException) -> bool:
 def _explained(error: BaseException) -> str:
     """What `torchlint explain` says of it; nothing where it finds nothing."""
     told = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    command = [sys.executable, "-c", _EXPLAIN]
+    command = [sys.executable, "-I", "-c", _EXPLAIN]  # the working folder may have a module of any name
     try:
         child = subprocess.run(command, input=told.encode(errors="replace"), capture_output=True, timeout=_PATIENCE)
     except (OSError, subprocess.TimeoutExpired):

@@ -10,6 +10,7 @@ import click
 
 from torchlint import atomic, safe_path
 from torchlint.boundary import tree_of
+from torchlint.config import Settings
 from torchlint.finding import HERE
 from torchlint.frontends.output import Failure, put, wants_color
 from torchlint.printable import printable
@@ -68,7 +69,8 @@ def shapes(
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
     if annotate:
-        return _annotate(target or "", bool(inputs or imported))
+        others = inputs or imported or output_file or output_format != "text" or report or depth or fold or memory
+        return _annotate(target or "", bool(others))
     report = report or bool(depth or fold or memory)
     if report and imported:
         raise Failure("a report is made of a file: name it instead of --import")
@@ -97,26 +99,21 @@ def shapes(
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
 
 
-def _annotate(target: str, has_inputs: bool) -> int:
+def _annotate(target: str, has_others: bool) -> int:
     """The file with its shapes as comments, where the dry run saw tensors."""
-    from torchlint.config_file import Configurations
     from torchlint.finding import Hint
     from torchlint.linter import Job, lint
     from torchlint.traces.annotated import annotated
-    from torchlint.walk import project_of
 
-    if has_inputs or os.path.isdir(target) or not target.endswith(".py"):
-        raise Failure(
-            "--annotate takes one Python file, and no --input: name it, `torchlint shapes model.py --annotate`"
-        )
+    if has_others or os.path.isdir(target) or not target.endswith(".py"):
+        raise Failure("--annotate takes one Python file and no other option: `torchlint shapes model.py --annotate`")
     path = os.path.abspath(target)
     text = _read(target, path)
     if text.encode("utf-8", "surrogatepass") != read(path):
         raise Failure(f"{target} is not UTF-8 without a mark: --annotate leaves it alone")
     _module_classes(text, target)
-    settings = Configurations().of_file(path)
-    root, roots = project_of(os.path.dirname(path), settings)
-    hints = lint(text, Job.of(path, settings, Project(root, roots), hints=True)).hints
+    settings, project = _project(path)
+    hints = lint(text, Job.of(path, settings, project, hints=True)).hints
     new = annotated(text, [hint for hint in hints if isinstance(hint, Hint)])
     changed = sum(old != now for old, now in zip(text.split("\n"), new.split("\n")))
     if changed:
@@ -125,8 +122,18 @@ def _annotate(target: str, has_inputs: bool) -> int:
             atomic.write(path, new.encode("utf-8"), [tree_of(folder, "") or folder])
         except OSError as error:
             raise Failure(f"{target} cannot be written: {error.strerror or error}") from None
-    put(f"{changed} lines of {printable(target)} say new shapes.\n" if changed else "Nothing to change.\n")
+    lines = f"{changed} line{'s' * (changed != 1)}"
+    put(f"New shapes in {lines} of {printable(target)}.\n" if changed else "Nothing to change.\n")
     return 0
+
+
+def _project(path: str) -> tuple[Settings, Project]:
+    """The settings of a file and the project it is in."""
+    from torchlint.config_file import Configurations
+    from torchlint.walk import project_of
+
+    settings = Configurations().of_file(path)
+    return settings, Project(*project_of(os.path.dirname(path), settings))
 
 
 def _size(memory: str | None) -> int:
@@ -176,11 +183,9 @@ def _of_folder(folder: str, given: dict, report: bool) -> list:
 
 def _of_file(target: str, given: dict, report: bool) -> list:
     """The forwards of the classes in a file, or of one of them."""
-    from torchlint.config_file import Configurations
     from torchlint.shapes.record.traces import Traces
     from torchlint.shapes.search.check import dry_run
     from torchlint.traces.story import Story
-    from torchlint.walk import project_of
 
     name, _, only = (target, "", "") if os.path.exists(target) else target.rpartition(":")
     name, only = (name, only) if name else (target, "")
@@ -191,10 +196,9 @@ def _of_file(target: str, given: dict, report: bool) -> list:
         raise Failure(f"{name} has no class `{only}`" + (f"; it has {', '.join(classes)}" if classes else ""))
     if not classes:
         raise Failure(f"{name} has no class with a forward")
-    settings = Configurations().of_file(path)
+    settings, project = _project(path)
     traces = Traces(path, only or None, given, report)
-    root, roots = project_of(os.path.dirname(path), settings)
-    result = dry_run(text, path, Project(root, roots).view(path), inputs=settings.inputs, traces=traces)
+    result = dry_run(text, path, project.view(path), inputs=settings.inputs, traces=traces)
     if given and not traces.used:
         raise Failure(f"--input: no forward in {target} takes {', '.join(sorted(given))}")
     if not traces.tables:

@@ -87,11 +87,6 @@ def words_in(node: ast.AST) -> frozenset[str]:
     return words_of(list(_own_nodes(node)))
 
 
-@lru_cache(maxsize=4096)
-def _deep_words(node: ast.AST) -> frozenset[str]:
-    return words_of(list(ast.walk(node)))
-
-
 def changed(word: str) -> tuple[str, str]:
     """A word, and that what it stands for was changed, by whichever names it goes."""
     return word, f"&{word}"
@@ -172,9 +167,9 @@ class Text:
         """What is read together with what is touched by it."""
         for one in self.parents:
             if isinstance(one, _FUNCTIONS):
-                yield _deep_words(one), frozenset({one.name, f".{one.name}"})
+                yield words_of(list(ast.walk(one))), frozenset({one.name, f".{one.name}"})
             elif isinstance(one, ast.ClassDef):
-                yield _deep_words(one), frozenset({one.name})
+                yield words_of(list(ast.walk(one))), frozenset({one.name})
             elif isinstance(one, ast.stmt):
                 yield from self._of_statement(one)
             elif isinstance(one, ast.Call):

@@ -44,7 +44,6 @@ _VALIDATES = re.compile(
 )
 # What may also be said of a function that trains: believed only where nothing but numbers is read from the results.
 _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
-
 _HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
 
 

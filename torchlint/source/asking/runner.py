@@ -184,14 +184,18 @@ def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
     return of_objects
 
 
-@remembered
 def _is_defined_behind(module: Module, binding: ast.AST) -> bool:
     """Does an import bring a function or class that a file of the project defines, and no other name for something?"""
-    if not isinstance(binding, ast.alias):
-        return False
-    project, name = module.world.view.project, binding.name
+    return isinstance(binding, ast.alias) and binding.name in _defined_behind(module)
+
+
+@remembered
+def _defined_behind(module: Module) -> frozenset[str]:
+    """The names that are those of functions and classes in all files behind a file."""
+    project = module.world.view.project
     files = [surface(project, path, project.text(path) or "") for path in module.behind.paths]
-    return any(name in file.defined for file in files) and not any(name in file.given for file in files)
+    given = frozenset().union(*(file.given for file in files))
+    return frozenset().union(*(file.defined for file in files)) - given
 
 
 def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:
