@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from effort import calls_of
 
 torch = pytest.importorskip("torch")
 
@@ -350,3 +351,17 @@ def test_what_nobody_knows_silences_only_what_depends_on_it(tmp_path: Path, name
 def test_what_nobody_knows_silences_what_depends_on_it(tmp_path: Path, name: str) -> None:
     text = textwrap.dedent(TRAINING) + textwrap.dedent(ENTANGLED[name])
     assert said(tmp_path, text) == []
+
+
+@pytest.mark.effort
+def test_what_depends_on_what_in_many_files_is_found_once(tmp_path: Path) -> None:
+    files = {f"part{i}": f"def work{i}(value):\n    other = value + {i}\n    return other\n" * 5 for i in range(80)}
+    imports = "".join(f"import part{i}\n" for i in range(80))
+    block = "\nif elsewhere.number() < {0}:\n    print({0})\noptimizer.step()\n"
+
+    def program(blocks: int) -> str:
+        return imports + textwrap.dedent(TRAINING) + "".join(block.format(number) for number in range(blocks))
+
+    said(tmp_path, program(1), **files)  # what is read and compiled once
+    few, many = (calls_of(lambda n=n: said(tmp_path, program(n), **files), 20_000_000) for n in (2, 6))
+    assert many < 3 * few

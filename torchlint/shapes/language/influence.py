@@ -12,7 +12,7 @@ import ast
 import builtins
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from torchlint.shapes.language.rounds import CHANGING
@@ -29,6 +29,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CALLED = frozenset({".forward", ".__call__", ".training_step"})  # what runs where an object is called
 _ANYTHING = frozenset({"setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "update_wrapper"})
 _MOST = 12_000  # nodes of a file whose influences are looked at
+_MOST_TOGETHER = 60_000  # of all files of a program
 
 
 class Effects(NamedTuple):
@@ -163,8 +164,12 @@ class Text:
         elif not hasattr(builtins, name) and function not in self.functions:
             words.update(given)
 
-    def edges(self) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    @cached_property
+    def influences(self) -> list[tuple[frozenset[str], frozenset[str]]]:
         """What is read together with what is touched by it."""
+        return [*self._edges(), *self._parameters()]
+
+    def _edges(self) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
         for one in self.parents:
             if isinstance(one, _FUNCTIONS):
                 yield words_of(list(ast.walk(one))), frozenset({one.name, f".{one.name}"})
@@ -212,7 +217,7 @@ class Text:
             return frozenset({EVERYTHING})
         return self.effects(inside.body).words | {inside.name, f".{inside.name}"}
 
-    def parameters(self) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    def _parameters(self) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
         """From what a function is given to its parameters, and back if it changes them."""
         for name, functions in self.functions.items():
             for function in functions:
@@ -277,31 +282,36 @@ def _holds(node: Any, line: int, column: int) -> bool:
     return (node.lineno, node.col_offset) <= (line, column) < (node.end_lineno, node.end_col_offset)
 
 
-@lru_cache(maxsize=64)
-def text_of(tree: ast.Module) -> Text:
-    return Text(tree)
-
-
-@lru_cache(maxsize=64)
-def _edges_of(tree: ast.Module) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    text = text_of(tree)
-    return (*text.edges(), *text.parameters())
+def text_of(tree: Any) -> Text:
+    """Kept with the tree: a run asks for all its files again and again."""
+    if not hasattr(tree, "influences"):
+        tree.influences = Text(tree)
+    return tree.influences
 
 
 class Influence:
-    """The same for all files of a program together."""
+    """The same for all files of a program together; `large` are too many for it to be found out."""
 
     def __init__(self, trees: Iterable[ast.Module]):
-        self.texts = [text_of(tree) for tree in trees]
+        self.texts: list[Text] = []
         self.following: dict[str, set[str]] = defaultdict(set)
-        for tree in trees if not any(text.large for text in self.texts) else ():
-            for read, touched in _edges_of(tree):
+        self.large = False
+        left = _MOST_TOGETHER
+        for tree in trees:
+            text = text_of(tree)
+            self.texts.append(text)
+            left -= len(text.parents)
+            self.large = text.large or left < 0
+            if self.large:
+                return
+        for text in self.texts:
+            for read, touched in text.influences:
                 for word in read:
                     self.following[word] |= touched
 
     def touched(self, words: Iterable[str]) -> frozenset[str]:
         """What depends on any of these words, with them."""
-        if any(text.large for text in self.texts):
+        if self.large:
             return frozenset({EVERYTHING})
         found, stack = set(words), list(words)
         while stack:
