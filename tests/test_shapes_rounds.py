@@ -92,6 +92,24 @@ UNKNOWN = [
     ("x = torch.zeros(2)\nfor i in range(10**6):\n    x = torch.relu(x)", "len(x)"),
     ("n = len([i for i in range(10**9)])", "n"),
     ("n = sum(1 for i in range(10**9))", "n"),
+    # filled in the rounds that nobody decided for
+    (
+        "rows = [line.split() for line in open('x')]\nkept = []\nfor row in rows:\n    if len(row) > 2:\n        kept += row",
+        "len(kept)",
+    ),
+    (
+        """
+        class Data:
+            def __init__(self):
+                self.kept, self.more = [], []
+                for row in [line.split() for line in open('x')]:
+                    if len(row) < 2:
+                        continue
+                    self.kept.append(1)
+                    self.more += row
+        """,
+        "len(Data().kept)",
+    ),
 ]
 KNOWN = [
     ("n = 0\nfor epoch in range(50):\n    train()\n    n = 3", "n", 3),

@@ -230,16 +230,27 @@ def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
 
 
 def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
-    """How the names are read whose containers the statements of a loop may change, whether or not they come to it."""
-    names: dict[str, ast.Name] = {}
+    """How the containers are read that the statements of a loop may change, whether or not they come to it."""
+    owners: dict[str, ast.expr] = {}
     for part in nodes:
         for one in walk(part):
             match one:
-                case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr=method)) if method in CHANGING:
-                    names.setdefault(owner.id, owner)
-                case ast.Subscript(value=ast.Name() as owner, ctx=ast.Store()):
-                    names.setdefault(owner.id, owner)
-    return [expression(owner, scope) for owner in names.values()]
+                case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in CHANGING:
+                    _note_owner(owners, owner)
+                case ast.Subscript(value=owner, ctx=ast.Store()) | ast.AugAssign(target=owner):
+                    _note_owner(owners, owner)
+    return [expression(owner, scope) for owner in owners.values()]
+
+
+def _note_owner(owners: dict[str, ast.expr], owner: ast.expr) -> None:
+    """`name` or `self.name`: to read it runs nothing else."""
+    match owner:
+        case ast.Name(id=name):
+            owners.setdefault(name, ast.copy_location(ast.Name(name, ast.Load()), owner))
+        case ast.Attribute(value=ast.Name(id=of) as base, attr=name):
+            load = ast.Name(of, ast.Load())
+            read = ast.Attribute(ast.copy_location(load, base), name, ast.Load())
+            owners.setdefault(f"{of}.{name}", ast.copy_location(read, owner))
 
 
 def _trains_in_some_rounds(node: ast.For) -> bool:
