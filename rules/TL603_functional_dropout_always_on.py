@@ -169,8 +169,7 @@ def attention(call: Call):
 def made_in_forward(cls: ModuleClass):
     for node, method in cls.made_anew:
         call = cls.at(node)
-        meant = MEANT.search(cls.node.name) or MEANT.search(call.source(call.function))
-        if call.word() in LAYERS and call.number("p", 0) != 0 and not meant:
+        if call.word() in LAYERS and call.number("p", 0) != 0 and is_plain(call, call.argument("p", 0)):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`, in train mode: it drops in eval mode too",
                 help="make it in `__init__` and keep it in an attribute",
@@ -218,6 +217,9 @@ def helps_forward(call: Call) -> bool:
 
 
 def is_unconditional(origin) -> bool:
+    """Is it a rate that is always the same, and not the 0 by which a caller turns it off?"""
+    if isinstance(origin.node, ast.Constant) and not origin.node.value:
+        return False
     return isinstance(origin.node, (ast.Constant, ast.Attribute)) and not origin.asks_mode
 
 

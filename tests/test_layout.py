@@ -20,6 +20,7 @@ CODE = [*MODULES, *RULES, *sorted((ROOT / "tests").glob("*.py")), *sorted((ROOT 
 ALLOWED = {
     "finding": set(),
     "columns": set(),
+    "gaps": set(),
     "reading": set(),
     "boundary": set(),
     "notation": set(),
@@ -27,8 +28,8 @@ ALLOWED = {
     "installed": {"reading"},
     "project": {"boundary", "reading"},
     "rule": {"finding", "project", "reading"},
-    "source": {"columns", "edits", "facts", "finding", "installed", "project", "reading", "rule"},
-    "shapes": {"columns", "edits", "facts", "finding", "notation", "project"},
+    "source": {"columns", "edits", "facts", "finding", "gaps", "installed", "project", "reading", "rule"},
+    "shapes": {"columns", "edits", "facts", "finding", "gaps", "notation", "project"},
     "edits": {"finding"},
     "linter": {"finding", "project", "config", "edits", "installed", "rule", "source", "shapes"},
     "printable": set(),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-from bisect import bisect_left
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -12,13 +10,11 @@ from typing import Any
 
 from torchlint.columns import Columns, lines_with_ends
 from torchlint.finding import Span
+from torchlint.gaps import Gaps
 from torchlint.shapes.core.budget import Work
 from torchlint.shapes.language.walking import children, walk
 
 Place = tuple[str, Span]
-_GAP = re.compile(
-    r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:\w+[ _]+){0,2}(?:code|here|solution)\b", re.IGNORECASE
-)
 
 
 class Program:
@@ -34,7 +30,7 @@ class Program:
         self.watch = watch
         self.body: list | None = None
         self.scope: Scope | None = None
-        self._gaps = list(_gaps(text))
+        self._gaps = Gaps(text)
         self._columns = None if text.isascii() else Columns(lines_with_ends(text))
 
     def span(self, node: ast.AST) -> Span:
@@ -46,8 +42,7 @@ class Program:
 
     def has_gap(self, node: ast.AST) -> bool:
         """Whether something in it is left to whoever does the exercise: nobody knows what it will do."""
-        at = bisect_left(self._gaps, node.lineno)
-        return at < len(self._gaps) and self._gaps[at] <= (node.end_lineno or node.lineno)
+        return self._gaps.is_in(node)
 
     def place(self, node: ast.AST) -> Place:
         return (self.path, self.span(node))
@@ -70,16 +65,6 @@ class Program:
                 if isinstance(node.targets[0], ast.Name):
                     found[node.targets[0].id].append(node.value)
         return {name: sorted(calls, key=lambda call: call.lineno) for name, calls in found.items()}
-
-
-def _gaps(text: str) -> Iterator[int]:
-    """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
-    code = 0
-    for line, written in enumerate(text.split("\n"), 1):
-        alone = written.lstrip().startswith("#")
-        code = line if written.strip() and not (alone and written[:1].isspace()) else code
-        if "#" in written and _GAP.search(written):
-            yield code
 
 
 KEPT = 8_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more

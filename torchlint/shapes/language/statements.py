@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from torchlint.gaps import is_blank
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
@@ -98,8 +99,15 @@ def _expression(node: ast.Expr, scope: Scope) -> Run:
     return run
 
 
+def _written(node: ast.expr, scope: Scope) -> Callable[[Frame], Any]:
+    """The closure of a value; nobody knows one that is still to be written."""
+    if is_blank(node):
+        return lambda frame: Unknown("what is left to whoever does the exercise")
+    return expression(node, scope)
+
+
 def _assign(node: ast.Assign, scope: Scope) -> Run:
-    value, targets = expression(node.value, scope), [store(t, scope) for t in node.targets]
+    value, targets = _written(node.value, scope), [store(t, scope) for t in node.targets]
     if len(targets) == 1:
         target = targets[0]
 
@@ -132,7 +140,7 @@ def _annotated(node: ast.AnnAssign, scope: Scope) -> Run:
 
 def _augmented(node: ast.AugAssign, scope: Scope) -> Run:
     target, place = store(node.target, scope), scope.place(node)
-    value, apply = expression(node.value, scope), IN_PLACE[type(node.op)]
+    value, apply = _written(node.value, scope), IN_PLACE[type(node.op)]
     read = type(node.target)(**{**{f: getattr(node.target, f) for f in node.target._fields}, "ctx": ast.Load()})
     current = expression(ast.copy_location(read, node.target), scope)
 
@@ -171,7 +179,7 @@ def _delete(node: ast.Delete, scope: Scope) -> Run:
 
 
 def _return(node: ast.Return, scope: Scope) -> Run:
-    value = expression(node.value, scope) if node.value else None
+    value = _written(node.value, scope) if node.value else None
 
     def leave(frame):
         frame.returned = value(frame) if value else None

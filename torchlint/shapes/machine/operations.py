@@ -143,6 +143,8 @@ class Operations:
             if other is None:
                 self.presume()
             return False if other is None or other is ... else Unknown("it is compared with an unknown")
+        if type(a) is type(b) and type(a) in (str, bytes, int):
+            return a == b  # Python keeps words and small numbers once each, which our reading does not
         return a is b
 
     def contains(self, items: Any, item: Any) -> Any:

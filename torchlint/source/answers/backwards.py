@@ -50,6 +50,12 @@ class Again(NamedTuple):
     shared: Value
 
 
+def _part_of_file(node: ast.AST) -> ast.AST:
+    """The function around a node, else the statement of the file that it stands in."""
+    function = enclosing_function(node)
+    return function if function is not None else [node, *ancestors(node)][-2]
+
+
 def used_up(module: Module) -> Iterator[Again]:
     """The backwards of a file that go through a graph for the second time."""
     # What is frozen has no graph to be used up; which modules that are is not followed.
@@ -57,7 +63,8 @@ def used_up(module: Module) -> Iterator[Again]:
     by_function: dict[int, list[ast.Call]] = {}
     for word in ("backward", "manual_backward"):
         for call in module.index.callers(word):
-            by_function.setdefault(id(enclosing_function(call)), []).append(call)
+            if not module.index.gaps.is_in(_part_of_file(call)):  # what is missing may compute it anew
+                by_function.setdefault(id(enclosing_function(call)), []).append(call)
     for found in by_function.values():
         found.sort(key=lambda call: (call.lineno, call.col_offset))
         before: dict[tuple, list[tuple[ast.Call, dict]]] = {}  # the backwards through each expression

@@ -74,8 +74,8 @@ def _is_over_settings(module: Module, loop: ast.AST) -> bool:
 
 
 def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
-    """Was a module there before a round of the loop?"""
-    if id(origin.node) in made or within(origin.node, loop):
+    """Was a module there before a round of the loop? Not every value is written down somewhere."""
+    if origin.node is None or id(origin.node) in made or within(origin.node, loop):
         return False
     function = enclosing_function(origin.node)
     if isinstance(origin.node, ast.arg):

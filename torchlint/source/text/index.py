@@ -11,11 +11,13 @@ import ast
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import count
 from operator import attrgetter
 from typing import Any
 
 from torchlint.columns import lines_with_ends
+from torchlint.gaps import Gaps
 from torchlint.source.text.parse import parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -102,6 +104,10 @@ class Index:
         self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._keywords: dict[str | None, list[ast.keyword]] | None = None
         self._walk()
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        return Gaps(self.text)
 
     def _walk(self) -> None:
         tree = self.tree

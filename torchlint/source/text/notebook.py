@@ -22,8 +22,8 @@ LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), (
 
 # How authors announce an error, in the text before a cell or in a comment of it.
 _ANNOUNCED = re.compile(
-    r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|give (us )?an"
-    r" (error|exception)|not work|cause an? (error|exception))"
+    r"\b(will|would|should|does|is (going|expected|supposed|meant) to) (fail|crash|error|raise|throw|not work"
+    r"|(give( us| you)?|cause|produce|lead to|result in|return) an? (\w+ )?(error|exception))"
     r"|\b(raises|throws|gives( us)?|produces|causes|results in|leads to) an? (\w+ )?(error|exception)\b|\b(doesn't|does"
     r" not|won't|will not|cannot) work\b",
     re.I,
@@ -31,7 +31,7 @@ _ANNOUNCED = re.compile(
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
 _GAP = re.compile(  # left for whoever does the exercise
     r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
-    r"|=[ \t]*(?:#|$)|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
+    r"|=[ \t]*(?:#|$)|\.{4}|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
     r"|(?:your|fill|insert)[ _]+(?:\w+[ _]+)?(?:code|value|in|here)\b|# *complete\b",
     re.IGNORECASE | re.MULTILINE,
 )

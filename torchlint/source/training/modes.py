@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
+from typing import Any
 
 from torchlint.source.flow.branches import may_run
 from torchlint.source.flow.calling import sequential_layers
@@ -88,23 +90,40 @@ def _switches(owner: ClassInfo) -> bool:
 
 
 def _is_never_asked_for(module: Module, function: ast.AST, layer: ast.Call) -> bool:
-    """Does a layer stand under `if batchnorm:`, which is False unless it is given, and no call of its file gives it?"""
+    """Does a layer stand under `if batchnorm:` or `if norm == "batch":`, which no call of its file makes true?"""
     names = [a.arg for a in function.args.args]
     defaults = dict(zip(names[::-1], function.args.defaults[::-1]))
+    owner = function.up.name if function.name == "__init__" and isinstance(function.up, ast.ClassDef) else None
+    calls = [*module.index.callers(function.name), *(module.index.callers(owner) if owner else ())]
     for test, truth in tests_around(layer):
-        default = defaults.get(test.id) if truth and isinstance(test, ast.Name) else None
-        if not isinstance(default, ast.Constant) or default.value:
+        asked, holds = _question(test)
+        default = defaults.get(asked)
+        if holds is None or asked not in names or not calls:
             continue
-        place = names.index(test.id) - (names[0] == "self")
-        calls = list(module.index.callers(function.name))
-        if calls and not any(
-            len(call.args) > place
-            or any(isinstance(a, ast.Starred) for a in call.args)
-            or any(k.arg in (None, test.id) for k in call.keywords)
-            for call in calls
-        ):
+        place = names.index(asked) - (names[0] == "self")
+        given = [_given(call, asked, place, default) for call in calls]
+        values = [*given, default] if default is not None else given
+        if all(isinstance(value, ast.Constant) and holds(value.value) is not truth for value in values):
             return True
     return False
+
+
+def _question(test: ast.expr) -> tuple[str, Callable[[Any], bool] | None]:
+    """The name that a test asks for, and whether it holds with a value."""
+    match test:
+        case ast.Name(id=name):
+            return name, bool
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant(value=wanted)]):
+            return name, lambda value: value == wanted
+    return "", None
+
+
+def _given(call: ast.Call, name: str, place: int, default: ast.expr | None) -> ast.expr | None:
+    """What a call gives for a parameter, or its default; None where nobody can tell."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    named = next((k.value for k in call.keywords if k.arg == name), default)
+    return call.args[place] if len(call.args) > place else named
 
 
 @remembered
@@ -118,6 +137,8 @@ def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None
             return True
         if not word[:1].isupper() and function.name != "__init__":
             continue
+        if word[:1].isupper() and function.name == "forward":
+            continue  # what is made for one call hears nothing of the mode
         if not may_run(Value(module, call, frame)) or _is_never_asked_for(module, function, call):
             continue
         for callee in callees(Value(module, call)):

@@ -1,0 +1,70 @@
+"""Programs of courses: what they leave to their readers is not there yet, and nothing is said of it."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import torch\nfrom torch import nn\n"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # equal words are the same object
+        """
+        class Block(nn.Module):
+            def __init__(self, kind):
+                super().__init__()
+                if kind is "wide":
+                    self.layer = nn.Linear(3, 4)
+                else:
+                    assert kind is "narrow"
+                    self.layer = nn.Linear(4, 3)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        nn.Sequential(Block("wi" + "de"), Block("narrow"))(torch.zeros(2, 3))
+        """,
+        # what an exercise leaves out
+        """
+        net = nn.Sequential(
+            # TODO
+        )
+
+        class Classifier(nn.Module):
+            def __init__(self):
+                super().__init__()
+                ## TODO: make the layers
+                self.linear1 = ...
+
+            def forward(self, x):
+                x = ...
+                return x
+
+        class Embedding(nn.Module):
+            def __init__(self):
+                super().__init__()
+        #       self.conv = ...
+
+            def forward(self, x):
+                return self.conv(x)
+
+        torch.optim.SGD(net.parameters(), 0.1)
+        torch.optim.SGD(Classifier().parameters(), 0.1)
+        torch.sigmoid(Classifier()(torch.zeros(2)))
+        Embedding()(torch.zeros(1, 3, 8, 8))
+        """,
+    ],
+)
+def test_nothing_is_said_of_what_is_right_or_not_there_yet(tmp_path, program):
+    path = tmp_path / "program.py"
+    text = USE + textwrap.dedent(program)
+    assert dry_run(text, str(path), Project(tmp_path).view(path)).faults == ()

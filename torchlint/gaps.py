@@ -1,0 +1,42 @@
+"""What a text leaves to whoever does the exercise: comments that say that code is missing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+_GAP = re.compile(
+    r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:\w+[ _]+){0,2}(?:code|here|solution)\b"
+    r"|#[# ]*TODO[:. ]*$"  # nothing but that
+    r"|#[^\n#]*[\w\])] *= *\.{3,}[ \r]*$",  # `# self.conv = ...`
+    re.IGNORECASE,
+)
+
+
+class Gaps:
+    """The lines of a text with such a comment, or with what stands for a missing value."""
+
+    def __init__(self, text: str):
+        self.lines = list(_gaps(text))
+
+    def is_in(self, node: ast.AST) -> bool:
+        """Whether something in a node is left to others: nobody knows what it will do."""
+        at = bisect_left(self.lines, node.lineno)
+        return at < len(self.lines) and self.lines[at] <= (node.end_lineno or node.lineno)
+
+
+def is_blank(node: ast.expr | None) -> bool:
+    """`x = ...`: a value that is to be written."""
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _gaps(text: str) -> Iterator[int]:
+    """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
+    code = 0
+    for line, written in enumerate(text.split("\n"), 1):
+        alone = written.lstrip().startswith("#")
+        code = line if written.strip() and not (alone and written[:1].isspace()) else code
+        if "#" in written and _GAP.search(written):
+            yield code
