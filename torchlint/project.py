@@ -27,6 +27,7 @@ IGNORED_FOLDERS = frozenset(
 )
 
 
+_DOCUMENT = 1 << 18  # bytes of a file that is no program
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 
@@ -99,6 +100,13 @@ class Project:
             except NotText:
                 self._texts[path] = data, None
         return self._texts[path][1]
+
+    def document(self, path: str) -> str | None:
+        """The text of a file that is no program: instructions, settings. None if it lies elsewhere, or is too long."""
+        data = self.bytes(path)
+        if data is None or len(data) > _DOCUMENT or os.path.islink(path) or not self._stays(os.path.dirname(path)):
+            return None
+        return data.decode("utf-8", "replace")
 
     def digest(self, path: str) -> str:
         """What the cache remembers of a file."""
@@ -247,6 +255,11 @@ class View:
         """The text of a file of the project, None if it is missing or is not text."""
         self._consult(path)
         return self.project.text(path)
+
+    def document(self, path: str) -> str | None:
+        """The same of one that is no program."""
+        self._consult(path)
+        return self.project.document(path)
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""

@@ -1,4 +1,4 @@
-"""Command lines and configuration: argparse gives its defaults, namespaces give their attributes."""
+"""Command lines and configuration: argparse gives its defaults and what is given, namespaces give their attributes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.libraries.given_arguments import Option
 
 
 class Namespace(StandIn):
@@ -19,6 +20,12 @@ class Namespace(StandIn):
     def values_by_name(self) -> dict[str, Any]:
         return self.__dict__
 
+    def _get_kwargs(self) -> list[tuple[str, Any]]:
+        return list(self.__dict__.items())
+
+    def _get_args(self) -> list:
+        return []
+
     def __contains__(self, name: str) -> bool:
         return name in self.__dict__
 
@@ -29,13 +36,16 @@ class Namespace(StandIn):
 
 
 class Parser(StandIn):
-    """An ArgumentParser: what it would give for an empty command line. A required argument is unknown."""
+    """An ArgumentParser: what it gives for the command line of this run, for an empty one if that will do. A required
+    argument is unknown where nobody wrote down how the program is called.
+    """
 
     def __init__(self):
         self.defaults: dict[str, Any] = {}
+        self.options: list[Option] = []
 
     def add_argument(self, *flags, **options) -> Unknown:
-        flags = [f for f in flags if type(f) is str]
+        flags = tuple(f for f in flags if type(f) is str)
         if not flags:
             return Unknown("an argument of unknown name")
         long = next((f for f in flags if f.startswith("--")), flags[0])
@@ -44,6 +54,8 @@ class Parser(StandIn):
         if action == "help" or action == "version":
             return Unknown("an argument's action")
         value = options.get("default")
+        has_place = not long.startswith("-")
+        required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*")
         if "default" not in options:
             if action == "store_true":
                 value = False
@@ -51,7 +63,7 @@ class Parser(StandIn):
                 value = True
             elif "const" in options and action == "store_const":
                 value = None
-            elif not long.startswith("-") or options.get("required") is True:
+            elif required or has_place:
                 choices = options.get("choices")
                 value = (
                     choices[0] if isinstance(choices, (list, tuple)) and choices else Unknown(f"the argument {name}")
@@ -62,6 +74,9 @@ class Parser(StandIn):
             except ValueError:
                 pass
         self.defaults[name] = value
+        told = {"parts": options.get("nargs"), "kind": options.get("type")}
+        told |= {key: options.get(key) for key in ("action", "const", "choices")}
+        self.options.append(Option(name, () if has_place else flags, required=required, **told))
         return Unknown("an argument's action")
 
     def add_argument_group(self, *_, **options) -> Parser:
@@ -70,6 +85,7 @@ class Parser(StandIn):
     add_mutually_exclusive_group = add_argument_group
 
     def add_subparsers(self, *_, **options) -> Unknown:
+        self.options.append(Option("a command of several", (), None, "A...", None, None, None, True))
         return Unknown("a command of several")
 
     def set_defaults(self, **values) -> None:
@@ -79,16 +95,23 @@ class Parser(StandIn):
         return self.defaults.get(name)
 
     def parse_args(self, given=None, *_, **options) -> Namespace:
+        return self._parsed(given, False)
+
+    def _parsed(self, given: Any, some: bool) -> Namespace:
         values = dict(self.defaults)
         if isinstance(given, list) and all(type(g) is str for g in given):
             for flag, text in zip(given, given[1:]):
                 name = flag.lstrip("-").replace("-", "_")
                 if flag.startswith("-") and name in values and not text.startswith("--"):
                     values[name] = _literal(text, values[name])
+        elif given is None:
+            from torchlint.shapes.core.values import machines
+
+            values = dict(machines[-1].starts.values(values, self.options, some))
         return Namespace(values)
 
     def parse_known_args(self, *given, **options) -> tuple[Namespace, list]:
-        return self.parse_args(*given), []
+        return self._parsed(given[0] if given else None, True), []
 
     def print_help(self, *_) -> None:
         pass

@@ -13,6 +13,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import MORE
 from torchlint.shapes.libraries.containers import order_of
+from torchlint.shapes.libraries.importing import IMPORT
 from torchlint.shapes.tensors.arrays import Array
 
 NUMBERS = (int, float)
@@ -316,7 +317,7 @@ NAMES: dict[str, Any] = {
             **{
                 name: _unlooked(name)
                 for name in (
-                    "open input eval compile __import__ globals locals dir hash repr format ascii bin hex oct "
+                    "open input eval compile globals locals dir hash repr format ascii bin hex oct "
                     "memoryview help breakpoint"
                 ).split()
             },
@@ -326,6 +327,7 @@ NAMES: dict[str, Any] = {
     "Ellipsis": ...,
     "__debug__": True,
 }
+NAMES["__import__"] = IMPORT
 NAMES["repr"] = Special("repr", lambda machine, value: machine.text(value))
 NAMES["format"] = Special("format", lambda machine, value, spec="": machine.format(value, spec))
 

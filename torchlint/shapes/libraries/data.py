@@ -51,6 +51,8 @@ class Loader(StandIn):
         self.batch_sampler = batch_sampler
         self.collate_fn = collate_fn
         self.drop_last = drop_last
+        self.num_workers = num_workers
+        self.pin_memory = pin_memory
 
     def batch(self, rest: bool = False) -> Any:
         """One batch; the last one may have fewer samples."""

@@ -70,7 +70,7 @@ def _dataclass(machine, kind=None, **options):
         return kind
     _declare(machine, kind, options.get("kw_only") is True)
 
-    def init(machine, instance, *args, **kwargs):
+    def init(machine, instance, /, *args, **kwargs):
         _initialise(machine, kind, instance, args, kwargs)
 
     if functions.closure_of(vars(kind).get("__init__")) is None:

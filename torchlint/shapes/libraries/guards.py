@@ -82,7 +82,7 @@ def is_of_every_module(method: Any) -> bool:
 
 def _integer(machine, kind, value=0, base=None):
     if isinstance(value, (torch.Tensor, Array)):
-        return Unknown("the value of a tensor")
+        return _single(machine, value, int)
     if type(value) is str and (len(value) > 400 or base is not None):
         return int(value, base) if base and len(value) < 400 else Unknown("a long number")
     return int(value)
@@ -90,7 +90,13 @@ def _integer(machine, kind, value=0, base=None):
 
 def _float(machine, kind, value=0.0):
     machine.budget.touch(value)
-    return Unknown("the value of a tensor") if isinstance(value, (torch.Tensor, Array)) else float(value)
+    return _single(machine, value, float) if isinstance(value, (torch.Tensor, Array)) else float(value)
+
+
+def _single(machine, value, kind):
+    """The number in a tensor of the program's own constants."""
+    found = machine.call(value.item, [], {}) if isinstance(value, torch.Tensor) and value.numel() == 1 else None
+    return kind(found) if type(found) in (int, float) else Unknown("the value of a tensor")
 
 
 def _boolean(machine, kind, value=False):
@@ -122,9 +128,9 @@ def _sequence(machine, kind, items=()):
 
 
 def _range(machine, kind, *bounds):
-    for bound in bounds:
-        if type(bound) is Unknown or machine.is_tensor(bound):
-            return Unknown("a range of unknown length")
+    bounds = tuple(_single(machine, bound, int) if machine.is_tensor(bound) else bound for bound in bounds)
+    if any(type(bound) is Unknown for bound in bounds):
+        return Unknown("a range of unknown length")
     return range(*bounds)
 
 
@@ -212,7 +218,7 @@ def _bytes(machine, kind, *_):
     return Unknown("bytes")
 
 
-def _tensor_of_sizes(machine, kind, *args, **kwargs):
+def _tensor_of_sizes(machine, kind, /, *args, **kwargs):
     """`torch.Tensor(2, 3)`, `torch.Tensor(x.size())`: torch would take memory for it, without asking any mode."""
     sizes = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args
     if args and not kwargs and all(type(size) is int for size in sizes):
@@ -258,7 +264,7 @@ CONSTRUCT: dict[type, Callable] = {
 # Methods
 
 
-def _str_format(machine, method, *args, **kwargs):
+def _str_format(machine, method, /, *args, **kwargs):
     """`"{:.2f} {name}".format(…)`; fields that read attributes or items are not followed."""
     template = method.__self__
     for _, name, width, _ in string.Formatter().parse(template):
@@ -300,11 +306,11 @@ def _str_replace(machine, method, old, new, *count):
     return method(old, new, *count)
 
 
-def _module_transparent(machine, method, *args, **kwargs):
+def _module_transparent(machine, method, /, *args, **kwargs):
     return method.__self__
 
 
-def _optimizer_init(machine, method, *args, **kwargs):
+def _optimizer_init(machine, method, /, *args, **kwargs):
     """`super().__init__(params, …)` of an optimizer of the program's own: what gives the parameters one by one is
     listed first.
     """
@@ -329,7 +335,7 @@ _STORES = {
 }
 
 
-def _module_store(machine, method, *args, **kwargs):
+def _module_store(machine, method, /, *args, **kwargs):
     """`register_buffer`, `add_module`…: what is unknown becomes a plain attribute or a layer we do not know."""
     owner = method.__self__
     held, word = _STORES[method.__name__]
@@ -353,7 +359,7 @@ def _module_store(machine, method, *args, **kwargs):
     return machine.foreign(method, args, kwargs)
 
 
-def _module_init(machine, method, *args, **kwargs):
+def _module_init(machine, method, /, *args, **kwargs):
     """`super().__init__(…)` of a layer: a container holds what is known."""
     if isinstance(method.__self__, tuple(CONTAINERS)):
         args = tuple(layers(machine, a) for a in args)
@@ -370,7 +376,7 @@ def _apply(machine, method, function):
     return method.__self__
 
 
-def _backward(machine, method, *args, **kwargs):
+def _backward(machine, method, /, *args, **kwargs):
     machine.updates += 1
     made = machine.foreign(method, args, kwargs)
     machine.progress.backwards += machine.scripting
@@ -382,7 +388,7 @@ def _step(machine, method, closure=None, *args, **kwargs):
     return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
 
 
-def _to(machine, method, *args, **kwargs):
+def _to(machine, method, /, *args, **kwargs):
     """`module.to(0)` means the first GPU."""
     if args and type(args[0]) is int:
         args = (torch.device("cuda", args[0]), *args[1:])
@@ -414,16 +420,16 @@ def _tolist(machine, method):
     return [Unknown("a value of a tensor")] * tensor.shape[0]
 
 
-def _numpy(machine, method, *args, **kwargs):
+def _numpy(machine, method, /, *args, **kwargs):
     machine.foreign(device_tags.check_numpy, (method.__self__,), {})
     return Array(method.__self__.detach())
 
 
-def _nothing(machine, method, *args, **kwargs):
+def _nothing(machine, method, /, *args, **kwargs):
     return None
 
 
-def _not_looked_at(machine, method, *args, **kwargs):
+def _not_looked_at(machine, method, /, *args, **kwargs):
     return Unknown(f"{method.__name__} is not run")
 
 

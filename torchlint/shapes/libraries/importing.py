@@ -45,6 +45,14 @@ def _import_module(machine, name, package=None):
     return machine.import_module(name, 0, machine.place[0], machine.trying > 0, True)
 
 
+def _import(machine, name, globals=None, locals=None, fromlist=(), level=0):
+    """`__import__(name)`"""
+    if type(name) is not str or level != 0 or machine.place is None:
+        return Unknown("a module of unknown name")
+    return machine.import_module(name, 0, machine.place[0], machine.trying > 0, bool(fromlist))
+
+
+IMPORT = Special("__import__", _import)
 IMPORTING: dict[str, Any] = {
     "importlib.import_module": Special("import_module", _import_module),
     "importlib.util.find_spec": Special("find_spec", _find_spec),

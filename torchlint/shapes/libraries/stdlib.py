@@ -107,7 +107,7 @@ def _math(function):
     return made
 
 
-def _partial(machine, function, *args, **kwargs):
+def _partial(machine, function, /, *args, **kwargs):
     return Unknown(function.reason) if type(function) is Unknown else functools.partial(function, *args, **kwargs)
 
 

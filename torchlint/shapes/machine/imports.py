@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -33,7 +34,7 @@ class Imports:
                 return self.run_file(path, name)
             top = self.view.resolve(name.split(".")[0], 0, importer)
             self.run_file(path, name)
-            return self.run_file(top, name.split(".")[0]) if top else Unknown(f"the package {name} is not found")
+            return self.run_file(top, name.split(".")[0]) if top else _folder_above(path, name)
         if level:
             folder = self.view.resolve("__init__", level, importer)
             return standins.ImportedFile(name, folder or importer, {})
@@ -186,6 +187,14 @@ class Imports:
                 self._define(program, position + 1, frame)
                 raise
         self.scripting = False
+
+
+def _folder_above(path: str, name: str) -> standins.ImportedFile:
+    """The top package of a module at a path, if it is a folder without a file of its own."""
+    folder = path.removesuffix(".py").removesuffix(f"{os.sep}__init__")
+    for _ in name.split(".")[1:]:
+        folder = os.path.dirname(folder)
+    return standins.ImportedFile(name.split(".")[0], os.path.join(folder, "__init__.py"), {})
 
 
 @lru_cache(maxsize=64)

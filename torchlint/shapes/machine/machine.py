@@ -28,9 +28,10 @@ from torchlint.shapes.core.values import (
 )
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame, Place, Question
-from torchlint.shapes.language.rounds import MORE, Changes
+from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
+from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.machine import decisions, holes
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
@@ -145,6 +146,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             Any, Any
         ] = {}  # conditions answered, statements left out, places where something was presumed
         self._doubted: tuple = ((0, 0), frozenset(), set())  # what depends on those
+        self.starts = Starts()
         self.environment = False  # whether anything was asked that depends on how the program is started
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
@@ -267,7 +269,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             report_use(unknown, "call", (function, args, kwargs))
             if self.wild and is_of_torch(function):
                 return self.in_part(function, args, kwargs, unknown)
-            result = self._left_out(function, unknown.reason)
+            result = self._left_out(function, unknown.reason, args)
             result.hole = holes.of_call(function, args)
             return result
         owner = getattr(function, "__self__", None)
@@ -302,15 +304,19 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         if value.dim() and result.dim() and value.shape[0] != result.shape[0] and self.place is not None:
             self.turns.append(Turn(self.place, value.shape[0], result.shape[0]))
 
-    def _left_out(self, function: Callable, reason: str) -> Unknown:
+    def _left_out(self, function: Callable, reason: str, args: tuple = ()) -> Unknown:
         """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of
-        which only a part is known, and a dict that would be updated may hold anything.
+        which only a part is known, and a container that would be filled may hold anything.
         """
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
         if name == "__init__" and self.is_own(owner):
             guards.leave_unfinished(self, owner)
         elif name == "update" and isinstance(owner, dict):
             self.put_somewhere(owner, Unknown(reason))
+        elif name == "__setitem__" and isinstance(owner, dict) and len(args) == 2 and type(args[0]) is str:
+            dict.__setitem__(owner, *args)  # `super().__setitem__(key, value)`
+        elif isinstance(owner, CONTAINERS) and (name in CHANGING or name == "__setitem__"):
+            self.may_have_changed(owner)
         elif isinstance(owner, torch.Tensor) and name.endswith("_") and not name.endswith("__"):
             self.blurred = True
         return Unknown(reason)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core import standins
-from torchlint.shapes.core.values import Exhausted, Unknown, on_use, report_use, unknown_in
+from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import of_free_sizes
@@ -56,6 +56,8 @@ class Classes:
         known, is_open = [], keywords.get("metaclass", type) not in METACLASSES
         for base in bases:
             base = _KEYED.get(base, base) if isinstance(base, type) else base
+            if isinstance(base, Special) and issubclass(base.__dict__.get("kind", object), standins.StandIn):
+                base = base.__dict__["kind"]  # one of ours that a function makes: a loader
             if base is standins.NAMED_TUPLE:
                 return self._named_tuple(code, namespace)
             if isinstance(base, type) and (base in self.codes or issubclass(base, BASES)):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +23,8 @@ from torchlint.shapes.core.faults import DryRun, Fault, Trace
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
 from torchlint.shapes.language.functions import closure_of, required
 from torchlint.shapes.language.program import Program, load
+from torchlint.shapes.libraries.command_lines import MISSING, command_lines
+from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.libraries.torch import no_initialisers
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.decisions import are_independent, explore
@@ -49,6 +53,7 @@ STEPS = 250_000
 AGAIN_STEPS = 80_000  # without a GPU: there is little that it does otherwise
 CLASS_STEPS = 250_000  # for all runs of one module class
 FAIR_STEPS = 80_000  # the same at first, where there are many classes
+STARTS = 3  # ways of starting a script that are tried
 BUILT_STEPS = 400_000  # the same where a builder chose its sizes: a verdict is worth more then
 _SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
 
@@ -116,6 +121,7 @@ class _Run:
         self.reasons: Counter[str] = Counter()
         self.unknowns: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()  # the steps for each that was tried with guesses
+        self.starts = 1  # ways in which the script is started
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
 
@@ -130,6 +136,8 @@ class _Run:
             with suppress(Overworked):  # what is tried otherwise may be left out
                 if asked_cuda:
                     self.script(cuda=False, rest=False)
+                for start in range(1, min(self.starts, STARTS)):
+                    self.script(cuda=True, rest=False, start=start)
                 for answers in self.turns:
                     self.script(cuda=True, rest=False, answers=answers)
         finally:
@@ -145,10 +153,17 @@ class _Run:
             dict(self.classes),
         )
 
-    def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}) -> bool:
+    @cached_property
+    def command_lines(self) -> list[list[str]]:
+        """How people start the script, by what is written down around it."""
+        return list(command_lines(self.view, self.program.path))
+
+    def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}, start: int = 0) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
         machine = Machine(self.view, STEPS if cuda else AGAIN_STEPS, dict(answers), cuda=cuda)
         machine.remembered = Remembered()
+        machine.starts = Starts(lambda: self.command_lines, start)
+        machine.environment = start > 0  # what it says itself may be about a command line that nobody uses any more
         machine.wild = self.traces is None and self.program.watch is None
         wild.reset()
         machines.append(machine)
@@ -159,6 +174,7 @@ class _Run:
                     if rest:
                         self.others(machine)
                 asked_cuda = machine.asked_cuda
+                self.starts = machine.starts.count
                 if rest:
                     self.learn()
         finally:
@@ -353,6 +369,10 @@ class _Run:
             return
         if fault is not None and (not kinds or fault.kind in kinds):
             fault = self.here(fault, failure)
+            if machine.starts.line:
+                start = shlex.join([os.path.basename(self.program.path), *machine.starts.line])
+                says = f"started as `{start.replace(MISSING, '…')}`"
+                fault = msgspec.structs.replace(fault, help=f"{fault.help}; {says}" if fault.help else says)
             self.faults.setdefault((fault.path, fault.span), fault)
 
     def here(self, fault: Fault, failure: Failure) -> Fault:

@@ -1,0 +1,121 @@
+"""How a script is started: by the command lines in the READMEs and shell scripts around it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.libraries.command_lines import command_lines
+from torchlint.shapes.search.check import dry_run
+
+HEAD = """
+import argparse
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+"""
+SHAPES = """
+parser.add_argument("dataset", type=str)
+parser.add_argument("--width", "-w", type=int, default=8)
+parser.add_argument("--sizes", type=int, nargs="+", default=[4])
+parser.add_argument("--deep", action="store_true")
+args = parser.parse_args()
+shape = {"digits": 64, "pictures": 192}[args.dataset]
+net = nn.Sequential(nn.Linear(shape, args.width), nn.Linear(8, 3))
+print(net(torch.zeros(2, shape)))
+if args.deep:
+    print(nn.Linear(args.sizes[-1], 3)(torch.zeros(2, 4)))
+"""
+
+
+def found(tmp_path, text: str, documents: dict[str, str], script: str = "train.py") -> list[str]:
+    """The lines at which something is found, with what is said in help."""
+    for name, content in {**documents, script: text}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    path = tmp_path / script
+    faults = dry_run(text, str(path), Project(tmp_path).view(path)).faults
+    return [f"{text.splitlines()[f.span.line - 1].strip()} | {f.help}" for f in faults]
+
+
+NET, DEEP = (
+    "net = nn.Sequential(nn.Linear(shape, args.width), nn.Linear(8, 3))",
+    "print(nn.Linear(args.sizes[-1], 3)(torch.zeros(2, 4)))",
+)
+
+
+@pytest.mark.parametrize(
+    ("document", "line", "words"),
+    [
+        ({"README.md": "```\npython train.py digits --width 9\n```"}, NET, "train.py digits --width 9"),
+        ({"README.md": "Run `python3 -u ./train.py digits -w=9 > log.txt`."}, NET, "train.py digits"),
+        ({"train.sh": "python train.py \\\n  pictures \\\n  --wid 16 | tee log"}, NET, "train.py pictures --wid 16"),
+        ({"scripts/train.sh": "cd ..\npython train.py digits --deep --sizes 4 5 # five"}, DEEP, "--sizes 4 5"),
+        ({"Makefile": "all:\n\tCUDA_VISIBLE_DEVICES=0 python train.py digits --width 7 && echo"}, NET, "--width 7"),
+        ({"README.md": "python train.py <name> --width 8\npython train.py digits -w 9"}, NET, "train.py digits -w 9"),
+    ],
+)
+def test_what_a_document_says_is_given(tmp_path, document, line, words):
+    said = found(tmp_path, HEAD + SHAPES, document)
+    assert any(one.startswith(line) and words in one for one in said)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"README.md": "python train.py digits --width 8\npython train.py pictures --deep --sizes 5 4"},
+        {"README.md": "python train.py digits --width=eight\npython train.py digits --heads 9 --width 9"},
+        {"README.md": "python other/train.py digits --width 9\npython retrain.py digits --width 9"},
+        {"README.md": "python train.py digits --width $WIDTH\npython train.py digits --width '9"},
+        {"other/README.md": "python train.py digits --width 9", "other/train.py": ""},
+    ],
+)
+def test_what_fits_or_is_for_another_program_is_not(tmp_path, document):
+    assert found(tmp_path, HEAD + SHAPES, document) == []
+
+
+def test_a_script_runs_with_and_without_its_options(tmp_path):
+    text = HEAD + (
+        'parser.add_argument("--conditional", action="store_true")\nargs = parser.parse_args()\n'
+        "net = nn.Linear(12 if args.conditional else 4, 3)\n"
+        "if args.conditional:\n    net(torch.zeros(2, 10))\nelse:\n    net(torch.zeros(2, 5))\n"
+    )
+    said = found(tmp_path, text, {"README.md": "    $ python train.py --conditional"})
+    assert [one.partition(" | ")[0] for one in said] == ["net(torch.zeros(2, 10))", "net(torch.zeros(2, 5))"]
+    assert "--conditional" in said[0] and "--conditional" not in said[1]
+
+
+def test_a_script_in_a_folder_is_started_there_or_above(tmp_path):
+    for name in ("a/b/train.py", "train.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "README.md").write_text("python a/b/train.py one\ncd a/b\npython train.py two\n" + "." * 500)
+    (tmp_path / "a" / "README.md").write_text("python train.py three\npython b/train.py four")
+    script = str(tmp_path / "a/b/train.py")
+    assert list(command_lines(Project(tmp_path).view(script), script)) == [["four"], ["one"], ["two"]]
+
+
+def test_a_document_behind_a_link_is_not_read(tmp_path):
+    outside, inside = tmp_path / "outside", tmp_path / "inside"
+    outside.mkdir()
+    (outside / "README.md").write_text("python train.py digits --width 9")
+    inside.mkdir()
+    (inside / ".git").mkdir()
+    os.symlink(outside / "README.md", inside / "README.md")
+    os.symlink(outside, inside / "scripts")
+    os.mkfifo(inside / "Makefile")
+    assert found(inside, HEAD + SHAPES, {}) == []
+
+
+def test_what_was_read_is_remembered(tmp_path):
+    """The findings depend on the documents, and on those that are not there."""
+    (tmp_path / "README.md").write_text("python train.py digits")
+    path = tmp_path / "train.py"
+    view = Project(tmp_path).view(path)
+    dry_run(HEAD + SHAPES, str(path), view)
+    assert str(tmp_path / "README.md") in view.consulted and str(tmp_path / "Makefile") in view.consulted
