@@ -162,7 +162,8 @@ def is_meant(place) -> bool:
     """Does the code beside it say that the weights are shared?"""
     lines = place.module.index.lines[max(place.statement.lineno - 3, 0) : place.statement.end_lineno]
     owner = place.method_of
-    return bool(MEANT.search("".join(lines)) or owner is not None and MEANT.search(owner.name))
+    asked = " ".join(ast.unparse(test) for test, _ in place.tests)
+    return bool(MEANT.search("".join(lines) + asked) or owner is not None and MEANT.search(owner.name))
 
 
 def anew(place, layer) -> str:

@@ -12,6 +12,7 @@ from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
 from torchlint.shapes.language import statements
 from torchlint.shapes.language.expressions import expression
+from torchlint.shapes.language.influence import words_in
 from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
 
 ENOUGH_YIELDS = 64
@@ -80,6 +81,13 @@ class Code:
     def gives_nothing(self) -> bool:
         """Whether it ends without any value."""
         return isinstance(self.node, ast.FunctionDef) and not gives_value(self.node.body)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words that stand in it."""
+        words = words_in(self.node)
+        work.spend(1 + len(words) // Work.NODES)
+        return words
 
     @property
     def annotations(self) -> dict[str, ast.expr]:

@@ -18,7 +18,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, unknown_
 from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import REST, is_open
-from torchlint.shapes.libraries import containers
+from torchlint.shapes.libraries import containers, world
 from torchlint.shapes.tensors import device_tags, dispatch
 from torchlint.shapes.tensors.arrays import Array
 
@@ -226,8 +226,13 @@ def _tensor_of_sizes(machine, kind, /, *args, **kwargs):
     return machine.foreign(kind, args, kwargs)
 
 
+def _array_of_sizes(machine, kind, *args, **kwargs):
+    return machine.call(world.find("numpy.empty"), list(args), kwargs)
+
+
 CONSTRUCT: dict[type, Callable] = {
     torch.Tensor: _tensor_of_sizes,
+    Array: _array_of_sizes,
     int: _integer,
     float: _float,
     bool: _boolean,

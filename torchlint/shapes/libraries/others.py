@@ -21,7 +21,7 @@ KNOWN = frozenset(
     " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
-    " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses".split()
+    " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 )
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
@@ -88,6 +88,9 @@ FOUND: dict[str, Any] = {
     "pytest.warns": Special("warns", lambda machine, *args, **kwargs: Context()),
     "huggingface_hub.dataclasses.strict": Special("strict", _decorator),
     **{f"transformers.{name}": OpenModule for name in ("PreTrainedModel",)},
+    **{f"builtins.{name}": value for name, value in NAMES.items()},
+    **{f"six.moves.{name}": NAMES[name] for name in ("range", "zip", "map", "filter", "input")},
+    "six.moves.xrange": NAMES["range"],
 }
 
 

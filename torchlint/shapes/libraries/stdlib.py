@@ -35,7 +35,7 @@ MODULES = frozenset(
     "math typing typing_extensions collections functools itertools operator copy dataclasses enum abc argparse types"
     " numbers os sys time datetime random json re logging warnings pathlib shutil glob string pickle contextlib inspect"
     " tempfile subprocess threading multiprocessing queue traceback csv io gc platform socket signal struct hashlib"
-    " uuid urllib statistics heapq bisect textwrap pprint unittest getpass base64 codecs tarfile zipfile gzip builtins"
+    " uuid urllib statistics heapq bisect textwrap pprint unittest getpass base64 codecs tarfile zipfile gzip"
     " weakref concurrent asyncio importlib secrets fractions decimal cmath array itertools locale calendar sched pdb"
     " timeit configparser http email html xml sqlite3 tkinter colorsys zlib bz2 lzma fnmatch difflib unicodedata ast"
     " dis atexit cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt ordereddict"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -114,12 +115,34 @@ class Certainty:
         """Code that nobody knows gets these: it may fill them, and call what it is given."""
         for value in values:
             if isinstance(value, (*CONTAINERS, nn.Module)) or self.is_own(value):
-                if len(self.lent) < LENT:
-                    self.lent[id(value)] = value
-                else:
-                    self.presumed = True
+                self._lend_one(value)
+                if type(value) in self.codes:
+                    for held in self._within_reach(type(value), value):
+                        self._lend_one(held)
             elif functions.closure_of(value) is not None:
                 self.presumed = True
+
+    def _lend_one(self, value: Any) -> None:
+        if len(self.lent) < LENT:
+            self.lent[id(value)] = value
+        else:
+            self.presumed = True
+
+    def _within_reach(self, kind: type, value: Any) -> Iterator[Any]:
+        """The containers that the methods of an object may fill: its own, and those of the scopes around its class."""
+        for held in vars(value).values() if not isinstance(value, nn.Module) else ():
+            if isinstance(held, CONTAINERS):
+                yield held
+        for base in kind.__mro__:
+            closures = [c for v in vars(base).values() if (c := functions.closure_of(v))] if base in self.codes else ()
+            for closure in closures:
+                words, frame = closure.code.words, closure.frame
+                self.budget.spend(1 + len(words) >> 2)
+                while frame is not None:
+                    for name in words & frame.vars.keys():
+                        if isinstance(frame.vars[name], CONTAINERS):
+                            yield frame.vars[name]
+                    frame = frame.parent
 
     def is_whole(self, container: Any) -> bool:
         """Whether all that a container holds is known."""

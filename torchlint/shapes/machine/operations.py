@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 import re
 import types
@@ -120,7 +121,7 @@ class Operations:
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
             answer, other = Unknown(one.reason), b if one is a else a
-            if apply is operator.eq and type(other) in _CONSTANTS:
+            if apply is operator.eq and (type(other) in _CONSTANTS or isinstance(other, enum.Enum)):
                 answer.likeness = one, other
             return answer
         if isinstance(a, (torch.Tensor, Array)) or isinstance(b, (torch.Tensor, Array)):
@@ -142,7 +143,12 @@ class Operations:
             other = b if type(a) is Unknown else a
             if other is None:
                 self.presume()
-            return False if other is None or other is ... else Unknown("it is compared with an unknown")
+            if other is None or other is ...:
+                return False
+            answer = Unknown("it is compared with an unknown")
+            if isinstance(other, enum.Enum):
+                answer.likeness = (a if other is b else b), other
+            return answer
         if type(a) is type(b) and type(a) in (str, bytes, int):
             return a == b  # Python keeps words and small numbers once each, which our reading does not
         return a is b
@@ -265,6 +271,7 @@ class Operations:
             self.in_worlds(lambda given: self.put(*given), [owner, key, value], "")
             return
         if type(owner) is Unknown:
+            self.lend((value,))
             return
         method = getattr(type(owner), "__setitem__", None)
         if functions.closure_of(method) is not None:

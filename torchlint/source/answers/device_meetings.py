@@ -205,7 +205,7 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
             and all(c.owner is not None and c.owner.is_module for c in known)
             and is_moved_object(value.at(call.func, ()), 4)
         ):
-            if call.args[:1] == [node] or any(_is_met_inside(c, call, node) for c in known):
+            if any(_is_met_inside(c, call, node) for c in known):
                 yield Meeting(module, call, call.func)
     elif names & _MEETING_FUNCTIONS or any(
         n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names

@@ -163,7 +163,7 @@ def is_trained(module: Module, node: ast.AST) -> bool:
     backward after it?
     """
     function = enclosing_function(node)
-    if any(last_word(test) == "training" and not truth for test, truth in map(_plain, tests_around(node))):
+    if _is_without_training(node):
         return False
     if function is None or isinstance(function, ast.Lambda):
         return last_backward(module, len(module.index.lines)) >= node.lineno
@@ -172,11 +172,17 @@ def is_trained(module: Module, node: ast.AST) -> bool:
     )
 
 
+def _is_without_training(node: ast.AST) -> bool:
+    """Does it stand in `if not self.training:`?"""
+    return any(last_word(test) == "training" and not truth for test, truth in map(_plain, tests_around(node)))
+
+
 @remembered(meanwhile=False)
 def _is_training_code(module: Module, function: ast.FunctionDef) -> bool:
     owner = enclosing_class(function)
     if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
-        return True
+        calls = module.index.callers(function.name)
+        return not calls or not all(map(_is_without_training, calls))
     return "loss" in function.name.lower() or any(
         is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function)
     )
@@ -215,7 +221,14 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
             if (
                 isinstance(origin.node, ast.Call)
                 and _keeps_output(origin)
-                and not (len(made) > 1 and (_is_chosen_in_a_loop(origin) or _is_replaced(tensor, origin)))
+                and not (
+                    len(made) > 1
+                    and (
+                        _is_chosen_in_a_loop(origin)
+                        or _is_replaced(tensor, origin)
+                        or _is_one_of_several(origin, made, change)
+                    )
+                )
             ):
                 at = change if enclosing_function(origin.node) is enclosing_function(change) else place
                 here = origin.module is module
@@ -283,6 +296,17 @@ def _is_replaced(tensor: ast.expr, origin: Value) -> bool:
         last_word(test) == "training" and truth
         for binding in later
         for test, truth in map(_plain, tests_around(binding))
+    )
+
+
+def _is_one_of_several(origin: Value, made: list[Value], change: ast.AST) -> bool:
+    """Was it made by one of several networks that `self.backbone` may be, of which not all keep their outputs? Which one
+    comes with which other option is for the configuration to say.
+    """
+    ours, its = enclosing_function(change), enclosing_function(origin.node)
+    return its is not ours and any(
+        other.node is None or enclosing_function(other.node) not in (ours, its) and not _keeps_output(other)
+        for other in made
     )
 
 

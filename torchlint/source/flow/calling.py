@@ -214,7 +214,9 @@ class CallTracer:
             if is_super(func.value):
                 yield from self._super_method(call, func.attr)
                 return
-            if not self._as_module(call.at(func.value, ())) and not rooted_in_import(func):
+            imported = rooted_in_import(func)
+            may_be_class = last_word(func.value)[:2].istitle()  # `Tool.flat(net)` of an imported class
+            if not self._as_module(call.at(func.value, ())) and (may_be_class or not imported):
                 found = False
                 for owner, instance in self.classes_of(call.at(func.value, ()), depth + 1):
                     method = owner.method(func.attr)
@@ -231,7 +233,9 @@ class CallTracer:
                         if callee.kind == "instance" and callee.name.startswith("torch.nn."):
                             found = True
                             yield callee
-                if not found:
+                if not found and imported:
+                    yield from self._called_values(call.at(func, ()), call, depth)
+                elif not found:
                     name = external_name(call.at(func, ()))  # fn = nn.functional; fn.relu(x)
                     if name and name.startswith(("torch.", "numpy.")):
                         yield Callee("external", name)

@@ -88,9 +88,12 @@ def is_model_call(node: Value) -> bool:
     """
     if not isinstance(node.node, ast.Call) or EACH in node.path or runs_without_grad(node):
         return False
-    names = {c.name for c in callees(node)}
+    known = callees(node)
+    names = {c.name for c in known}
     if names and all(name.startswith("torch.nn.") and is_stateless(name) for name in names):
         return False
+    if known and all(c.kind == "function" and isinstance(c.function, ast.FunctionDef) for c in known):
+        return False  # `serialize_model(net)` of the program's own: what it gives is seen
     if not names and _makes_an_object(node.node) or "torch.Generator" in names:
         return False
     return seems(node.at(node.node.func, ()), MODULE)

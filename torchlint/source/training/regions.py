@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
@@ -27,6 +28,7 @@ from torchlint.source.text.index import (
 _NAMED_SO = re.compile(
     r"no_?grad|inference_mode|inference_decorator"
 )  # a decorator or context of the project's own, or of nobody knows whom
+_LIGHTNING_EVALUATION = re.compile(r"^(validation|test|predict)_(step|epoch_end)$|^on_(validation|test|predict)_")
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
@@ -61,9 +63,28 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False
-            return _switched_off_for_file(module) or (depth > 0 and _all_callers_under_no_grad(module, parent, depth))
+            return (
+                _switched_off_for_file(module)
+                or _is_lightning_evaluation(module, parent)
+                or (depth > 0 and _all_callers_under_no_grad(module, parent, depth))
+            )
         child = parent
     return _switches_off(module, module.tree, node)
+
+
+def _is_lightning_evaluation(module: Module, function: ast.AST) -> bool:
+    """Lightning evaluates under `no_grad`; a step that training calls too is another matter."""
+    if not _LIGHTNING_EVALUATION.search(getattr(function, "name", "")):
+        return False
+    owner = method_class(module, function)
+    return (
+        owner is not None
+        and owner.is_lightning
+        and not any(
+            getattr(enclosing_function(call), "name", "").startswith("training")
+            for call in module.index.callers(function.name)
+        )
+    )
 
 
 def runs_without_grad(value: Value) -> bool:
