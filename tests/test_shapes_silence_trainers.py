@@ -1,0 +1,127 @@
+"""Programs of researchers that are right, of which the dry run once said something: options, caches, names."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import torch\nfrom torch import nn\nimport numpy as np\n"
+
+
+def said(tmp_path, program: str) -> list[str]:
+    path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
+    path.write_text(text)
+    return [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # a built-in that is imported is the built-in
+        """
+        from builtins import isinstance, range
+        from six.moves import xrange
+
+        def several(x):
+            return x if isinstance(x, tuple) else (x,)
+
+        layer = nn.Sequential(nn.Linear(4, 4))
+        x = torch.ones(7, 2, 4)
+        for _ in xrange(2):
+            x = layer(*several(x))
+        """,
+        # a value that equals one member of an enumeration equals no other
+        """
+        import pytest
+        from enum import IntEnum
+
+        class Kind(IntEnum):
+            ALL = 0
+            FIRST = 1
+
+        class Blocks:
+            def __init__(self, kind):
+                self.kind = kind
+                self.rank = self.count()
+                self.shapes = self.build(kind)
+
+            @staticmethod
+            def build(given):
+                return [2, 3] if given == Kind.FIRST else [2, 3, 4]
+
+            def count(self):
+                if self.kind == Kind.ALL:
+                    return 3
+                if self.kind == Kind.FIRST:
+                    return 2
+                raise ValueError(self.kind)
+
+        @pytest.mark.parametrize("kind", [0, 1])
+        def test_blocks(kind):
+            blocks = Blocks(kind)
+            rows = torch.zeros(len(blocks.shapes), 2)
+            rows + torch.zeros(blocks.rank, 2)
+        """,
+        # an array is made of its sizes
+        """
+        rows = np.ndarray([2, 3], dtype="float32")
+        torch.from_numpy(rows).view(6)
+        """,
+        # what somebody is given may be called, and fill what its methods know
+        """
+        from transformers import AutoModel
+
+        cache = {"i": 0, "mask": None}
+
+        class Catcher(nn.Module):
+            def __init__(self, module):
+                super().__init__()
+                self.module = module
+
+            def forward(self, x, **kwargs):
+                cache["places"] = kwargs["places"]
+                raise ValueError
+
+        class Book:
+            def __init__(self):
+                self.pages = {}
+
+            def keep(self, name, page):
+                self.pages[name] = page
+
+        model = AutoModel.from_pretrained("small")
+        model.layers[0] = Catcher(model.layers[0])
+        try:
+            model(torch.ones(2, 3))
+        except ValueError:
+            pass
+        places = cache["places"]
+        book = Book()
+        model.train(book)
+        first = book.pages["first"]
+        """,
+    ],
+)
+def test_nothing_is_said(tmp_path, program):
+    assert said(tmp_path, program) == []
+
+
+def test_what_nobody_was_given_is_as_it_was(tmp_path):
+    program = """
+    cache = {"i": 0}
+
+    class Catcher(nn.Module):
+        def forward(self, x):
+            cache["places"] = x
+
+    Catcher()
+    cache["places"]
+    """
+    assert len(said(tmp_path, program)) == 1
+    assert said(tmp_path, 'rows = np.ndarray([2, 3], dtype="float32")\ntorch.from_numpy(rows).view(7)') == ["shape"]
