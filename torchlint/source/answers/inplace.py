@@ -300,7 +300,7 @@ def _is_replaced(tensor: ast.expr, origin: Value) -> bool:
 
 
 def _is_one_of_several(origin: Value, made: list[Value], change: ast.AST) -> bool:
-    """Was it made by one of several networks that `self.backbone` may be, of which not all keep their outputs? Which one
+    """Was it made by one of the networks that `self.backbone` may be, of which not all keep their outputs? Which one
     comes with which other option is for the configuration to say.
     """
     ours, its = enclosing_function(change), enclosing_function(origin.node)
