@@ -147,6 +147,7 @@ def dropout(call: Call):
         + ("nothing tells it whether the model trains" if told is None else "`training=True` says so"),
         help="pass `training=self.training`",
         fix=fix,
+        severity="warning" if told is None else "info",  # whoever writes it out may want the noise
     )
 
 

@@ -222,6 +222,23 @@ def test_sizes_that_may_fit_are_no_error(tmp_path, name):
     assert not lines(tmp_path, FITS[name])
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "loss = nn.MSELoss()(torch.load('a'), torch.load('b'))\nloss += 1\nloss.backward()",
+        "print(nn.MSELoss()(torch.load('a'), torch.load('b')).numpy())",
+        "import copy\nscaled = torch.zeros(4, 3) * torch.load('a')\ncopy.deepcopy(scaled)\nscaled.sum().numpy()",
+        "y = torch.zeros(torch.load('a').size(0), 3)\nz = torch.FloatTensor(y.size())\ntorch.cat([z, z], 1)",
+    ],
+)
+def test_a_graph_that_is_only_supposed_is_no_error(tmp_path, program):
+    assert lines(tmp_path, program) == []
+
+
+def test_a_graph_that_is_sure_is_one(tmp_path):
+    assert lines(tmp_path, "out = nn.Linear(3, 3)(torch.zeros(2, 3))\nprint(out.numpy())\n") == ["print(out.numpy())"]
+
+
 def test_examples_are_called_so(tmp_path):
     (fault,) = result(tmp_path, PARTLY["channels"]).faults
     assert "examples" in fault.help
@@ -232,3 +249,13 @@ def test_what_is_refused_of_data_that_nobody_knows_is_said_to_those_who_ask(tmp_
     for selections, said in ((), []), ((Selection(None, (), ("TL9",)),), ["TL901"]):
         job = Job.of(tmp_path / "table.py", Settings(selections=selections))
         assert [f.code for f in lint(text, job).findings if f.code.startswith("TL9")] == said
+
+
+def test_the_strides_of_a_pretrained_network_are_found_by_their_names(tmp_path):
+    program = (
+        "from torchvision import models\nstage = models.resnet50().layer4\n"
+        "for name, layer in stage.named_modules():\n"
+        "    if 'conv2' in name or 'downsample.0' in name:\n        layer.stride = (1, 1)\n"
+        "nn.Linear(8, 1)(stage(torch.zeros(1, 1024, 8, 8)))\nnn.Linear(4, 1)(stage(torch.zeros(1, 1024, 8, 8)))\n"
+    )
+    assert lines(tmp_path, program) == ["nn.Linear(4, 1)(stage(torch.zeros(1, 1024, 8, 8)))"]

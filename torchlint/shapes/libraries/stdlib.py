@@ -29,6 +29,7 @@ from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors.supposed import surely_has_graph
 
 # Modules that exist; names of them that are not in FOUND are unknown.
 MODULES = frozenset(
@@ -247,7 +248,7 @@ def _deepcopy(machine, value, *_):
         machine.walk(value)
         machine.budget.spend(200 * sum(1 for _ in value.modules()))
     machine.budget.touch(*[value] * 8)
-    if isinstance(value, torch.Tensor) and value.requires_grad and not value.is_leaf:
+    if isinstance(value, torch.Tensor) and not value.is_leaf and surely_has_graph(value):
         return machine.foreign(copy.deepcopy, (value,), {})
     try:
         made = copy.deepcopy(value)

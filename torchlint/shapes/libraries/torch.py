@@ -245,6 +245,8 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
             return _of_unknown(machine, args[0], dtype, place.get("device"))
         if unknown_in(args) is not None and not isinstance(args[0], (list, tuple)):
             return _sized(machine, args, dtype, **place)
+        if len(args) == 1 and type(args[0]) is tuple and unknown_in(args) is not None:
+            return Unknown("a tensor of these sizes, or with these numbers")  # `x.size()` is a tuple here
         if (
             len(args) == 1
             and isinstance(args[0], (list, tuple, range, torch.Tensor, Array))

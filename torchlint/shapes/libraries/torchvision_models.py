@@ -1,4 +1,4 @@
-"""torchvision's well-known models: the same parts, names and sizes at their ends, with one layer for each stage in
+"""torchvision's well-known models: the same parts, names and sizes at their ends, with few layers for each stage in
 between.
 """
 
@@ -11,8 +11,39 @@ from torch import nn
 from torchlint.shapes.core.values import Special, Unknown
 
 
+class Block(nn.Module):
+    """One of a ResNet's blocks, with the names by which programs find its strides."""
+
+    def __init__(self, width: int, planes: int, expansion: int, stride: int):
+        super().__init__()
+        channels = planes * expansion
+        narrow = expansion > 1
+        self.conv1 = nn.Conv2d(
+            width, planes, 1 if narrow else 3, 1 if narrow else stride, 0 if narrow else 1, bias=False
+        )
+        self.bn1 = nn.BatchNorm2d(planes)
+        self.conv2 = nn.Conv2d(planes, planes, 3, stride if narrow else 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(planes)
+        if narrow:
+            self.conv3 = nn.Conv2d(planes, channels, 1, bias=False)
+            self.bn3 = nn.BatchNorm2d(channels)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = None
+        if stride != 1 or width != channels:
+            self.downsample = nn.Sequential(nn.Conv2d(width, channels, 1, stride, bias=False), nn.BatchNorm2d(channels))
+        self.stride = stride
+
+    def forward(self, x):
+        out = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
+        if hasattr(self, "conv3"):
+            out = self.bn3(self.conv3(self.relu(out)))
+        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+
+
 class ResNet(nn.Module):
-    """ResNet, ResNeXt and WideResNet; `expansion` is 4 for those with bottlenecks."""
+    """ResNet, ResNeXt and WideResNet; `expansion` is 4 for those with bottlenecks, which have three blocks or more in
+    each stage.
+    """
 
     def __init__(self, expansion: int, num_classes: int = 1000):
         super().__init__()
@@ -20,10 +51,10 @@ class ResNet(nn.Module):
         self.bn1 = nn.BatchNorm2d(64)
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
-        self.layer1 = _stage(64, 64 * expansion, 1)
-        self.layer2 = _stage(64 * expansion, 128 * expansion, 2)
-        self.layer3 = _stage(128 * expansion, 256 * expansion, 2)
-        self.layer4 = _stage(256 * expansion, 512 * expansion, 2)
+        self.layer1 = _blocks(64, 64, expansion, 1)
+        self.layer2 = _blocks(64 * expansion, 128, expansion, 2)
+        self.layer3 = _blocks(128 * expansion, 256, expansion, 2)
+        self.layer4 = _blocks(256 * expansion, 512, expansion, 2)
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
         self.fc = nn.Linear(512 * expansion, num_classes)
 
@@ -48,6 +79,11 @@ class Features(nn.Module):
         x = self.features(x)
         x = self.avgpool(x) if self.pooled is not None else nn.functional.adaptive_avg_pool2d(x, (1, 1))
         return self.classifier(x.flatten(1))
+
+
+def _blocks(width: int, planes: int, expansion: int, stride: int) -> nn.Sequential:
+    more = [Block(planes * expansion, planes, expansion, 1) for _ in range(2 if expansion > 1 else 1)]
+    return nn.Sequential(Block(width, planes, expansion, stride), *more)
 
 
 def _stage(width: int, channels: int, stride: int) -> nn.Sequential:

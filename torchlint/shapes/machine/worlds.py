@@ -21,6 +21,7 @@ from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
+from torchlint.shapes.tensors.supposed import computed
 from torchlint.shapes.tensors.wild import SIZES, Choice, Known
 
 EVALUATIONS = 5_000  # in all worlds of a run; what comes later is unknown as a whole
@@ -290,7 +291,7 @@ class Worlds:
     def _loss_of_unknowns(self, module: nn.Module) -> Any:
         """What a loss makes of tensors nobody knows: one number, unless it is told to make more."""
         one = getattr(module, "reduction", "none") in ("mean", "sum")
-        return torch.zeros((), requires_grad=True) if one else None
+        return computed(torch.zeros(())) if one else None
 
     def operate_in_part(self, apply: Callable, a: Any, b: Any, unknown: Unknown) -> Any:
         """An operator on something that is known in part, or on a tensor and something unknown."""
@@ -431,11 +432,6 @@ def is_of_torch(function: Any) -> bool:
         return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
     home = getattr(function, "__module__", None) or ""
     return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len)
-
-
-def computed(value: torch.Tensor) -> torch.Tensor:
-    """A tensor that may be the result of a network."""
-    return value.requires_grad_().clone() if value.is_floating_point() else value
 
 
 def are_tensors(value: Any) -> bool:

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from torchlint.shapes.core.values import UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, costs, ranges, recurrent
+from torchlint.shapes.tensors.supposed import surely_has_graph
 
 META = torch.device("meta")
 CPU = torch.device("cpu")
@@ -257,7 +258,7 @@ def _to_numpy(function, args, kwargs):
             " host memory first."
         )
         raise DeviceError(text, (tensor,))
-    if tensor.requires_grad:
+    if surely_has_graph(tensor):
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if tensor.dtype is torch.bfloat16:
         raise TypeError("Got unsupported ScalarType BFloat16")

@@ -23,7 +23,7 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.acts import BACKWARD, Act, acts
+from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark
@@ -410,8 +410,8 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
 
 
 def _is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
-    """Does it forget, each round or now and then? What a few counted rounds collect and then is forgotten does no harm
-    either.
+    """Does it forget, each round or now and then? What a few counted rounds, or the parts of one step, collect and then
+    is forgotten does no harm either.
     """
     if _is_started_anew(module, place, loop.body) or _forgets(module, place, loop):
         return True
@@ -420,9 +420,16 @@ def _is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
         or isinstance(loop.iter, ast.Call)
         and last_word(loop.iter.func) in ("range", "trange")
     )
-    return is_counted and any(
-        _is_started_anew(module, place, outer.body) or _forgets(module, place, outer) for outer in loops_around(loop)
-    )
+    outside = [
+        outer
+        for outer in loops_around(loop)
+        if _is_started_anew(module, place, outer.body) or _forgets(module, place, outer)
+    ]
+    return bool(outside) and (is_counted or not _steps(module, loop) and _steps(module, outside[0]))
+
+
+def _steps(module: Module, loop: ast.AST) -> bool:
+    return any(act.role == STEP for act in acts(module, loop.body))
 
 
 def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:

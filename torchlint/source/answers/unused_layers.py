@@ -13,7 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, standing_in, statement_of
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in, statement_of
 
 _PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC builtins.object typing.Generic".split())
 # A method so called looks at all layers to set them up or to list them, not to call them.
@@ -131,8 +131,13 @@ def _may_use_any(cls: ClassInfo) -> bool:
 
 
 def _says_why(store: Store) -> bool:
-    line = store.module.index.lines[store.statement.lineno - 1]
-    return bool(_KEPT.search(line))
+    """Beside the layer, or by a use of it that was made a comment."""
+    lines = store.module.index.lines
+    owner = enclosing_class(store.method)
+    once = re.compile(rf"^\s*#.*\bself\.{store.target.attr}\b")
+    return bool(_KEPT.search(lines[store.statement.lineno - 1])) or any(
+        once.search(line) for line in lines[owner.lineno : owner.end_lineno]
+    )
 
 
 def _is_read_elsewhere(cls: ClassInfo, name: str) -> bool:
