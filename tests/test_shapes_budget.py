@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import calls_of
 
 pytest.importorskip("torch")
 
@@ -117,6 +118,38 @@ def test_classes_that_cannot_be_made_are_not_tried_for_each_that_needs_one():
         ))  # fmt: skip
 
     assert cost(8) < 2 * cost(1)
+
+
+@pytest.mark.parametrize("line", [
+    "k = k % 7 + 1", "k = max(k, 3)", "isinstance(k, int)", "k in (1, 2, 3)", "f'{k}a'", "a, b = k, k", "a.k = k", "f(k)", "len([k])",
+    "if k > 3: k = 0\n    else: k = k + 1", "foo.bar + k",
+])  # fmt: skip
+def test_a_unit_of_work_pays_for_few_calls(line):
+    """Whatever a loop does in its rounds: what is not paid for can go on for ever."""
+    text = f"import foo\nclass A: k = 1\na, k = A(), 0\ndef f(x): return x\nfor i in range(2000):\n    {line}\n"
+    ran(text)
+    spent = []
+    assert calls_of(lambda: spent.append(work_of(text)), 200_000) < 12 * spent[0]
+
+
+def test_an_error_that_leaves_many_functions_is_paid_for_in_each():
+    def cost(last):
+        text = f"def f(n):\n    if n == 0: {last}\n    return f(n - 1)\n"
+        return work_of(text + "for i in range(100):\n    try: f(80)\n    except ValueError: pass\n")
+
+    assert cost("raise ValueError") > cost("return 0") + 100 * 80
+
+
+def test_what_annotates_an_argument_is_looked_for_once_in_a_file():
+    def effort(n):
+        text = "import torch\n" + "".join(
+            f"class C{i}(torch.nn.Module):\n    def __init__(self, cfg):\n        raise ValueError(cfg.a)\n"
+            "    def forward(self, x): return x\n" for i in range(n)
+        ) + "\n".join(f"    # {i}" for i in range(n)) + "\n" + "def g(x):\n    return [x, x, x, x, x, x, x, x]\n" * n  # fmt: skip
+        ran(text)
+        return calls_of(lambda: ran(text), 10**8)
+
+    assert effort(40) < 3 * effort(20)
 
 
 def test_runs_that_take_all_steps_are_few():

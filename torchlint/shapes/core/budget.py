@@ -28,6 +28,8 @@ class Work:
     NEW = 60  # one whose answer is not known from the same run
     WRITE = 250  # one that writes what others read
     FUNCTION = 6  # of the program, called
+    DEEPER = 3  # as a shift: calls within each other for which one costs a unit more, for no cache holds them all
+    RAISED = 6  # an error of the program's own, and each function that it leaves
     NATIVE = 3  # of Python's own, called, or of what nobody knows
     CALL = 3  # of a torch function around it
     REFUSED = 100  # an operation that raises

@@ -185,7 +185,7 @@ class Closure:
         frame = Frame(self.bind(args, kwargs), self.frame, self.frame.globals, machine, code)
         budget = machine.budget
         budget.spend(2)
-        work.spend(Work.FUNCTION)
+        work.spend(Work.FUNCTION + (budget.depth >> Work.DEEPER))
         if budget.depth >= RECURSION and self._recurs(args):
             return machine.changes.recursion(args)
         if budget.depth >= budget.DEPTH:
@@ -208,6 +208,7 @@ class Closure:
                 machine.nothing[caller] = code
             return frame.returned
         except Exception as error:
+            work.used += Work.RAISED
             if machine.last_error is not error:
                 machine.last_error, machine.last_place = error, machine.place
             raise

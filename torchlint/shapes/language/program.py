@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
@@ -65,6 +65,20 @@ class Program:
                 if isinstance(node.targets[0], ast.Name):
                     found[node.targets[0].id].append(node.value)
         return {name: sorted(calls, key=lambda call: call.lineno) for name, calls in found.items()}
+
+    @cached_property
+    def annotations(self) -> dict[str, Counter[str]]:
+        """By the names of parameters: the names that annotate them, and how often."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for node in walk(self.tree):
+            if isinstance(node, ast.arg) and isinstance(node.annotation, ast.Name):
+                found[node.arg][node.annotation.id] += 1
+        return dict(found)
+
+    @cached_property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """Its imports, wherever they stand."""
+        return [node for node in walk(self.tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
 
 
 KEPT = 8_000_000  # characters of source whose trees and closures are kept; each costs a hundred bytes or more
@@ -219,16 +233,14 @@ class Question:
 
 
 def price_of(nodes: Iterable[ast.AST]) -> int:
-    """The work of evaluating some statements or expressions once, if it is worth counting; blocks and bodies within
-    count for themselves.
-    """
+    """The work of evaluating some statements or expressions once; blocks and bodies within count for themselves."""
     count, stack = 0, list(nodes)
     while stack:
         node = stack.pop()
         count += 1
         if not isinstance(node, ast.Lambda):
             stack += [child for child in children(node) if not isinstance(child, ast.stmt)]
-    return count // Work.NODES if count > 8 else 0
+    return count // Work.NODES
 
 
 def has_yield(nodes: Iterable[ast.AST]) -> bool:

@@ -251,6 +251,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
     def run_special(self, special: Special, args: list, kwargs: dict[str, Any]) -> Any:
         """Call one of our own functions."""
         self.budget.spend()
+        budget.work.spend(budget.Work.NATIVE)
         if self.wild and special.__dict__.get("pure") and wild.choices_in([args, kwargs])[0]:
             return self.in_worlds(
                 lambda given: self.run_special(special, list(given[0]), dict(given[1])),
@@ -520,6 +521,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             value = self.call(value, [], {})
         if isinstance(value, Exception):
             self.own_check(frame, value)
+            budget.work.spend(budget.Work.RAISED)
             self.raised[id(value)] = value
             raise value
         if isinstance(value, BaseException):

@@ -111,7 +111,7 @@ class Callers:
         """
         program = self._load(other)
         view, path = self.machine.view, self.home[0].path
-        for node in ast.walk(program.tree) if program is not None else ():
+        for node in program.imports if program is not None else ():
             if isinstance(node, ast.ImportFrom) and any(a.name in (name, "*", _stem(path)) for a in node.names):
                 source = view.resolve(node.module or "", node.level, other)
                 if source is not None and (source == path or source.endswith("__init__.py")):

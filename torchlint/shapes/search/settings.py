@@ -5,7 +5,6 @@ setting.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -127,11 +126,8 @@ class Configurations:
     def _elsewhere(self, name: str) -> list[Any]:
         code = self.machine.codes[self.kind]
         program, names = source_of(code.path), self._names_around(self.kind)
-        counts: Counter[str] = Counter()
-        for node in ast.walk(program.tree) if program is not None else ():
-            if isinstance(node, ast.arg) and node.arg == name and isinstance(node.annotation, ast.Name):
-                counts[node.annotation.id] += 1
-        return [names.get(word) for word, _ in counts.most_common(_KINDS)]
+        counts = program.annotations.get(name) if program is not None else None
+        return [names.get(word) for word, _ in counts.most_common(_KINDS)] if counts else []
 
     def _named(self, annotation: ast.expr, names: dict[str, Any]) -> Iterator[Any]:
         """The values of the names in an annotation, also in one that is a text."""
