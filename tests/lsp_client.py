@@ -122,6 +122,11 @@ class Editor:
         answer = await self.client.text_document_inlay_hint_async(params) or []
         return [(hint.position.line, hint.position.character, str(hint.label)) for hint in answer]
 
+    async def page(self, uri: str) -> dict[str, str]:
+        """The page of shapes, or why there is none."""
+        answer = await self.client.protocol.send_request_async("torchlint/shapes", {"uri": uri})
+        return {"page": answer.page, "reason": answer.reason}
+
     async def lenses(self, uri: str) -> list[tuple[int, str]]:
         answer = await self.client.text_document_code_lens_async(
             types.CodeLensParams(types.TextDocumentIdentifier(uri))

@@ -93,3 +93,25 @@ async def test_a_client_that_cannot_be_told_of_new_shapes_gets_them_with_its_ans
                 assert (await at.inlays(uri))[-1] == (13, 9, ": ~(B, 16)")
                 return
         raise AssertionError("new shapes never came with the answer to the first question")
+
+
+async def test_a_panel_gets_the_page_of_the_text_as_it_is(tmp_path):
+    pytest.importorskip("torch")
+    async with editor(tmp_path) as at:
+        uri = at.open("net.py", NET)
+        assert "Linear(16, 10)" in (await at.page(uri))["page"]
+        at.type(uri, "12", (8, 32), (8, 34))
+        assert "Linear(16, 12)" in (await at.page(uri))["page"]
+        at.type(uri, "(", (8, 32))
+        answer = await at.page(uri)
+        assert answer["page"] == "" and answer["reason"]
+
+
+async def test_a_file_without_a_page_says_why(tmp_path):
+    pytest.importorskip("torch")
+    async with editor(tmp_path) as at:
+        plain = at.open("plain.py", "print(1)\n")
+        assert "does not mention torch" in (await at.page(plain))["reason"]
+        assert "no Python file" in (await at.page("file:///nowhere.py"))["reason"]
+        empty = at.open("empty.py", "import torch\n")
+        assert "no class with a forward" in (await at.page(empty))["reason"]

@@ -186,7 +186,7 @@ def is_ours(path: str) -> bool:
     if os.path.basename(path) != "pyproject.toml":
         return True
     data = read(path, SETTINGS)
-    return b"torchlint" in data and _own_table(_toml(data, path)) is not None
+    return b"torchlint" in data and _own_table(table_of(data, path)) is not None
 
 
 def _own_table(table: dict) -> Any:
@@ -201,7 +201,7 @@ def read_options(path: str, shown: str) -> Options:
         data = read(path, SETTINGS)
     except OSError as error:
         raise ConfigError(f"{shown}: cannot read: {error.strerror or error}") from None
-    table = _toml(data, shown)
+    table = table_of(data, shown)
     if os.path.basename(path) == "pyproject.toml":
         table = {} if _own_table(table) is None else _own_table(table)
     elif _own_table(table) is not None:
@@ -215,7 +215,7 @@ def read_options(path: str, shown: str) -> Options:
 
 def inline_layer(text: str) -> Layer:
     """The options of `--config 'KEY = VALUE'`."""
-    return Layer(options(_toml(text.encode(), "--config"), "--config"), os.getcwd(), "--config", trusted=True)
+    return Layer(options(table_of(text.encode(), "--config"), "--config"), os.getcwd(), "--config", trusted=True)
 
 
 def combine(layers: Collection[Layer], source: str) -> tuple[Settings, list[str]]:
@@ -309,7 +309,8 @@ def _outside(source: str, option: str, value: str) -> str:
     )
 
 
-def _toml(data: bytes, source: str) -> dict:
+def table_of(data: bytes, source: str) -> dict:
+    """What a TOML file says."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:

@@ -24,7 +24,8 @@ from torchlint.source.text.suppress import Suppressions
 
 class Outcome(Struct, frozen=True):
     """All that came of one file. `consulted` is what the cache must compare; `hints` is for editors; `costs` has the
-    microseconds of each rule that looked at it."""
+    microseconds of each rule that looked at it; `judged` are the lines it is about if not all, `afar` the
+    codes of what cannot be seen in some lines alone."""
 
     findings: tuple[Finding, ...] = ()
     suppressed: int = 0
@@ -36,13 +37,16 @@ class Outcome(Struct, frozen=True):
     notices: tuple[str, ...] = ()
     hints: tuple = ()
     costs: dict[str, int] = {}
+    judged: tuple[int, int] | None = None
+    afar: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Job:
     """As which file a text is linted, and with what.
 
-    `hints` asks for shapes for an editor; `strict` lets a failing rule raise.
+    `hints` asks for shapes for an editor; `strict` lets a failing rule raise. `changed` are lines, from 1: the text
+    world judges only the definitions they touch.
     """
 
     path: str
@@ -51,6 +55,7 @@ class Job:
     rules: Mapping[str, Rule]
     hints: bool = False
     strict: bool = False
+    changed: tuple[int, int] | None = None
 
     @classmethod
     def of(
@@ -62,13 +67,14 @@ class Job:
         *,
         hints: bool = False,
         strict: bool = False,
+        changed: tuple[int, int] | None = None,
     ) -> Job:
         """What is not given is as usual: the defaults, the file's own folder, all rules."""
         path = os.path.abspath(path)
         settings = settings or Settings()
         project = project or Project(os.path.dirname(path))
         rules = load_rules(settings.rule_paths) if rules is None else rules
-        return cls(path, settings, project, rules, hints, strict)
+        return cls(path, settings, project, rules, hints, strict, changed)
 
 
 def lint(text: str | bytes, job: Job | str | Path = "<text>.py") -> Outcome:
@@ -118,7 +124,9 @@ def _lint_module(text: str, job: Job) -> Outcome:
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
-    findings, costs, rewritten = _text_world(text, job, tree, view, chosen)
+    part = _part(tree, job.changed)
+    text_world, rewritten = _text_world(text, job, tree, view, chosen, part)
+    findings = text_world.findings
     dry = None
     if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
         dry = _dry_run(text, job, tree, view, chosen)
@@ -131,27 +139,39 @@ def _lint_module(text: str, job: Job) -> Outcome:
     suppressed = 0
     if settings.noqa:
         findings, suppressed, unused = Suppressions(text).filter(findings, active, path)
-        findings = [*findings, *unused]
+        findings += unused if part is None else []
     return Outcome(
         tuple(sorted(findings, key=lambda f: f.order)),
         suppressed,
         view.consulted,
         lines,
-        bool(costs),
+        bool(text_world.costs),
         rewritten,
         dry.statistics if dry else {},
         dry.notices if dry else (),
         dry.hints if dry else (),
-        costs,
+        text_world.costs,
+        part,
+        text_world.afar | {"TL002"},
     )
 
 
-def _text_world(text: str, job: Job, tree, view, rules: list[Rule]) -> tuple[list[Finding], dict[str, int], int]:
-    from torchlint.source.asking.runner import arm, judge, may_arm
+def _part(tree, changed: tuple[int, int] | None):
+    if changed is None:
+        return None
+    from torchlint.source.asking.part import Part, around
 
+    return around(tree, Part(*changed))
+
+
+def _text_world(text: str, job: Job, tree, view, rules: list[Rule], part):
+    """What the rules say of a text, and how many lines were written anew for it."""
+    from torchlint.source.asking.runner import Judgement, arm, judge, may_arm
+
+    nothing = Judgement([], {}, frozenset())
     armed = may_arm(rules, text)
     if not armed:
-        return [], {}, 0
+        return nothing, 0
     from torchlint.source.flow.module import Module, World, shared_index
 
     world = World(view, target(job.settings.target_torch))
@@ -159,9 +179,8 @@ def _text_world(text: str, job: Job, tree, view, rules: list[Rule]) -> tuple[lis
     assert index is not None  # it is made of a tree
     module = world.modules[job.path] = Module(index, world)
     if not module.mentions("|".join(TORCH)):  # another library's backward
-        return [], {}, 0
-    findings, costs = judge(module, arm(armed, module), job.strict)
-    return findings, costs, world.rewritten_lines
+        return nothing, 0
+    return judge(module, arm(armed, module), job.strict, part), world.rewritten_lines
 
 
 class _Dry(Struct):
@@ -178,15 +197,7 @@ def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
     from importlib.util import find_spec
 
     if find_spec("torch") is None:
-        codes = ", ".join(rule.code for rule in rules)
-        return _Dry(
-            notices=(
-                (
-                    f"{NO_DRY_RUN} ({codes}): torch is not installed here (for pre-commit there is the hook"
-                    " torchlint-system)"
-                ),
-            )
-        )
+        return _Dry(notices=(_no_torch(rules),))
     from torchlint.shapes.search.check import dry_run
 
     armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
@@ -216,6 +227,13 @@ def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
     counts = {"reasons": result.reasons, "unknowns": result.unknowns, "classes": result.classes}
     statistics = {**result.statistics, **counts}
     return _Dry(found, statistics, result.notices, shown)
+
+
+def _no_torch(rules: list[Rule]) -> str:
+    codes = f"{rules[0].code} to {rules[-1].code}" if len(rules) > 2 else ", ".join(rule.code for rule in rules)
+    is_hook = os.environ.get("PRE_COMMIT") == "1"
+    advice = "take the hook torchlint-system" if is_hook else "install torchlint into the environment of your project"
+    return f"{NO_DRY_RUN} ({codes}): there is no torch in this environment; {advice}"
 
 
 def _is_met(trigger: Trigger, text: str) -> bool:

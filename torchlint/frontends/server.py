@@ -14,15 +14,17 @@ from pygls.uris import to_fs_path
 
 import torchlint
 from torchlint import safe_path
-from torchlint.frontends.lsp.actions import KINDS, code_actions
+from torchlint.frontends.lsp.actions import KINDS, MANUAL, code_actions
 from torchlint.frontends.lsp.client import CONFIGURATION_FILES, Client
 from torchlint.frontends.lsp.documents import OpenFiles
 from torchlint.frontends.lsp.hover import hover
+from torchlint.frontends.lsp.pages import REQUEST, shapes_page
 from torchlint.frontends.lsp.protocol import Protocol
 from torchlint.frontends.lsp.session import Session
 from torchlint.frontends.lsp.settings import Workspace, read
 from torchlint.frontends.lsp.shapes import code_lenses, inlay_hints
 from torchlint.frontends.output import Failure
+from torchlint.reports.links import SITE
 
 log = logging.getLogger(__name__)
 
@@ -130,9 +132,18 @@ def _documents(server: Server) -> None:
     async def on_code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
         return await code_actions(server.session, params)
 
+    @server.command(MANUAL)
+    async def on_manual(address: str) -> None:
+        if str(address).startswith(SITE):
+            await server.session.client.show(address)
+
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def on_hover(params: types.HoverParams) -> types.Hover | None:
         return hover(server.session, params)
+
+    @server.feature(REQUEST)
+    async def on_shapes(params) -> dict[str, str]:
+        return await shapes_page(server.session, str(getattr(params, "uri", "")))
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def on_inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint]:

@@ -4,6 +4,7 @@ import { commands, window, workspace, type ExtensionContext } from 'vscode';
 import { onDidSelectInterpreter } from './python';
 import { Session } from './session';
 import { NEEDS_RESTART } from './settings';
+import { ShapesPanel } from './shapes';
 
 let session: Session | undefined;
 
@@ -11,6 +12,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   const output = window.createOutputChannel('torchlint', { log: true });
   const current = new Session(context.extensionPath, output);
   session = current;
+  const shapes = new ShapesPanel(current);
   const restart = () => current.restart();
   // Once more when trust is granted: only then does the Python extension wake up.
   const start = async () => {
@@ -21,8 +23,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
   context.subscriptions.push(
     output,
     current.status,
+    shapes,
     commands.registerCommand('torchlint.restart', restart),
     commands.registerCommand('torchlint.showOutput', () => output.show()),
+    commands.registerCommand('torchlint.showShapes', () => shapes.show()),
     commands.registerCommand('torchlint.fixAll', () =>
       commands.executeCommand('editor.action.codeAction', { kind: 'source.fixAll.torchlint', apply: 'first' }),
     ),

@@ -44,6 +44,19 @@ export class Session {
     return this.enqueue(() => this.halt());
   }
 
+  /** The page of shapes of a file, or why there is none. */
+  async shapes(uri: string): Promise<{ page: string; reason: string }> {
+    if (!this.client?.isRunning()) {
+      return { page: '', reason: 'the server is not running' };
+    }
+    try {
+      return await this.client.sendRequest('torchlint/shapes', { uri });
+    } catch (error) {
+      this.output.warn('no page of shapes', error);
+      return { page: '', reason: 'the server did not answer; the output says why' };
+    }
+  }
+
   private enqueue(step: () => Promise<void>): Promise<void> {
     this.queue = this.queue.then(step).catch((error) => {
       this.output.error(error);

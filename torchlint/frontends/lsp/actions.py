@@ -11,6 +11,7 @@ from torchlint.finding import Finding
 from torchlint.frontends.lsp.documents import Document, Unit
 from torchlint.frontends.lsp.session import Session
 from torchlint.frontends.lsp.text import Text
+from torchlint.frontends.lsp.turning_off import turn_off
 from torchlint.source.text.notebook import Notebook
 from torchlint.source.text.suppress import Suppressions
 
@@ -18,6 +19,8 @@ FIX = "quickfix"
 UNSAFE = "quickfix.unsafe"
 FIX_ALL = "source.fixAll.torchlint"
 FIX_NOTEBOOK = "notebook.source.fixAll.torchlint"
+MANUAL = "torchlint.manual"
+NOT_RULES = ("TL000", "TL001", "TL002")  # about the file, not about torch
 KINDS = [FIX, FIX_ALL, FIX_NOTEBOOK]
 
 
@@ -39,6 +42,8 @@ async def code_actions(session: Session, params: types.CodeActionParams) -> list
                 actions += _fixes(session, diagnostic)
         for diagnostic in current:
             actions += _silence(session, document, diagnostic, found[id(diagnostic)])
+        for diagnostic in {diagnostic.code: diagnostic for diagnostic in current}.values():
+            actions += _about_rule(session, unit, diagnostic)
     for kind in (FIX_ALL, FIX_NOTEBOOK) if only else ():
         if _wanted(kind, only):
             actions += await _fix_all(session, unit, kind)
@@ -89,7 +94,7 @@ def _fixes(session: Session, diagnostic: types.Diagnostic) -> Iterable[types.Cod
 def _silence(
     session: Session, document: Document, diagnostic: types.Diagnostic, finding: Finding | None
 ) -> Iterable[types.CodeAction]:
-    if finding is None or finding.code in ("TL000", "TL001", "TL002"):
+    if finding is None or finding.code in NOT_RULES:
         return
     edits = Suppressions.to_extend(document.text).add_noqa([finding])
     changes = {document.uri: [types.TextEdit(document.range(edit.span), edit.text) for edit in edits]}
@@ -99,6 +104,23 @@ def _silence(
         diagnostics=[diagnostic],
         edit=workspace_edit(session, changes),
     )
+
+
+def _about_rule(session: Session, unit: Unit, diagnostic: types.Diagnostic) -> Iterable[types.CodeAction]:
+    code = str(diagnostic.code)
+    if code in NOT_RULES or code not in session.rules:
+        return
+    if off := turn_off(session, unit, code):
+        name, changes = off
+        yield types.CodeAction(
+            title=f"Turn {code} off in {name}",
+            kind=FIX,
+            diagnostics=[diagnostic],
+            edit=workspace_edit(session, changes),
+        )
+    if diagnostic.code_description and session.client.shows_documents:
+        command = types.Command("Show the manual", MANUAL, arguments=[diagnostic.code_description.href])
+        yield types.CodeAction(title=f"Show the manual of {code}", kind=FIX, diagnostics=[diagnostic], command=command)
 
 
 async def _fix_all(session: Session, unit: Unit, kind: str) -> list[types.CodeAction]:

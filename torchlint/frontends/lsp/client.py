@@ -32,6 +32,8 @@ class Client:
         self._can_watch = bool(watching and watching.dynamic_registration)
         settings = workspace and workspace.did_change_configuration
         self._can_tell_settings = bool(settings and settings.dynamic_registration)
+        window = capabilities.window
+        self.shows_documents = bool(window and window.show_document and window.show_document.support)
         edits = workspace and workspace.workspace_edit
         self.has_versioned_edits = bool(edits and edits.document_changes)
 
@@ -50,6 +52,13 @@ class Client:
             self._server.workspace_inlay_hint_refresh(None)
         if self.has_lens_refresh:
             self._server.workspace_code_lens_refresh(None)
+
+    async def show(self, uri: str) -> None:
+        """Have something of the web shown."""
+        try:
+            await self._server.window_show_document_async(types.ShowDocumentParams(uri, external=True))
+        except Exception as error:
+            log.warning("the client does not show %s: %s", printable(uri), error)
 
     async def configuration(self, folder_uris: Sequence[str | None]) -> list[Any]:
         """The client's settings in each folder, None where it has none to tell."""

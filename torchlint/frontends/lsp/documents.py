@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -14,14 +15,19 @@ from msgspec.structs import replace
 from pygls.uris import to_fs_path
 
 from torchlint.finding import Finding, Hint, Signature
-from torchlint.frontends.lsp.text import Change, Text, moved
+from torchlint.frontends.lsp.text import Change, Text, moved, written
 from torchlint.project import WORDS
+
+# Lines from which on a file is judged in parts: shorter ones take less time than it does to see a difference.
+LONG = 300
 
 
 class Document(Text):
     """One text that is open: a file, or a cell of a notebook. What was found in it moves with its text.
 
-    `findings` are what the text says, `dry` what the dry run adds, `hints` and `signatures` the shapes it saw.
+    `findings` are what the text says, `dry` what the dry run adds, `hints` and `signatures` the shapes it saw. `broken`
+    says why the text as it is cannot be read; then the others are what was last known. `edits` are the changes since
+    the whole text was judged.
     """
 
     def __init__(self, item: types.TextDocumentItem, encoding: str):
@@ -33,11 +39,13 @@ class Document(Text):
         self.dry: list[Finding] = []
         self.hints: list[Hint] = []
         self.signatures: list[Signature] = []
+        self.broken: list[Finding] = []
+        self.edits: list[Change] = []
         self._recorders: list[list[Change]] = []
 
     def all_findings(self) -> list[Finding]:
-        """What both stages found; what ended both is said once."""
-        return sorted({*self.findings, *self.dry}, key=lambda finding: finding.order)
+        """What all stages found; what ended several is said once."""
+        return sorted({*self.broken, *self.findings, *self.dry}, key=lambda finding: finding.order)
 
     def edit(self, changes: Iterable[types.TextDocumentContentChangeEvent], version: int) -> None:
         """Apply the client's changes in their order."""
@@ -45,6 +53,8 @@ class Document(Text):
             change = self.replace(getattr(event, "range", None), event.text)
             for recorder in self._recorders:
                 recorder.append(change)
+            self.edits.append(change)
+            self.broken = after(self.broken, [change])
             self.findings = after(self.findings, [change])
             self.dry = after(self.dry, [change])
             self.hints = after(self.hints, [change])
@@ -80,8 +90,9 @@ class Unit:
     """What is linted as one module: a file, or a notebook with its cells as documents. `revision` counts changes.
 
     `consulted` are the other files that the last answers depend on, `done` the revision that each stage has dealt with,
-    `heard` the one that its worker has spoken about. `news` says that findings may change although the client has not
-    changed the text.
+    `heard` the one that its worker has spoken about, `judged` the last one of which all is known, `afar` the codes of
+    what is not known of lines alone, `tried` of which revision it is known whether the fix of a finding mends it.
+    `news` says that findings may change although the client has not changed the text.
     """
 
     def __init__(self, uri: str, folder: str, documents: list[Document], cells: list[types.NotebookCell] | None = None):
@@ -96,6 +107,10 @@ class Unit:
         self.consulted: frozenset[str] = frozenset()
         self.done: dict[str, int] = {}
         self.heard: dict[str, int] = {}
+        self.judged = -1
+        self.afar: frozenset[str] = frozenset()
+        self.tried: dict[Finding, tuple[int, bool]] = {}
+        self.trying = asyncio.Lock()
 
     def text(self) -> str:
         """The file, or the notebook as the file it would be. What no file can hold is replaced."""
@@ -106,6 +121,13 @@ class Unit:
             for document in self.documents
         ]
         return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False)
+
+    def changed(self) -> tuple[int, int] | None:
+        """The lines of a long file that have changed since all of it was judged; None where all is to be judged."""
+        document = self.documents[0]
+        if self.is_notebook or self.news or self.judged < 0 or len(document.starts) < LONG:
+            return None
+        return written(document.edits)
 
     def mentions_torch(self) -> bool:
         """Files that never say so are not looked at, as on the command line."""

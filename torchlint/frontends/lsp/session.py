@@ -16,8 +16,10 @@ from torchlint.finding import Finding
 from torchlint.frontends.lsp.client import Client
 from torchlint.frontends.lsp.diagnostics import diagnostic
 from torchlint.frontends.lsp.documents import Document, OpenFiles, Reading, Unit, after, without_fixes
+from torchlint.frontends.lsp.lanes import Lanes
 from torchlint.frontends.lsp.settings import Workspace
 from torchlint.frontends.lsp.stage import Stage
+from torchlint.frontends.lsp.text import Change, moved_lines
 from torchlint.frontends.lsp.work import Answer, Request, internal_error
 from torchlint.frontends.lsp.worker import WorkerDied
 from torchlint.rule import load_rules
@@ -32,14 +34,18 @@ LATE = "linting this file took too long and was stopped"
 
 
 class Session:
-    """Two stages see every text: `text` at once and without torch, `dry` when the typing has stopped."""
+    """Three stages see every text: `text` at once and without torch, in a long file only the part that has changed;
+    `whole` all of such a file and `dry` the dry run, when the typing has stopped.
+    """
 
     def __init__(self, client: Client, files: OpenFiles, workspace: Workspace, rule_paths: tuple[str, ...] = ()):
         self.client = client
         self.files = files
         self.workspace = workspace
-        self.text = Stage("text", False, self._lint_text, quiet=0.005, patience=2, limit=30)
-        self.dry = Stage("dry", True, self._lint_dry, quiet=0.3, patience=4, limit=60)
+        lanes = Lanes(is_dry=False, patience=2, limit=30)
+        self.text = Stage("text", lanes, self._lint_text, quiet=0.005)
+        self.whole = Stage("whole", lanes, self._lint_whole, quiet=0.25)
+        self.dry = Stage("dry", Lanes(is_dry=True, patience=4, limit=60), self._lint_dry, quiet=0.3)
         self.rules = load_rules(rule_paths)
         self.has_settings = asyncio.Event()
 
@@ -63,7 +69,7 @@ class Session:
         if unit:
             for document in unit.documents:
                 self.client.publish(document.uri, [])
-            for stage in (self.text, self.dry):
+            for stage in (self.text, self.whole, self.dry):
                 stage.forget(unit)
                 stage.lanes.refresh()
             self._ask_dependants(unit)
@@ -88,10 +94,11 @@ class Session:
 
     def stop(self) -> None:
         """The session ends, and its processes with it."""
-        self.text.stop()
-        self.dry.stop()
+        for stage in (self.text, self.whole, self.dry):
+            stage.stop()
 
     def _ask(self, unit: Unit) -> None:
+        self.whole.hold(unit)
         self.text.ask(unit)
         self.dry.ask(unit)
 
@@ -117,9 +124,10 @@ class Session:
             return None
         return settings
 
-    def request(self, unit: Unit, settings: Settings, fix: bool = False, tried: tuple[Finding, ...] = ()) -> Request:
+    def request(self, unit: Unit, settings: Settings, **more) -> Request:
+        """To lint the text as it is, or to do with it what `more` says."""
         root, roots = project_of(os.path.dirname(unit.path), settings)
-        return Request(unit.path, unit.text(), settings, root, roots, fix, tried)
+        return Request(unit.path, unit.text(), settings, root, roots, **more)
 
     async def fixed(self, unit: Unit, settings: Settings) -> str:
         """The text after all safe fixes of the text world, empty if there is no answer."""
@@ -131,19 +139,29 @@ class Session:
             return ""
 
     async def mended(self, unit: Unit, findings: list[Finding]) -> set[Finding]:
-        """Those of some findings that are gone when their fixes are made."""
-        mended: set[Finding] = set()
-        for stage, settings in ((self.text, self._text_settings(unit)), (self.dry, self._dry_settings(unit))):
-            tried = tuple(f for f in findings if self._is_dry(f) is (stage is self.dry))
+        """Those of some findings of which it is known by then that they are gone when their fixes are made."""
+        revision = unit.revision
+        trials = asyncio.gather(self._try(unit, self.text, findings), self._try(unit, self.dry, findings))
+        await asyncio.wait({trials}, timeout=PATIENCE)  # what it lasts longer is for the next question
+        return {finding for finding in findings if unit.tried.get(finding) == (revision, True)}
+
+    async def _try(self, unit: Unit, stage: Stage, findings: Iterable[Finding]) -> None:
+        """Finds out which of a stage's fixes of a text mend what they are about."""
+        async with unit.trying:
+            revision = unit.revision
+            unit.tried = {finding: known for finding, known in unit.tried.items() if known[0] == revision}
+            settings = self._dry_settings(unit) if stage is self.dry else self._text_settings(unit)
+            mine = (f for f in findings if f.fix and self._is_dry(f) is (stage is self.dry))
+            tried = tuple(finding for finding in mine if finding not in unit.tried)
             if not tried or settings is None:
-                continue
+                return
             request = partial(self.request, unit, settings, tried=tried)
             try:
                 answer = await stage.lanes.run(unit, self.files, request)
-                mended.update(set(tried).difference(answer.idle) if answer else ())
             except WorkerDied:
-                pass
-        return mended
+                return
+            if answer and unit.revision == revision:
+                unit.tried |= {finding: (revision, finding not in answer.idle) for finding in tried}
 
     async def shapes(self, unit: Unit, can_refresh: bool) -> None:
         """Waits a little for the shapes of the text as it is, if the client cannot be told later that there are new
@@ -169,12 +187,25 @@ class Session:
                 document.dry, document.hints, document.signatures = [], [], []
         if self._text_settings(unit) is None:
             for document in unit.documents:
-                document.findings = []
+                document.findings, document.broken = [], []
             revision = unit.heard["text"] = unit.revision
         else:
             revision = await self._analyse(unit, self.text, self._text_settings)
+        self.whole.ask(unit)  # its quiet time begins when there is something to see
         if unit.news or unit.is_notebook or not self.client.pulls:
             self._show(unit)
+        return revision
+
+    async def _lint_whole(self, unit: Unit) -> int:
+        """What the first look at a change has left out, and fixes before somebody asks for them."""
+        revision = unit.revision
+        if unit.judged < unit.revision and self._text_settings(unit) is not None:
+            before = [document.all_findings() for document in unit.documents]
+            revision = await self._analyse(unit, self.whole, self._text_settings)
+            if before != [document.all_findings() for document in unit.documents]:
+                self._show(unit)
+        if revision == unit.revision:
+            await self._try(unit, self.text, [f for document in unit.documents for f in document.findings])
         return revision
 
     async def _lint_dry(self, unit: Unit) -> int:
@@ -188,6 +219,8 @@ class Session:
             self._show(unit)
         if [shapes for _, *shapes in now] != [shapes for _, *shapes in before]:
             self.client.refresh_shapes()
+        if revision == unit.revision:
+            await self._try(unit, self.dry, [f for document in unit.documents for f in document.dry])
         return revision
 
     def _text_settings(self, unit: Unit) -> Settings | None:
@@ -206,13 +239,12 @@ class Session:
             answer = await self._answer(stage, reading, settings_of)
         if answer is None:
             return reading.revision
-        unit.consulted = answer.consulted or unit.consulted
+        unit.consulted = unit.consulted | answer.consulted if answer.judged else answer.consulted or unit.consulted
         for number, (document, moves) in enumerate(zip(reading.documents, reading.changes), 1):
             findings = after([f for f in answer.findings if (f.cell or 1) == number], moves)
             if not reading.is_current:
                 findings = without_fixes(findings)
-            self._place(stage, unit, document, findings, reading.revision)
-            # While a statement is half typed, what was last known of the others is better than nothing.
+            self._place(stage, unit, document, findings, reading.revision, answer, moves)
             if stage is self.dry and not any(finding.code in UNREADABLE for finding in answer.findings):
                 document.hints = after([h for h in answer.hints if (h.cell or 1) == number], moves)
                 document.signatures = after([s for s in answer.signatures if (s.cell or 1) == number], moves)
@@ -233,7 +265,7 @@ class Session:
             if settings is None:
                 return None
             reading.begin()
-            return self.request(unit, settings)
+            return self.request(unit, settings, changed=unit.changed() if stage is self.text else None)
 
         for _ in range(2):
             try:
@@ -245,14 +277,35 @@ class Session:
                     return Answer((internal_error(unit.path, LATE),))
         return Answer((internal_error(unit.path, DIED),))
 
-    def _place(self, stage: Stage, unit: Unit, document: Document, findings: list[Finding], revision: int) -> None:
+    def _place(
+        self,
+        stage: Stage,
+        unit: Unit,
+        document: Document,
+        findings: list[Finding],
+        revision: int,
+        answer: Answer,
+        moves: list[Change],
+    ) -> None:
         """The text world is heard at once. The dry run says all there is, but perhaps about an older text."""
-        if stage is self.dry:
+        broken = [finding for finding in findings if finding.code == "TL001"]
+        if stage is self.dry and not broken:
             document.dry = [finding for finding in findings if self._is_dry(finding)]
-            findings = [finding for finding in findings if not self._is_dry(finding)]
-        other = unit.heard.get("text" if stage is self.dry else "dry", -1)
-        if revision > other or (stage is self.dry and revision == other):
-            document.findings = findings
+        newest = max((heard for name, heard in unit.heard.items() if name != stage.name), default=-1)
+        if revision < newest or (revision == newest and answer.judged):
+            return
+        document.broken = broken
+        if broken:  # while a statement is half typed, what was last known of the others is better than nothing
+            return
+        findings = [finding for finding in findings if not self._is_dry(finding)]
+        if answer.judged:
+            first, last = moved_lines(answer.judged, moves)
+            stay = (f for f in document.findings if not first <= f.span.line <= last or f.code in unit.afar)
+            findings = list(dict.fromkeys([*findings, *stay]))
+        else:
+            document.edits = list(moves)
+            unit.judged, unit.afar = revision, answer.afar
+        document.findings = findings
 
     def _is_dry(self, finding: Finding) -> bool:
         rule = self.rules.get(finding.code)

@@ -16,20 +16,12 @@ class Stage:
     """The units that are to be analysed, and the workers that do it.
 
     `analyse` does the work for a unit and says which revision it has dealt with. `quiet` seconds after the last change
-    a unit's turn comes; `patience` and `limit` are those of the lanes.
+    a unit's turn comes.
     """
 
-    def __init__(
-        self,
-        name: str,
-        is_dry: bool,
-        analyse: Callable[[Unit], Awaitable[int]],
-        quiet: float,
-        patience: float,
-        limit: float,
-    ):
+    def __init__(self, name: str, lanes: Lanes, analyse: Callable[[Unit], Awaitable[int]], quiet: float):
         self.name = name
-        self.lanes = Lanes(is_dry, patience, limit)
+        self.lanes = lanes
         self.analyse = analyse
         self.quiet = quiet
         self._due: dict[Unit, asyncio.TimerHandle] = {}
@@ -39,9 +31,14 @@ class Stage:
 
     def ask(self, unit: Unit, at_once: bool = False) -> None:
         """Have a unit analysed; asking again while nothing has happened starts the quiet time again."""
-        self._cancel(unit)
+        self.hold(unit)
         loop = asyncio.get_running_loop()
         self._due[unit] = loop.call_later(0 if at_once else self.quiet, self._begin, unit)
+
+    def hold(self, unit: Unit) -> None:
+        """Not before somebody asks again."""
+        if timer := self._due.pop(unit, None):
+            timer.cancel()
 
     async def result(self, unit: Unit, at_once: bool = True) -> None:
         """Returns when the text the unit has now is analysed, or the unit is closed."""
@@ -54,21 +51,17 @@ class Stage:
 
     def forget(self, unit: Unit) -> None:
         """A unit was closed."""
-        self._cancel(unit)
+        self.hold(unit)
         self.lanes.forget(unit)
         self._wake(unit)
 
     def stop(self) -> None:
         """The server ends."""
         for unit in list(self._due):
-            self._cancel(unit)
+            self.hold(unit)
         for turn in self._turns.values():
             turn.cancel()
         self.lanes.stop()
-
-    def _cancel(self, unit: Unit) -> None:
-        if timer := self._due.pop(unit, None):
-            timer.cancel()
 
     def _begin(self, unit: Unit) -> None:
         del self._due[unit]

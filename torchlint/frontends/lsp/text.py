@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -125,6 +126,25 @@ def moved(span: Span, change: Change) -> Span | None:
     if start <= change.start and change.old_end <= end:
         return Span(*start, *_shift(end, change))
     return None
+
+
+def written(changes: Iterable[Change]) -> tuple[int, int] | None:
+    """The first and the last line that some changes have written; None if there was no change."""
+    lines = None
+    for change in changes:
+        new = change.start[0], change.new_end[0]
+        lines = moved_lines(lines, [change]) if lines else new
+        lines = min(lines[0], new[0]), max(lines[1], new[1])
+    return lines
+
+
+def moved_lines(lines: tuple[int, int], changes: Iterable[Change]) -> tuple[int, int]:
+    """Where some lines are after changes; of those that are gone, the line where they were."""
+    for change in changes:
+        start, more = change.start[0], change.new_end[0] - change.old_end[0]
+        first, last = (line if line < start else max(line + more, start) for line in lines)
+        lines = first, last
+    return lines
 
 
 def _shift(place: tuple[int, int], change: Change) -> tuple[int, int]:

@@ -17,9 +17,10 @@ from torchlint.project import Project
 
 
 class Request(Struct, frozen=True):
-    """A text to lint, or to `fix`, or on which to try the fixes of some findings. `unsaved` are texts of other open
-    files that changed since the last one, None for one that was closed. `is_fresh` says that files on the disk may
-    have changed."""
+    """A text to lint, or to `fix`, or on which to try the fixes of some findings, or of which to draw a `page` of
+    shapes under this name. `unsaved` are texts of other open files that changed since the last one, None for one that
+    was closed. `is_fresh` says that files on the disk may have changed. `changed` are lines, from 1: only what they
+    touch is to be judged."""
 
     path: str
     text: str
@@ -30,11 +31,14 @@ class Request(Struct, frozen=True):
     tried: tuple[Finding, ...] = ()
     unsaved: dict[str, str | None] = {}
     is_fresh: bool = False
+    changed: tuple[int, int] | None = None
+    page: str = ""
 
 
 class Answer(Struct, frozen=True):
     """What came of a request. `idle` are those of the tried findings whose fixes mend nothing; `memory` is what the
-    worker holds, in bytes."""
+    worker holds, in bytes; `judged` are the lines that the findings are about if not all, `afar` the codes of what
+    cannot be seen in some lines alone."""
 
     findings: tuple[Finding, ...] = ()
     hints: tuple[Hint, ...] = ()
@@ -44,6 +48,9 @@ class Answer(Struct, frozen=True):
     fixed: str = ""
     idle: tuple[Finding, ...] = ()
     memory: int = 0
+    judged: tuple[int, int] | None = None
+    afar: frozenset[str] = frozenset()
+    page: str = ""
 
 
 # Without word from a client that watches files, what is on the disk is believed for so many seconds.
@@ -69,6 +76,8 @@ class Desk:
         try:
             if request.tried:
                 return self._try(request, project)
+            if request.page:
+                return self._page(request, project)
             return self._fix(request, project) if request.fix else self._lint(request, project)
         except Exception as error:
             what = f"torchlint failed on this file: {type(error).__name__}: {error}".splitlines()[0][:300]
@@ -88,7 +97,9 @@ class Desk:
     def _lint(self, request: Request, project: Project) -> Answer:
         from torchlint import linter
 
-        job = linter.Job.of(request.path, request.settings, project, hints=request.settings.dry_run)
+        job = linter.Job.of(
+            request.path, request.settings, project, hints=request.settings.dry_run, changed=request.changed
+        )
         outcome = linter.lint(request.text, job)
         return Answer(
             findings=tuple(f for f in outcome.findings if f.path == request.path),
@@ -96,8 +107,22 @@ class Desk:
             signatures=tuple(hint for hint in outcome.hints if isinstance(hint, Signature)),
             consulted=frozenset(outcome.consulted),
             notices=outcome.notices,
+            judged=outcome.judged,
+            afar=outcome.afar,
             memory=memory(),
         )
+
+    def _page(self, request: Request, project: Project) -> Answer:
+        from torchlint.shapes.record.traces import Traces
+        from torchlint.shapes.search.check import dry_run
+        from torchlint.traces import page
+        from torchlint.traces.story import Story
+
+        traces = Traces(request.path)
+        view, inputs = project.view(request.path), request.settings.inputs
+        result = dry_run(request.text, request.path, view, inputs=inputs, traces=traces)
+        stories = [Story(table, request.page, request.text, result.faults) for table in traces.tables]
+        return Answer(page=page.render(stories) if stories else "", notices=result.notices, memory=memory())
 
     def _fix(self, request: Request, project: Project) -> Answer:
         from torchlint import linter
@@ -129,7 +154,10 @@ def main() -> None:
     # The first one imports all that stays: no garbage is looked for in there.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
+    if "--dry" in sys.argv:
+        gc.set_threshold(100_000, 20, 20)
+    else:
+        gc.disable()  # reading one text makes less of it than looking for it would cost
     while True:
         answer(encode(desk.do(decode(receive()))))
         gc.collect()  # trees, modules and programs are full of cycles; the next key takes longer than this

@@ -72,9 +72,10 @@ def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value
     behind = graph(loss) if loss is not None else None
     if behind is None or behind.open:
         return
-    reached = _reached_by_losses(module)
-    for cut in behind.cuts if reached is not None else ():
-        for node in _behind(cut) if cut.module is module and _is_plain_cut(cut) else ():
+    cuts = [cut for cut in behind.cuts if cut.module is module and _is_plain_cut(cut)]
+    reached = _reached_by_losses(module) if cuts else None
+    for cut in cuts if reached is not None else ():
+        for node in _behind(cut):
             func = node.node.func if isinstance(node.node, ast.Call) else None
             if (
                 isinstance(func, (ast.Name, ast.Attribute))

@@ -8,12 +8,14 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from time import perf_counter
+from typing import NamedTuple
 
 import msgspec
 
 from torchlint.finding import Finding, Span
 from torchlint.rule import Rule, Trigger
 from torchlint.source.answers.inplace import changes
+from torchlint.source.asking.part import Part, lines_of
 from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.structures import Change, ModuleClass
 from torchlint.source.asking.views import Call, Node, Place
@@ -27,6 +29,15 @@ from torchlint.source.text.index import DEFINITIONS, LOOPS, last_word
 from torchlint.source.text.surface import surface
 
 Armed = list[tuple[Rule, Trigger]]
+
+
+class Judgement(NamedTuple):
+    """What the rules found, and what each of them cost, in microseconds. `afar` are the codes of findings about lines
+    outside the place that was asked about, or about a whole file."""
+
+    findings: list[Finding]
+    costs: dict[str, int]
+    afar: frozenset[str]
 
 
 def may_arm(rules: Iterable[Rule], text: str) -> Armed:
@@ -59,47 +70,50 @@ def arm(armed: Armed, module: Module) -> Armed:
     ]
 
 
-def judge(module: Module, armed: Armed, strict: bool = False) -> tuple[list[Finding], dict[str, int]]:
-    """The findings of armed rules in a file, and what each rule cost, in microseconds: finding its places, too. Who
-    asks first pays for an answer that others are given. A check that raises becomes TL000; `strict` (tests) lets it
+def judge(module: Module, armed: Armed, strict: bool = False, part: Part | None = None) -> Judgement:
+    """What armed rules say about a file, or a part of it. Finding its places is part of what a rule costs, and who asks
+    first pays for an answer that others are given. A check that raises becomes TL000; `strict` (tests) lets it
     raise."""
     runs = _Runs(module, strict or bool(os.environ.get("TORCHLINT_DEBUG")))
     costs = dict.fromkeys((rule.code for rule, _ in armed), 0.0)
     before = perf_counter()
-    for rule, trigger, place in subjects(module, armed):
+    for rule, trigger, place in subjects(module, armed, part):
         runs.run(rule, trigger, place)
         now = perf_counter()
         costs[rule.code] += now - before
         before = now
-    return list(dict.fromkeys(runs.findings)), {code: round(cost * 1e6) for code, cost in costs.items()}
+    found = [f for f in runs.findings if part is None or part.has(f.span.line)]
+    spent = {code: round(cost * 1e6) for code, cost in costs.items()}
+    return Judgement(list(dict.fromkeys(found)), spent, frozenset(runs.afar))
 
 
-def subjects(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]]:
-    """The places of a file that its armed rules are given."""
+def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator[tuple[Rule, Trigger, Place]]:
+    """The places of a file, or those that touch a part of it, that its armed rules are given."""
+    touches = part.touches if part else _is_any
     by_kind: dict[str, Armed] = {}
     for rule, trigger in armed:
         by_kind.setdefault(trigger.kind, []).append((rule, trigger))
     if "call" in by_kind:
-        yield from _calls(module, by_kind["call"])
+        yield from _calls(module, by_kind["call"], touches)
     for rule, trigger in by_kind.get("node", ()):
         for name in trigger.names:
-            for node in list(module.index.nodes(getattr(ast, name))):
+            for node in filter(touches, list(module.index.nodes(getattr(ast, name)))):
                 yield rule, trigger, Node(Value(module, node))
     if "module" in by_kind:
-        for node in module.index.classes:
+        for node in filter(touches, module.index.classes):
             info = class_info(module, node)
             if info.is_module:
                 for rule, trigger in by_kind["module"]:
                     yield rule, trigger, ModuleClass(Value(module, node), info)
     if "inplace" in by_kind:
         for node, tensor in changes(module):
-            for rule, trigger in by_kind["inplace"]:
+            for rule, trigger in by_kind["inplace"] if touches(node) else ():
                 yield rule, trigger, Change(Value(module, node), tensor)
     for rule, trigger in by_kind.get("loop", ()):
-        for node in list(module.index.nodes(*LOOPS)):
+        for node in filter(touches, list(module.index.nodes(*LOOPS))):
             yield rule, trigger, Loop(Value(module, node))
     if "round" in by_kind:
-        for kind, found in _rounds(module):
+        for kind, found in _rounds(module, touches):
             if not (found.may_call("backward") or found.may_call("manual_backward")):
                 continue
             for rule, trigger in by_kind["round"]:
@@ -107,13 +121,18 @@ def subjects(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Plac
                     yield rule, trigger, found
 
 
-def _rounds(module: Module) -> Iterator[tuple[str, Round]]:
+def _is_any(node: ast.AST) -> bool:
+    return True
+
+
+def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[str, Round]]:
     """The places where a round of training may be written."""
-    for node in list(module.index.nodes(*LOOPS)):
+    for node in filter(touches, list(module.index.nodes(*LOOPS))):
         yield "loop", Loop(Value(module, node))
-    for node in module.index.functions:
+    for node in filter(touches, module.index.functions):
         yield "function", Round(Value(module, node))
-    yield "file", Round(Value(module, module.tree))
+    for node in filter(touches, [module.tree]):
+        yield "file", Round(Value(module, node))
 
 
 class _Runs:
@@ -121,12 +140,15 @@ class _Runs:
         self.module = module
         self.strict = strict
         self.findings: list[Finding] = []
+        self.afar: set[str] = set()
 
     def run(self, rule: Rule, trigger: Trigger, place) -> None:
         try:
             for finding in rule.function(trigger)(place):
                 if any(first <= finding.span.line <= last for first, last in self.module.skipped):
                     continue
+                if not lines_of(place.node).has(finding.span.line):
+                    self.afar.add(rule.code)
                 severity = rule.severity or finding.severity
                 self.findings.append(
                     msgspec.structs.replace(finding, code=rule.code, name=rule.name, severity=severity)
@@ -152,7 +174,7 @@ class _Runs:
         )
 
 
-def _calls(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]]:
+def _calls(module: Module, armed: Armed, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[Rule, Trigger, Place]]:
     wanted: dict[str, Armed] = {}
     for rule, trigger in armed:
         for name in trigger.names:
@@ -160,7 +182,7 @@ def _calls(module: Module, armed: Armed) -> Iterator[tuple[Rule, Trigger, Place]
     words = {word for _, trigger in armed for word in trigger.words}
     dotted = {name.removesuffix("()").rsplit(".", 1)[-1] for name in wanted if not name.startswith("builtins.")}
     of_objects = any(name.endswith("()") for name in wanted)
-    for node in list(module.index.calls):
+    for node in filter(touches, list(module.index.calls)):
         word = last_word(node.func)
         if word not in (dotted if isinstance(node.func, ast.Attribute) else words):
             if not _may_be_alias(module, node, of_objects):

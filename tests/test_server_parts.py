@@ -1,0 +1,73 @@
+"""The language server on a long file: after a key only the part that has changed is judged, the rest a moment later."""
+
+import pytest
+from lsp_client import LOSS, QUIET, editor
+
+from torchlint.config import Selection, Settings
+from torchlint.examples import PRELUDE, cases
+from torchlint.linter import Job, lint
+from torchlint.rule import load_rules
+
+PADDING = "\n\n# a long file\n" * 150
+LONG = f"""\
+{LOSS}{PADDING}
+
+def train(model, loader, optimizer):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+"""
+TRAIN = LONG.count("\n") - 6
+RULES = load_rules()
+
+
+@pytest.mark.asyncio
+async def test_what_is_typed_is_seen_and_the_rest_stays(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LONG)
+        assert await at.codes(uri) == [("TL101", 6)]
+        at.type(uri, "        loss = F.cross_entropy(x.softmax(1), y)\n", (TRAIN + 4, 0))
+        assert await at.codes(uri) == [("TL101", 6), ("TL101", TRAIN + 4)]
+        at.type(uri, "", (TRAIN + 4, 32), (TRAIN + 4, 43))
+        assert await at.codes(uri) == [("TL101", 6)]
+        at.type(uri, "    p = x\n", (6, 0))
+        assert await at.codes(uri) == []
+
+
+@pytest.mark.asyncio
+async def test_what_a_change_means_elsewhere_is_seen_a_moment_later(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open(
+            "a.py", LONG.replace("    p = F.softmax(x, dim=1)", "    p = head(x)") + "\n\ndef head(x):\n    return x\n"
+        )
+        assert await at.codes(uri) == []
+        at.type(uri, "F.softmax(x, dim=1)", (TRAIN + 9, 11), (TRAIN + 9, 12))
+        await at.until(lambda: [str(d.code) for d in at.shown(uri)] == ["TL101"])
+
+
+@pytest.mark.asyncio
+async def test_a_half_typed_statement_hides_nothing(tmp_path):
+    async with editor(tmp_path, settings=QUIET) as at:
+        uri = at.open("a.py", LONG)
+        assert await at.codes(uri) == [("TL101", 6)]
+        at.type(uri, "        y = (\n", (TRAIN + 2, 0))
+        assert sorted(await at.codes(uri)) == [("TL001", TRAIN + 2), ("TL101", 6)]
+        at.type(uri, ")", (TRAIN + 2, 13))
+        assert await at.codes(uri) == [("TL101", 6)]
+
+
+@pytest.mark.parametrize("code", [code for code, rule in RULES.items() if rule.triggers and not rule.dry])
+def test_a_part_is_judged_as_the_whole_file_is(code, tmp_path):
+    settings = Settings(selections=(Selection(extend_select=(code,)),), dry_run=False, target_torch="2.13")
+    case = next(case for case in cases(RULES[code]) if case.kind == "bad" and len(case.blocks) == 1)
+    path, text = tmp_path / "example.py", PRELUDE + case.blocks[0].text
+    whole = lint(text, Job.of(path, settings))
+    lines = [finding.span.line for finding in whole.findings if finding.code == code]
+    assert lines
+    for line in lines:
+        part = lint(text, Job.of(path, settings, changed=(line, line)))
+        first, last = part.judged or (0, 0)
+        here = {finding for finding in whole.findings if first <= finding.span.line <= last}
+        assert {finding for finding in here if finding.code not in whole.afar} <= set(part.findings) <= here
