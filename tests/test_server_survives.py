@@ -22,7 +22,7 @@ async def test_a_half_typed_line_is_said_and_forgotten(tmp_path):
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == [("TL101", 6)]
         at.type(uri, "    foo(\n", (6, 0))
-        assert [code for code, _ in await at.codes(uri)] == ["TL001"]
+        assert sorted(await at.codes(uri)) == [("TL001", 6), ("TL101", 7)]
         at.type(uri, "", (6, 0), (7, 0))
         assert await at.codes(uri) == [("TL101", 6)]
 
