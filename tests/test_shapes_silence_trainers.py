@@ -106,6 +106,42 @@ def said(tmp_path, program: str) -> list[str]:
         model.train(book)
         first = book.pages["first"]
         """,
+        # a pair of which one half is unknown is an attribute all the same
+        """
+        import augmentors
+
+        class Encoder(nn.Module):
+            def __init__(self, augmentor):
+                super().__init__()
+                self.augmentor = augmentor
+                self.fc = nn.Linear(2, 2)
+
+            def forward(self, x):
+                first, second = self.augmentor
+                return self.fc(first(x))
+
+        encoder = Encoder((augmentors.Drop(0.3), augmentors.Mask(0.3))).to("cuda")
+        for epoch in range(3):
+            encoder(torch.ones(2, 2))
+        """,
+        # a parameter that nobody knows is a parameter
+        """
+        net = torch.load("net.pt")
+        groups = []
+        for name, value in dict(net.named_parameters()).items():
+            groups += [{"params": [value], "lr": 0.1}]
+        torch.optim.Adam(groups, lr=0.1)
+        """,
+        # the old names of types say where a tensor is
+        """
+        def padded(x):
+            zeros = torch.Tensor(2, 2).zero_()
+            if isinstance(x.data, torch.cuda.FloatTensor):
+                zeros = zeros.cuda()
+            return torch.cat([x.data, zeros], 1)
+
+        padded(torch.ones(2, 3)), padded(torch.ones(2, 3).cuda())
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

@@ -46,6 +46,10 @@ def _isinstance(machine, value, kinds):
     if type(value) is Unknown:
         return Unknown("an unknown value")
     if isinstance(kinds, Special):
+        if "home" in kinds.__dict__ and isinstance(value, torch.Tensor):  # `torch.cuda.FloatTensor`
+            where = machine.device_of(value)
+            at_home = Unknown("a device") if where is None else where.type == kinds.__dict__["home"]
+            return at_home if value.dtype is kinds.__dict__["dtype"] else False
         kinds = kinds.__dict__.get("kind", ())
     if kinds is callable or not isinstance(kinds, type):
         return False

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core import standins
-from torchlint.shapes.core.values import Special, Unknown, report_use
+from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
@@ -294,8 +294,8 @@ class Attributes:
                     owner.__dict__.get(place, {}).pop(name, None)
             (
                 self.foreign(setattr, (owner, name, value), {})
-                if type(value) is not Unknown
-                else setattr(owner, name, value)
+                if unknown_in((value,)) is None
+                else setattr(owner, name, value)  # a pair of which one is unknown is an attribute all the same
             )
         elif isinstance(owner, torch.Tensor):
             if type(value) is not Unknown and not name.startswith("_"):

@@ -145,6 +145,10 @@ class Classes:
             return kind(*[a for a in args if type(a) is not Unknown])
         if issubclass(kind, torch.optim.Optimizer):
             args = [list(self.iterate(a)) if hasattr(type(a), "__next__") else a for a in args]
+            groups = args[0] if args and type(args[0]) is list else ()
+            unknown = unknown_in([group.get("params") for group in groups if type(group) is dict])
+            if unknown is not None:
+                return Unknown(unknown.reason)
         if kind.__module__.startswith("torch"):
             return self.foreign(kind, tuple(args), kwargs)
         if issubclass(kind, enum.Enum):

@@ -61,7 +61,8 @@ _OF_THE_ORDER = (
 # Errors that say something about this machine or about the dry run, not about the program.
 OURS = (
     "<unknown: ",
-    "not Unknown",
+    "Unknown",
+    "torchlint.",
     "meta",
     "accelerator",
     "CUDA",
