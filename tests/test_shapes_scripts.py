@@ -34,6 +34,22 @@ WRONG = {
         "data = torch.utils.data.TensorDataset(torch.zeros(8, 3).cuda())\nfor (x,) in"
         " torch.utils.data.DataLoader(data):\n    x + torch.zeros(1, 3)"
     ),
+    "the number in a tensor": "n = torch.tensor((1, 28, 28)).prod()\nnn.Linear(int(n), 2)(torch.zeros(2, 783))",
+    "random whole numbers": (
+        "y = np.random.randint(2)\nlabels = np.hstack([[y] * 10, [y] * 10])\ntorch.from_numpy(labels).view(7)"
+    ),
+    "samples of a distribution": (
+        "mean = (0, 0)\nmean += np.random.random_sample(2) * (3, 4)\n"
+        "x = np.random.multivariate_normal(mean, np.diag(mean), 10)\nnn.Linear(3, 2)(torch.from_numpy(x).float())"
+    ),
+    "a loader of one's own": (
+        "class Shown(torch.utils.data.DataLoader):\n    def __iter__(self):\n        return iter(super().__iter__())\n"
+        "for x in Shown(torch.zeros(8, 3), batch_size=4):\n    x @ torch.zeros(4, 1)"
+    ),
+    "a number that item made": (
+        "loss = nn.Linear(3, 1)(torch.zeros(2, 3)).mean().item()\nprint(loss.hex())\nprint(loss.detach())"
+    ),
+    "three parts of a largest value": "a, b = torch.zeros(2, 3).max(1)\na, b, c = torch.zeros(2, 3).topk(2)",
     "a window": HEAD + "data[i:i + n] + other",
     "the next window": HEAD + "data[i + 1:i + n + 1] + other",
     "a numbered window": HEAD + "data[i * n:(i + 1) * n] + other",

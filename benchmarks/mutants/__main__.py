@@ -91,7 +91,7 @@ def made(truth: Truth, source: Path, work: Path, program: dict, chance: random.R
             continue
         for path, mutant in chosen(places[kind], most, chance):
             result = truth.run(source, work, program, gpu, (path, mutant.text))
-            if result["error"] is None or not result["frames"]:
+            if result["error"] is None or not result["frames"] or "name 'torch' is not defined" in result["error"]:
                 continue
             raising = os.path.relpath(os.path.realpath(result["frames"][-1][0]), os.path.realpath(work))
             found.append(

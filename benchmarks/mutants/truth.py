@@ -98,7 +98,18 @@ class Parallel(torch.nn.DataParallel):
         self.module = module
 
     def forward(self, *args, **kwargs):
-        return self.module(*args, **kwargs)
+        return self.module(*[a.to("meta") if isinstance(a, torch.Tensor) else a for a in args], **kwargs)  # scattered
+
+
+def on_one_device(convolve):
+    """A convolution that refuses what is not all on one device: without data torch itself does not look."""
+
+    def checked(x, weight, *args, **kwargs):
+        if x.is_meta != weight.is_meta:
+            raise RuntimeError("Input type and weight type should be the same: they are on two devices")
+        return convolve(x, weight, *args, **kwargs)
+
+    return checked
 
 
 def prepare() -> None:
@@ -157,6 +168,8 @@ def as_if_there_were_a_gpu() -> None:
     )
     torch.cuda.device = torch.cuda.stream = lambda *a: contextlib.nullcontext()
     torch.cuda.set_device, torch.cuda.current_device = (lambda *a: None), (lambda: 0)
+    for name in ("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"):
+        setattr(torch.nn.functional, name, on_one_device(getattr(torch.nn.functional, name)))
     tensor = torch.Tensor
     to, item, tolist, numpy_of, type_of = tensor.to, tensor.item, tensor.tolist, tensor.numpy, tensor.type
 
@@ -183,7 +196,13 @@ def as_if_there_were_a_gpu() -> None:
     tensor.cpu = lambda self: torch.zeros(self.shape, dtype=self.dtype) if self.is_meta else self
     tensor.cuda = lambda self, *a, **k: to(self, "meta")
     torch.nn.Module.cuda = lambda self, *a, **k: self.to("meta")
-    tensor.item = lambda self: (0.5 if self.dtype.is_floating_point else 0) if self.is_meta else item(self)
+    tensor.item = lambda self: (
+        (0.5 if self.dtype.is_floating_point else 0)
+        if self.is_meta and self.numel() == 1
+        else item(torch.zeros(self.shape))
+        if self.is_meta
+        else item(self)
+    )
     tensor.tolist = lambda self: tolist(self.cpu())
     tensor.__bool__ = lambda self: bool(tensor.item(self))
     tensor.__float__ = lambda self: float(tensor.item(self))

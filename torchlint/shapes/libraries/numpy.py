@@ -13,6 +13,7 @@ from torchlint.shapes.language.rounds import REST, may_be_longer
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
 
+FLOAT = torch.float64
 KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
 
 
@@ -69,8 +70,11 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
             return Unknown("an array of things of several shapes")  # of objects, or an error
         return fresh((*shape, *level.shape), kind or (level.tensor.dtype if isinstance(level, Array) else level.dtype))
     if type(level) is Unknown:
+        whole = wild.kind_of_all(data)
+        if whole is not None:
+            return fresh((len(data),), kind or (torch.int64 if whole is int else torch.float64))
         # each may be a number or a sequence
-        numbers = all(type(part) is Unknown and part.known == wild.NUMBER for part in data)
+        numbers = all(map(wild.is_number, data))
         ranks = (1,) if numbers else [r for r in wild.RANKS if r >= len(shape)]
         return of_unknown(machine, level.reason, kind, ranks, len(data) if len(shape) == 1 else None)
     if not isinstance(level, (int, float)):
@@ -142,9 +146,28 @@ def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0):
         if type(size) is Unknown or unknown_in(size if isinstance(size, tuple) else ()) is not None:
             return Unknown("random numbers of unknown shape")
         kind = dtype_of(options["dtype"]) if options.get("dtype") is not None else dtype
-        return Unknown("a random number") if size is None else fresh(size, kind or dtype)
+        return (
+            wild.unknown("a random number", wild.REAL if dtype is FLOAT else wild.WHOLE)
+            if size is None
+            else fresh(size, kind or dtype)
+        )
 
     return make
+
+
+def _multivariate_normal(machine, mean, cov, size=None, *args, **options):
+    if type(size) is Unknown or type(mean) is Unknown and type(cov) is Unknown:
+        return Unknown("random numbers of unknown shape")
+    known = array(machine, mean if type(mean) is not Unknown else cov)
+    if type(known) is Unknown or known.ndim not in (1, 2):
+        return Unknown("random numbers of unknown shape")
+    sizes = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+    return fresh((*sizes, known.shape[-1]), FLOAT)
+
+
+def _diag(machine, value, k=0):
+    value = value if isinstance(value, Array) else array(machine, value)
+    return Array(torch.diag(value.tensor, k)) if isinstance(value, Array) else value
 
 
 def _permutation(machine, value):
@@ -333,9 +356,6 @@ def _generator(machine, *args):
     return Library("numpy.random")
 
 
-FLOAT = torch.float64
-
-
 def _limits(kind):
     """`np.finfo(np.float32)`: torch says the same of its own dtypes."""
 
@@ -383,6 +403,7 @@ FOUND: dict[str, Any] = {
             "pad": _pad,
             "meshgrid": _meshgrid,
             "tile": _tile,
+            "diag": _diag,
             "concatenate": _join(torch.cat),
             "stack": _join(torch.stack),
             "vstack": _join(lambda t, axis=0: torch.vstack(t)),
@@ -441,6 +462,7 @@ FOUND: dict[str, Any] = {
             },
             "poisson": _sample(torch.int64, skip=1),
             "geometric": _sample(torch.int64, skip=1),
+            "multivariate_normal": _multivariate_normal,
             "permutation": _permutation,
             "choice": _choice,
             "seed": _nothing,

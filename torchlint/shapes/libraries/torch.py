@@ -181,7 +181,13 @@ def make_tensor(
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)
         if ends and first is None:  # each may be a number or a sequence
-            numbers = all(e.known == wild.NUMBER for e in ends)
+            kind = wild.kind_of_all(ends)
+            if kind is not None:
+                given = dtype or (torch.int64 if kind is int else torch.get_default_dtype())
+                return machine.foreign(torch.empty, (shape,), {"dtype": given, **place}).requires_grad_(
+                    requires_grad is True
+                )
+            numbers = all(map(wild.is_number, ends))
             ranks = [len(shape)] if numbers else [r for r in wild.RANKS if r >= len(shape)]
             made = _of_unknown(machine, ends[0], dtype, device, ranks, shape[0] if len(shape) == 1 else None)
             return made if requires_grad is False else Unknown(made.reason)
@@ -213,7 +219,7 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
     unknown = data if type(data) is Unknown else dtype
     if not machine.wild:
         return Unknown(unknown.reason)
-    if unknown.known == wild.NUMBER and unknown is data and first is None:
+    if wild.is_number(unknown) and unknown is data and first is None:
         ranks = (0,)
     dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA
     device = device if type(device) is not Unknown else None

@@ -18,6 +18,7 @@ from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_i
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.wild import Known
 
@@ -140,6 +141,11 @@ class Attributes:
     def _of_unknown(self, owner: Unknown, name: str) -> Any:
         if owner.known is not None and type(owner.known) is Known and self.wild:
             return self.get_known(owner, name)
+        if owner.known == wild.FLOAT and hasattr(torch.Tensor, name) and not hasattr(float, name):
+            says = f"'float' object has no attribute '{name}': `item()` has made a number of a tensor"
+            error = self.blame(AttributeError(f"'float' object has no attribute '{name}'"), says)
+            if id(error) in self.failures:
+                raise error
         if owner.hole is None:
             if name == "backward" and self.scripting:
                 self.progress.reached("a backward pass", owner)

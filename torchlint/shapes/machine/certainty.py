@@ -167,7 +167,8 @@ class Certainty:
             rows = f"{value.shape[0]} row{'s' * (value.shape[0] != 1)}"
             says = f"a tensor of shape {tuple(value.shape)} has {rows}, for {count} names: {error}"
             return self.blame(error, says)
-        if type(value) in (tuple, list, torch.Size) and self.is_whole(value):
+        named = type(value).__module__ == "torch.return_types"  # `values, indices = x.topk(5)`
+        if named or type(value) in (tuple, list, torch.Size) and self.is_whole(value):
             return self.blame(error, f"{len(value)} values for {count} names: {error}")
         return error
 

@@ -285,7 +285,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
             return result
         except UnknownUsed as used:
             number = getattr(function, "__name__", "") == "item"
-            return wild.unknown(str(used), wild.NUMBER if number else None)
+            real = isinstance(owner, torch.Tensor) and owner.is_floating_point()
+            return wild.unknown(str(used), (wild.FLOAT if real else wild.NUMBER) if number else None)
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:

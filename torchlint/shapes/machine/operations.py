@@ -87,6 +87,8 @@ class Operations:
             self.budget.length(len_of(a) + len_of(b))
         if self.changes.loops:
             self.changes.operate(apply, a)
+        if type(a) in (list, tuple) and (type(b) is type(a) or type(b) is int) and name in ("add", "mul"):
+            return apply(a, b)  # whatever is in them, also what nobody knows
         return self.foreign(apply, (a, b), {})
 
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:

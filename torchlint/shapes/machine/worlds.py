@@ -331,7 +331,7 @@ class Worlds:
 
         def suppose(value: Any) -> Any:
             if type(value) is Unknown and type(value.known) is not Known:
-                number = value.known == wild.NUMBER
+                number = wild.is_number(value)
                 return wild.tensor(
                     value.reason,
                     ranks=(0,) if number else ranks,

@@ -108,7 +108,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return fault_of_program(failure)
     if (
         "empty parameter list" in str(error)
-        and (machine.incomplete or machine.changes.cut or machine.asked)
+        and (machine.incomplete or machine.changes.cut or machine.asked and not failure.sure)
         or "non-empty" in str(error)
     ):
         return None  # what was to be filled may have been unknown, or filled where this run did not go

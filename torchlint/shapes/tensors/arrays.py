@@ -291,7 +291,10 @@ class Array:
                 if function not in COMPARISONS:
                     left, right = left.to(dtype), right.to(dtype)
         elif isinstance(other, (list, tuple)):
-            raise UnknownUsed("an array and a list")
+            if not other or any(type(number) not in (int, float) for number in other):
+                raise UnknownUsed("an array and a list")
+            whole = all(type(number) is int for number in other)
+            return self._apply(function, fresh((len(other),), torch.int64 if whole else torch.float64), swapped)
         elif isinstance(other, float) and not left.dtype.is_floating_point:
             left = left.to(torch.float64)
         if function is operator.truediv and not left.dtype.is_floating_point and not left.dtype.is_complex:

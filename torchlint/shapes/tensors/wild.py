@@ -60,11 +60,26 @@ class Known:
 
 
 NUMBER = "a number"  # what may be known of an unknown besides: that it is one
+WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it is
+FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
 
 
 def known_of(value: Any) -> Known | None:
     """What is known of an unknown value in each world, if anything is."""
     return value.known if type(value) is Unknown and type(value.known) is Known else None
+
+
+def is_number(value: Any) -> bool:
+    """Whether an unknown value is certainly a number."""
+    return type(value) is Unknown and value.known in (NUMBER, WHOLE, REAL, FLOAT)
+
+
+def kind_of_all(values: Sequence[Any]) -> Any:
+    """Python's type of some unknown numbers, if it is one for all of them; else None."""
+    for known, kind in ((WHOLE, int), (REAL, float)):
+        if values and all(type(value) is Unknown and value.known == known for value in values):
+            return kind
+    return None
 
 
 def unknown(reason: str, known: Any) -> Unknown:
