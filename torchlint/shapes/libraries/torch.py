@@ -181,12 +181,10 @@ def make_tensor(
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)
         if ends and first is None:  # each may be a number or a sequence
-            kind = wild.kind_of_all(ends)
-            if kind is not None:
-                given = dtype or (torch.int64 if kind is int else torch.get_default_dtype())
-                return machine.foreign(torch.empty, (shape,), {"dtype": given, **place}).requires_grad_(
-                    requires_grad is True
-                )
+            number = wild.kind_of_all(ends)
+            if number is not None and requires_grad is False:
+                kind = torch.int64 if number is int else torch.get_default_dtype()
+                return machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
             numbers = all(map(wild.is_number, ends))
             ranks = [len(shape)] if numbers else [r for r in wild.RANKS if r >= len(shape)]
             made = _of_unknown(machine, ends[0], dtype, device, ranks, shape[0] if len(shape) == 1 else None)
