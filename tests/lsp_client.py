@@ -45,6 +45,7 @@ class Editor:
         self.refreshed: list[str] = []
         self.registered: list[types.Registration] = []
         self.messages: list[str] = []
+        self.progress: dict[int | str, list[Any]] = {}
         self.settings: dict[str, Any] = {"": {}}
         self.capabilities: types.ServerCapabilities = types.ServerCapabilities()
 
@@ -203,6 +204,14 @@ async def editor(
     @client.feature(types.WINDOW_SHOW_MESSAGE)
     def shown(params: types.ShowMessageParams) -> None:
         one.messages.append(params.message)
+
+    @client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
+    def progress(params: types.WorkDoneProgressCreateParams) -> None:
+        one.progress[params.token] = []
+
+    @client.feature(types.PROGRESS)
+    def progressed(params: types.ProgressParams) -> None:
+        one.progress[params.token].append(params.value)
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def registered(params: types.RegistrationParams) -> None:

@@ -115,3 +115,14 @@ async def test_a_file_without_a_page_says_why(tmp_path):
         assert "no Python file" in (await at.page("file:///nowhere.py"))["reason"]
         empty = at.open("empty.py", "import torch\n")
         assert "no class with a forward" in (await at.page(empty))["reason"]
+
+
+async def test_a_dry_run_that_takes_long_says_so(tmp_path):
+    """The first one does: it imports torch."""
+    pytest.importorskip("torch")
+    async with editor(tmp_path, capabilities(window={"workDoneProgress": True})) as at:
+        at.open("net.py", NET)
+        await at.until(lambda: any(len(said) == 2 for said in at.progress.values()))
+        (begin, end), *_ = at.progress.values()
+        assert (begin["kind"], begin["title"], begin["message"]) == ("begin", "torchlint", "dry run of net.py")
+        assert end["kind"] == "end"

@@ -21,7 +21,7 @@ class Gaps:
     def __init__(self, text: str):
         self.lines = list(_gaps(text))
 
-    def is_in(self, node: ast.AST) -> bool:
+    def is_in(self, node: ast.stmt | ast.expr) -> bool:
         """Whether something in a node is left to others: nobody knows what it will do."""
         at = bisect_left(self.lines, node.lineno)
         return at < len(self.lines) and self.lines[at] <= (node.end_lineno or node.lineno)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
+from uuid import uuid4
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -13,6 +16,9 @@ from torchlint.printable import printable
 
 log = logging.getLogger(__name__)
 CONFIGURATION_FILES = ("pyproject.toml", "torchlint.toml", ".torchlint.toml")
+
+
+_NO_NEWS = 1.0  # seconds that work may take before anybody hears of it
 
 
 class Client:
@@ -34,6 +40,7 @@ class Client:
         self._can_tell_settings = bool(settings and settings.dynamic_registration)
         window = capabilities.window
         self.shows_documents = bool(window and window.show_document and window.show_document.support)
+        self._shows_progress = bool(window and window.work_done_progress)
         edits = workspace and workspace.workspace_edit
         self.has_versioned_edits = bool(edits and edits.document_changes)
 
@@ -52,6 +59,31 @@ class Client:
             self._server.workspace_inlay_hint_refresh(None)
         if self.has_lens_refresh:
             self._server.workspace_code_lens_refresh(None)
+
+    @asynccontextmanager
+    async def working(self, on: str) -> AsyncIterator[None]:
+        """Shows that something is being worked on, once that has lasted a second."""
+        showing = asyncio.ensure_future(self._progress(on)) if self._shows_progress else None
+        try:
+            yield
+        finally:
+            if showing is not None:
+                showing.cancel()
+
+    async def _progress(self, on: str) -> None:
+        token, progress = str(uuid4()), self._server.work_done_progress
+        await asyncio.sleep(_NO_NEWS)
+        try:
+            await progress.create_async(token)
+        except Exception as error:
+            log.warning("no progress is shown: %s", error)
+            return
+        progress.begin(token, types.WorkDoneProgressBegin(title="torchlint", message=on, cancellable=False))
+        try:
+            await asyncio.Event().wait()
+        finally:
+            progress.end(token, types.WorkDoneProgressEnd())
+            progress.tokens.pop(token, None)
 
     async def show(self, uri: str) -> None:
         """Have something of the web shown."""

@@ -22,6 +22,7 @@ from torchlint.frontends.lsp.stage import Stage
 from torchlint.frontends.lsp.text import Change, moved_lines
 from torchlint.frontends.lsp.work import Answer, Request, internal_error
 from torchlint.frontends.lsp.worker import WorkerDied
+from torchlint.printable import printable
 from torchlint.rule import load_rules
 from torchlint.walk import is_excluded, project_of
 
@@ -213,7 +214,8 @@ class Session:
         if self._dry_settings(unit) is None:
             return unit.revision
         before = [(document.all_findings(), document.hints, document.signatures) for document in unit.documents]
-        revision = await self._analyse(unit, self.dry, self._dry_settings)
+        async with self.client.working(f"dry run of {printable(os.path.basename(unit.path))}"):
+            revision = await self._analyse(unit, self.dry, self._dry_settings)
         now = [(document.all_findings(), document.hints, document.signatures) for document in unit.documents]
         if [findings for findings, *_ in now] != [findings for findings, *_ in before]:
             self._show(unit)
