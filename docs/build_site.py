@@ -71,6 +71,7 @@ def _filled(text: str) -> str:
     """A page with what torchlint prints in the place of its marks."""
     output = {
         "demo": ("check --select TL101 fixtures/demo/train.py", ROOT),
+        "hour": ("check --output-format concise fixtures/demo", ROOT),
         "shapes": ("shapes fixtures/demo/digits.py", ROOT),
         "report": ("shapes blocks.py:Net --fold --memory 24GiB", ROOT / "docs" / "programs"),
         "said": ("check --output-format concise train.py", ROOT / "docs" / "programs"),
