@@ -93,7 +93,17 @@ def is_every_layer(call: Call, weight: ast.expr) -> bool:
     kinds = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
     if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight):
         return False
-    return all(call.name(kind) in LAYERS for kind in kinds)
+    return all(call.name(kind) in LAYERS for kind in kinds) and not is_only_one(call, kinds)
+
+
+def is_only_one(call: Call, kinds: list) -> bool:
+    """Is there but one such layer in the class, the last one? Its units are told apart by their targets."""
+    owner = call.method_of
+    if owner is None:
+        return False
+    names = {call.name(kind) for kind in kinds}
+    made = [one for one in call.inside(ast.Call, of=owner) if call.name(one.func) in names]
+    return len(made) == 1
 
 
 def is_drawn_again(call: Call, weight: ast.Attribute) -> bool:

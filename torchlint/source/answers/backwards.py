@@ -298,12 +298,12 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
         seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
             for mine, other in ((node.left, node.right), (node.right, node.left)):
-                for inner in origins(origin.at(_factor(mine), ())):
+                for inner in () if _carries_beside(origin, mine) else origins(origin.at(_factor(mine), ())):
                     if inner.node is not None and is_cut(inner) and _may_have_graph(origin.at(other, ())):
                         yield inner
                 yield from _terms(origin.at(mine, ()), seen, depth - 1)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            for inner in origins(origin.at(_factor(node.value), ())):
+            for inner in () if _carries_beside(origin, node.value) else origins(origin.at(_factor(node.value), ())):
                 if inner.node is not None and is_cut(inner):
                     yield inner
 
@@ -324,6 +324,21 @@ def _factor(node: ast.expr) -> ast.expr:
             else node.left
         )
     return node
+
+
+def _carries_beside(origin: Value, product: ast.expr) -> bool:
+    """`scale.detach() * mse(…)`: is a coefficient cut on purpose, beside a factor that gradients go through?"""
+    cut, factors, found = _factor(product), [product], []
+    while factors:
+        node = factors.pop()
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+            factors += (node.left, node.right)
+        elif node is not cut and isinstance(node, (ast.Name, ast.Call, ast.BinOp, ast.UnaryOp)):
+            found.append(origin.at(node, ()))
+    return any(
+        any(isinstance(o.node, (ast.Call, ast.BinOp)) for o in origins(value)) and _may_have_graph(value)
+        for value in found
+    )
 
 
 @remembered(meanwhile=())

@@ -58,7 +58,7 @@ def orphans(module: Module) -> Iterator[Orphan]:
                 made is None
                 or id(made.node) in seen
                 or not trained
-                or any(holds(o, func) is not False for o in optimizers)
+                or any(holds(o, part) is not False for o in optimizers for part in _wholes(func))
                 or not _is_used_plainly(module, func.node)
                 or _is_part(module, func, trained[0])
             ):
@@ -73,6 +73,15 @@ def orphans(module: Module) -> Iterator[Orphan]:
                     seen.add(id(node.node))
                     if not _is_built_anew(module, node, target, trained[0]):
                         yield Orphan(trained[0], node, target)
+
+
+def _wholes(func: Value) -> Iterator[Value]:
+    """A network, and what it is a part of by its name: `model.encoder.head`, `model.encoder` and `model`."""
+    node = func.node
+    yield func
+    while isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+        node = node.value
+        yield func.at(node, ())
 
 
 def _is_part(module: Module, func: Value, optimizer: Value) -> bool:

@@ -13,6 +13,7 @@ from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, is_tensor_met
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import dotted
 from torchlint.source.training.regions import runs_without_grad
 
@@ -37,7 +38,19 @@ def _requires_grad(value: Value, depth: int) -> bool | None:
         _is_empty_list(origin) for origin in found
     )  # what is put into the list is what counts
     answers = [None if mixed else _origin(origin, depth) for origin in found]
-    return True if True in answers else None if None in answers or not answers else False
+    if True in answers:
+        return None if len(set(answers)) > 1 and _come_from_several(value, found) else True
+    return None if None in answers or not answers else False
+
+
+def _come_from_several(value: Value, found: list[Value]) -> bool:
+    """Are they what several functions return, or one that returns a tuple here and a tensor there, of which the caller
+    knows which one it has: `model(x)` of one of two classes?
+    """
+    ours = id(enclosing_function(value.node))
+    seen = [o for o in found if o.frame is not None and o.frame.call is not None]
+    homes = {(id(enclosing_function(o.node)), bool(o.path)) for o in seen}
+    return len({home for home in homes if home[0] != ours}) > 1
 
 
 def is_leaf(origin: Value) -> bool:
