@@ -147,6 +147,10 @@ PARTLY = {
 TABLE = "import pandas as pd\nt = pd.read_csv('a.csv', usecols=['a', 'b', 'c', 'y'])\n"
 THREE = "\nnn.Linear(3, 1)(torch.tensor(t.values).float())"
 FITS = {
+    "a batch of one that is taken away": (
+        "def decode(y):\n    y = y.squeeze(0)\n    if y[3, 2, 1] > 0:\n        return torch.FloatTensor([y[3, 2, 1]])\n"
+        "decode(nn.Conv2d(3, 8, 3)(elsewhere.image()).permute(0, 2, 3, 1))\n"
+    ),
     "an image of any size": DATA + "nn.Linear(512, 3)(nn.Conv2d(3, 8, 3, stride=2)(data).flatten(1))",
     "a sum of parts": DATA + "(data[:, 1:] - data[:, :-1]) @ torch.zeros(7, 2)",
     "two that belong together": DATA + "F.cross_entropy(nn.Linear(4, 8)(data), torch.from_numpy(elsewhere.labels()))",

@@ -237,6 +237,8 @@ class Worlds:
         if callable(found) and not isinstance(found, nn.Module):
 
             def call(machine, *args, **kwargs):
+                if name == "squeeze" and wild.squeezes_free_size(owner, args, kwargs):
+                    return Unknown("a tensor without a dimension whose size nobody knows")
                 return machine.in_worlds(
                     lambda given: machine.call(machine.get(given[0], name), list(given[1]), dict(given[2])),
                     [owner, args, kwargs],
@@ -248,6 +250,8 @@ class Worlds:
 
     def call_known(self, function: Any, args: tuple, kwargs: dict[str, Any], reason: str) -> Any:
         """A function of torch with arguments some of which are known in part."""
+        if function is torch.squeeze and args and wild.squeezes_free_size(args[0], args[1:], kwargs):
+            return Unknown("a tensor without a dimension whose size nobody knows")
         return self.in_worlds(
             lambda given: self.foreign(function, tuple(given[0]), dict(given[1])), [args, kwargs], reason
         )

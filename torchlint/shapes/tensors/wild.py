@@ -59,6 +59,20 @@ class Known:
         return next(iter(self.values.values()))
 
 
+def squeezes_free_size(value: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether `squeeze` is told a dimension whose size is free: whoever writes that knows it to be one."""
+    known, dims = known_of(value), kwargs.get("dim", kwargs.get("axis", args[0] if args else ()))
+    shapes: dict[int, list[torch.Size]] = {}
+    for one in known.values.values() if known is not None else ():
+        if isinstance(one, (torch.Tensor, Array)):
+            shapes.setdefault(len(one.shape), []).append(one.shape)
+    return any(
+        type(dim) is int and -rank <= dim < rank and len({shape[dim] for shape in alike}) > 1
+        for dim in (dims if isinstance(dims, (tuple, list)) else (dims,))
+        for rank, alike in shapes.items()
+    )
+
+
 NUMBER = "a number"  # what may be known of an unknown besides: that it is one
 WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it is
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy

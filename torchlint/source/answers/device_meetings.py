@@ -15,7 +15,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import (
     MOVED,
@@ -263,6 +263,7 @@ def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[
         if (
             device_of(Value(module, other)) == MOVED
             and not _is_plain(other)
+            and not _is_among_numbers(where)
             and not (is_in_construction(module, where) and _holds_parameter(module, other))
         ):
             yield Meeting(module, where, other)
@@ -274,6 +275,19 @@ def _holds_parameter(module: Module, node: ast.expr) -> bool:
     return any(
         PARAMETER in kinds(Value(module, part))
         for part in module.index.inside(node, ast.Name, ast.Attribute, ast.Subscript)
+    )
+
+
+def _is_among_numbers(node: ast.expr) -> bool:
+    """Does it run for numbers of Python only: `if isinstance(near, float): near, far = near * rays, far * rays`?"""
+    return any(
+        truth
+        and isinstance(call, ast.Call)
+        and last_word(call.func) == "isinstance"
+        and len(call.args) == 2
+        and {"float", "int", "Number"} & {last_word(kind) for kind in getattr(call.args[1], "elts", [call.args[1]])}
+        for test, truth in tests_around(node)
+        for call in (test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test])
     )
 
 
