@@ -14,6 +14,7 @@ from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import MORE
 from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.libraries.importing import IMPORT
+from torchlint.shapes.libraries.settings_files import open_file
 from torchlint.shapes.tensors.arrays import Array
 
 NUMBERS = (int, float)
@@ -321,7 +322,7 @@ NAMES: dict[str, Any] = {
             **{
                 name: _unlooked(name)
                 for name in (
-                    "open input eval compile globals locals dir hash repr format ascii bin hex oct "
+                    "input eval compile globals locals dir hash repr format ascii bin hex oct "
                     "memoryview help breakpoint"
                 ).split()
             },
@@ -332,6 +333,7 @@ NAMES: dict[str, Any] = {
     "__debug__": True,
 }
 NAMES["__import__"] = IMPORT
+NAMES["open"] = Special("open", open_file)
 NAMES["repr"] = Special("repr", lambda machine, value: machine.text(value))
 NAMES["format"] = Special("format", lambda machine, value, spec="": machine.format(value, spec))
 

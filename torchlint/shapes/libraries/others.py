@@ -11,6 +11,7 @@ from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
+from torchlint.shapes.libraries.settings_files import SETTINGS
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision import VISION
 from torchlint.shapes.libraries.torchvision_models import MODELS
@@ -21,6 +22,7 @@ KNOWN = frozenset(
     " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
+    " yaml omegaconf easydict"
     " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 )
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
@@ -80,6 +82,7 @@ FOUND: dict[str, Any] = {
     **MODELS,
     **VISION,
     **PANDAS,
+    **SETTINGS,
     "tqdm.tqdm": Special("tqdm", _progress),
     **{f"{home}.trange": Special("trange", _range) for home in ("tqdm", "tqdm.auto", "tqdm.notebook")},
     "tqdm.auto.tqdm": Special("tqdm", _progress),

@@ -7,7 +7,6 @@ import copy
 import enum
 import functools
 import itertools
-import json
 import math
 import numbers
 import operator
@@ -28,6 +27,7 @@ from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.regexes import REGEXES
+from torchlint.shapes.libraries.settings_files import read_json
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
@@ -332,6 +332,14 @@ def _singledispatch(machine, function):
     return function
 
 
+def _dirname(machine, path):
+    return path.rpartition("/")[0] if type(path) is str else Unknown("a path")
+
+
+def _absolute(machine, path):
+    return path if type(path) is str and path.startswith("/") and ".." not in path else Unknown("a path")
+
+
 def _join(machine, *parts):
     if any(type(p) is not str for p in parts):
         return Unknown("a path")
@@ -367,13 +375,6 @@ def _sample(machine, items, k):
         number = bool(found) and not isinstance(found[0], str)
         return [wild.unknown("a random choice", wild.NUMBER if number else None)] * k
     return [found[i % len(found)] for i in range(k)]
-
-
-def _json(machine, text, **options):
-    if type(text) is not str or len(text) > 100_000:
-        return Unknown("data from a text")
-    machine.budget.spend(len(text) >> 2)
-    return json.loads(text)
 
 
 def _special(**table) -> dict[str, Any]:
@@ -498,10 +499,14 @@ FOUND: dict[str, Any] = {
         typing__no_type_check=_identity,
         os__getenv=_environ,
         os__path__join=_join,
+        os__path__dirname=_dirname,
+        os__path__abspath=_absolute,
+        os__path__realpath=_absolute,
         os__path__basename=_basename,
         random__choice=_choice,
         random__sample=_sample,
-        json__loads=_json,
+        json__loads=read_json,
+        json__load=read_json,
         random__random=_random,
         random__randint=_random,
         random__randrange=_random,

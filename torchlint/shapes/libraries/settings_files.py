@@ -1,0 +1,186 @@
+"""Configuration files beside the program, YAML and JSON: what they say is a fact, as its own constants are."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from torchlint.shapes.core.standins import Library, StandIn
+from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown
+from torchlint.shapes.libraries import plain_yaml
+
+_KINDS = (".yaml", ".yml", ".json")
+_DEPTH = 20
+_LINES = 1000
+
+
+class OpenFile(StandIn):
+    """`open("config.yaml")` of a file that is there."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def read(self) -> str:
+        return self._text
+
+    def readlines(self) -> list[str]:
+        if self._text.count("\n") > _LINES:
+            raise UnknownUsed("a file of many lines")
+        return self._text.splitlines(True)
+
+    def __iter__(self):
+        return iter(self.readlines())
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> OpenFile:
+        return self
+
+    def __exit__(self, *_) -> None:
+        pass
+
+
+class Settings(StandIn):
+    """A mapping whose keys are attributes, as OmegaConf and EasyDict make it."""
+
+    def __init__(self, values: dict[Any, Any]):
+        self.__dict__.update({"_held": {key: as_settings(value) for key, value in values.items()}})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._held:
+            raise AttributeError(name)
+        return self._held[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._held[name] = value
+
+    def __getitem__(self, name: Any) -> Any:
+        return self._held[name]
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        self._held[name] = value
+
+    def __contains__(self, name: Any) -> bool:
+        return name in self._held
+
+    def __iter__(self):
+        return iter(list(self._held))
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        return self._held.get(name, default)
+
+    def pop(self, name: Any, *default: Any) -> Any:
+        return self._held.pop(name, *default)
+
+    def keys(self):
+        return self._held.keys()
+
+    def values(self):
+        return self._held.values()
+
+    def items(self):
+        return self._held.items()
+
+
+def as_settings(value: Any) -> Any:
+    """The same with attributes for keys, all the way down."""
+    if type(value) is dict:
+        return Settings(value)
+    return [as_settings(part) for part in value] if type(value) is list else value
+
+
+def as_plain(value: Any) -> Any:
+    if isinstance(value, Settings):
+        return {key: as_plain(part) for key, part in value.items()}
+    return [as_plain(part) for part in value] if type(value) is list else value
+
+
+def text_at(machine, path: Any) -> str | None:
+    """The text of a configuration file of the project that a literal path means, wherever the program is started;
+    None if there is none, or there are several.
+    """
+    script = machine.script or (machine.place[0] if machine.place is not None else None)
+    if type(path) is not str or len(path) > 400 or not path.endswith(_KINDS) or script is None or "\0" in path:
+        return None
+    root, folder = str(machine.view.project.root), os.path.dirname(script)
+    folders = [folder]
+    while folder != root and folder.startswith(root) and len(folders) < _DEPTH:
+        folder = os.path.dirname(folder)
+        folders.append(folder)
+    texts = {}
+    for one in folders:
+        place = os.path.normpath(os.path.join(one, path))
+        if place.startswith(root.rstrip(os.sep) + os.sep) and place not in texts:
+            texts[place] = machine.view.document(place)
+    found = [text for text in texts.values() if text is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def open_file(machine, path=None, mode="r", *args, **options):
+    """`open`: what is read of other files, nobody knows."""
+    text = text_at(machine, path) if mode in ("r", "rt", "rb") else None
+    if text is None:
+        return Unknown("open() is not run")
+    machine.budget.spend(len(text) >> 4)
+    return OpenFile(text)
+
+
+def _text_of(machine, source: Any) -> Any:
+    if isinstance(source, OpenFile):
+        return source.read()
+    return source if type(source) is str else from_unknown(source, "a configuration")
+
+
+def read_json(machine, source, *args, **options):
+    """`json.load` and `json.loads`."""
+    text = _text_of(machine, source)
+    if type(text) is not str or len(text) > 100_000:
+        return from_unknown(text, "data from a text")
+    machine.budget.spend(len(text) >> 2)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        return Unknown("data of great depth")
+
+
+def _read_yaml(machine, source, *args, **options):
+    text = _text_of(machine, source)
+    if type(text) is not str:
+        return text
+    machine.budget.spend(len(text) >> 1)
+    return plain_yaml.load(text)
+
+
+def _read_settings(machine, source, *args, **options):
+    """`OmegaConf.load`"""
+    text = text_at(machine, source)
+    if text is None:
+        return Unknown("a configuration file")
+    return as_settings(_read_yaml(machine, text))
+
+
+def _create(machine, source=None, *args, **options):
+    """`OmegaConf.create` and `EasyDict`."""
+    if isinstance(source, (dict, type(None))):
+        return Settings({**(source or {}), **{k: v for k, v in options.items() if k != "flags"}})
+    return from_unknown(source, "settings")
+
+
+def _to_container(machine, source, *args, **options):
+    return as_plain(source) if isinstance(source, Settings) else from_unknown(source, "settings")
+
+
+SETTINGS: dict[str, Any] = {
+    **{f"yaml.{name}": Special(name, _read_yaml) for name in ("load", "safe_load", "full_load")},
+    **{f"yaml.{name}": Unknown("a loader of YAML") for name in ("Loader", "SafeLoader", "FullLoader", "CLoader")},
+    "omegaconf.OmegaConf": Library("omegaconf.OmegaConf"),
+    "omegaconf.OmegaConf.load": Special("load", _read_settings),
+    "omegaconf.OmegaConf.create": Special("create", _create),
+    "omegaconf.OmegaConf.to_container": Special("to_container", _to_container),
+    "easydict.EasyDict": Special("EasyDict", _create),
+}
