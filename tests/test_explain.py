@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import calls_of
 
 from torchlint.explain.known import KNOWN, known
-from torchlint.explain.places import places
+from torchlint.explain.places import Places
 from torchlint.explain.traceback import Frame, failures
 from torchlint.frontends import cli
 from torchlint.rule import rule_names
@@ -74,7 +75,7 @@ def project(tree):
 def test_every_kind_of_traceback_leads_to_the_line(project: Path, text: str) -> None:
     (failed,) = failures(text)
     assert (failed.kind, failed.message) == ("RuntimeError", SENTENCE)
-    last = places(failed.frames, str(project))[-1]
+    last = Places(str(project)).of(failed.frames)[-1]
     assert (last.path, last.line, last.text) == (str(project / "pkg/net.py"), 11, "return self.fc(x.flatten(1))")
     assert not last.moved
 
@@ -99,9 +100,9 @@ def test_a_message_may_have_lines() -> None:
 
 def test_a_line_that_has_moved_is_found_again(project: Path) -> None:
     (project / "pkg/net.py").write_text("# new\n# lines\n" + NET)
-    (place,) = places([Frame("pkg/net.py", 11, "forward", "return self.fc(x.flatten(1))")], str(project))
+    (place,) = Places(str(project)).of([Frame("pkg/net.py", 11, "forward", "return self.fc(x.flatten(1))")])
     assert (place.line, place.moved) == (13, True)
-    assert places([Frame("pkg/net.py", 11, "forward", "return gone")], str(project)) == []
+    assert Places(str(project)).of([Frame("pkg/net.py", 11, "forward", "return gone")]) == []
 
 
 def test_nothing_outside_of_the_folder_is_opened(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -109,13 +110,13 @@ def test_nothing_outside_of_the_folder_is_opened(project: Path, tmp_path_factory
     outside.write_text("password = 1\n")
     (project / "link.py").symlink_to(outside)
     names = [str(outside), f"../{outside.parent.name}/secret.py", "link.py", "/etc/passwd", "~/.bashrc", "a\0.py"]
-    assert places([Frame(name, 1) for name in names], str(project)) == []
+    assert Places(str(project)).of([Frame(name, 1) for name in names]) == []
 
 
 def test_of_two_files_that_may_be_meant_none_is(tree) -> None:
     root = tree({"a/net.py": NET, "b/net.py": NET})
-    assert places([Frame("/x/net.py", 11)], str(root)) == []
-    assert places([Frame("/x/b/net.py", 11)], str(root))[0].path == str(root / "b/net.py")
+    assert Places(str(root)).of([Frame("/x/net.py", 11)]) == []
+    assert Places(str(root)).of([Frame("/x/b/net.py", 11)])[0].path == str(root / "b/net.py")
 
 
 def explained(capsys: pytest.CaptureFixture, *words: str) -> tuple[int, str, str]:
@@ -210,3 +211,16 @@ def test_it_is_piped(project: Path) -> None:
         input=PYTHON, capture_output=True, text=True, cwd=project,
     )  # fmt: skip
     assert ran.returncode == 0 and "in_features" in ran.stdout
+
+
+def test_a_traceback_of_very_many_lines_is_read_as_fast_as_a_short_one(tmp_path):
+    """Each file is read once, and each name looked for once, however often frames name them."""
+    (tmp_path / "a.py").write_text("x = 1\n" * 5_000)
+    for number in range(200):
+        (tmp_path / f"m{number}.py").write_text("x\n")
+    here = [Frame("a.py", number, "f", f"y = {number}") for number in range(1, 5_000)]
+    alike = [Frame("a.py", 7_000 + number, "f", "x = 1") for number in range(1, 5_000)]
+    elsewhere = [Frame(f"/else/where/b{number}.py", 1) for number in range(5_000)]
+    found = []
+    assert calls_of(lambda: found.extend(Places(str(tmp_path)).of(here + alike + elsewhere)), 600_000) < 600_000
+    assert len(found) == len(alike) and {place.line for place in found} == {5_000}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -254,3 +255,41 @@ def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     done = fleet(tmp_path, options=("--executor", "dask://127.0.0.1:1"))
     assert done.returncode == 2 and done.stderr == "error: --executor no scheduler answers at 127.0.0.1:1 (OSError)\n"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_no_link_in_the_folder_of_results_is_followed(tmp_path: Path, there: bool) -> None:
+    repository(tmp_path / "one", a=BAD)
+    (tmp_path / "out").mkdir()
+    victim = tmp_path / "victim"
+    if there:
+        victim.write_text("mine")
+    (tmp_path / "out" / "fleet.jsonl").symlink_to(victim)
+    run = fleet(tmp_path, "one")
+    assert run.returncode == 2 and run.stderr.startswith("error: --output out: ") and run.stderr.count("\n") == 1
+    assert victim.exists() == there and (not there or victim.read_text() == "mine")
+    (tmp_path / "out" / "fleet.jsonl").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    if (tmp_path / "out" / "findings").exists():
+        shutil.rmtree(tmp_path / "out" / "findings")
+    (tmp_path / "out" / "findings").symlink_to(tmp_path / "elsewhere")
+    run = fleet(tmp_path, "one")
+    assert run.returncode == 2 and "findings in it is a link" in run.stderr
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_what_a_journal_says_is_printed_harmlessly(tmp_path: Path) -> None:
+    repository(tmp_path / "one", a=BAD)
+    assert fleet(tmp_path, "one").returncode == 1
+    path = tmp_path / "out" / "fleet.jsonl"
+    line = json.loads(path.read_text())
+    line |= {"counts": {"\x1b[31mTL105": 1}, "notices": ["left out: \x1b]0;a\x07"], "source": "\x1b[2J"}
+    path.write_text(json.dumps(line) + "\n")
+    run = fleet(tmp_path, "one")
+    assert "had been done before" in run.stderr + run.stdout and "\\x1b[31mTL105" in run.stdout
+    assert not [letter for letter in run.stdout + run.stderr if letter < " " and letter != "\n"]
+
+
+def test_a_line_that_is_too_long_is_no_package(tmp_path: Path) -> None:
+    run = fleet(tmp_path, "a" * 100_000)
+    assert run.returncode == 2 and "is no folder, archive" in run.stderr and len(run.stderr) < 500

@@ -58,3 +58,25 @@ def test_a_failure_inside_torch_is_explained(tree, tmp_path):
     explained = run.stdout.partition("torchlint explains")[2]
     assert "net.py:12 in forward: return self.fc(x.flatten(1))" in explained
     assert "Why: The last size of what a linear layer gets" in explained and "Traceback" not in explained
+
+
+def test_errors_that_cannot_be_told_leave_pytest_alone(tree, tmp_path):
+    hostile = """
+class Silent(RuntimeError):
+    def __str__(self):
+        raise ValueError("no")
+
+
+def test_silent():
+    raise Silent()
+
+
+def test_nameless():
+    global __name__
+    __name__ = 5
+    raise RuntimeError("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)")
+"""
+    tree({"test_hostile.py": hostile})
+    command = [sys.executable, "-m", "pytest", "-p", "torchlint.frontends.pytest", "-p", "no:cacheprovider", "-q"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 1 and "2 failed" in run.stdout and "INTERNALERROR" not in run.stdout + run.stderr

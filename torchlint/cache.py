@@ -22,6 +22,7 @@ from torchlint import cache_files
 from torchlint.config import Settings
 from torchlint.finding import Finding
 from torchlint.installed import installed_version, record_of
+from torchlint.printable import UNPRINTABLE
 from torchlint.project import Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
@@ -193,7 +194,11 @@ def _decoded(data: bytes | Raw | None, kind: Any) -> Any:
 
 
 def _is_sound(entry: Entry) -> bool:
-    return entry.findings == NOTHING or _decoded(entry.findings, list[Finding]) is not None
+    """Whether it has findings, of rules that can be called so: only what a rule says may hold anything."""
+    if entry.findings == NOTHING:
+        return True
+    findings = _decoded(entry.findings, list[Finding])
+    return findings is not None and not any(UNPRINTABLE.search(one.code + one.name) for one in findings)
 
 
 def _drop(part: Part, changed: set[str]) -> None:
@@ -259,19 +264,19 @@ def _stamps(folder: str) -> list[tuple[str, Stamp | None]]:
 def _stamp(path: str) -> Stamp | None:
     try:
         return stamp(os.stat(path))
-    except OSError:
+    except (OSError, ValueError):  # a null character in what a damaged cache calls a path
         return None
 
 
 def _time(folder: str) -> int:
     try:
         return os.stat(folder).st_mtime_ns
-    except OSError:
+    except (OSError, ValueError):
         return -2
 
 
 def _there(folder: str) -> set[str]:
     try:
         return set(os.listdir(folder))
-    except OSError:
+    except (OSError, ValueError):
         return set()

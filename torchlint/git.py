@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from torchlint.config import ConfigError
 
-SECONDS = 120.0  # the last resort: a repository may hold a pipe where git expects a file
+SECONDS = 10.0  # a repository may hold a pipe where git expects a file, and git then waits for ever
 _OFF = (
     "core.fsmonitor=",
     f"core.hooksPath={os.devnull}",
@@ -39,17 +39,25 @@ class GitError(ConfigError):
     """What git does not answer, in its own words."""
 
 
-def git(folder: str, *arguments: str, stdin: bytes = b"", codes: Iterable[int] = (0,), alone: bool = False) -> bytes:
+def git(
+    folder: str,
+    *arguments: str,
+    stdin: bytes = b"",
+    codes: Iterable[int] = (0,),
+    alone: bool = False,
+    seconds: float = 0,
+) -> bytes:
     """What a git command prints in a folder; `alone`: which is in no repository, whatever is around it."""
+    seconds = seconds or SECONDS
     options = [word for setting in _OFF for word in ("-c", setting)]
     command = [program(), "--no-pager", *options, "-C", folder, *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     if alone:
         environment["GIT_CEILING_DIRECTORIES"] = os.path.dirname(os.path.realpath(folder))
     try:
-        ran = subprocess.run(command, input=stdin, capture_output=True, env=environment | _LIMITS, timeout=SECONDS)
+        ran = subprocess.run(command, input=stdin, capture_output=True, env=environment | _LIMITS, timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise GitError(f"git did not answer in {SECONDS:.0f} seconds in {folder}") from None
+        raise GitError(f"git did not answer in {seconds:.0f} seconds in {folder}") from None
     except OSError as error:
         raise GitError(f"git cannot be started: {error.strerror or error}") from None
     if ran.returncode not in codes:

@@ -15,6 +15,7 @@ from torchlint.git import GitError, git, program
 from torchlint.reading import RECORDS, read
 
 _PATIENCE = 1800  # seconds for what comes over the network
+_LISTING = 120  # for the names of all files of a large repository
 _REFERENCE = re.compile(r"HEAD|refs/\w[\w./+-]*(?<!\.)")
 
 
@@ -67,7 +68,7 @@ class Store:
                     yield os.fsdecode(name), int(size), partial(_blob, reader, digest)
 
     def _ask(self, *words: str) -> bytes:
-        return git(str(self.folder), f"--git-dir={self.folder}", *words)
+        return git(str(self.folder), f"--git-dir={self.folder}", *words, seconds=_LISTING)
 
 
 def directory_of(folder: Path) -> Path | None:

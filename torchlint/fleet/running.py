@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -52,6 +53,8 @@ class Fleet:
         self.progress = progress
         self._encoded = msgspec.msgpack.encode(wishes)
         self._judges = judges_of(())
+        if os.path.islink(os.path.join(folder, FINDINGS)):
+            raise OSError(errno.ELOOP, f"{FINDINGS} in it is a link")
         os.makedirs(os.path.join(folder, FINDINGS), exist_ok=True)
         self._before = self._journal()
         self.done: dict[str, Done] = {}
@@ -112,25 +115,31 @@ class Fleet:
         place = source.place if source.is_here else source.words
         done = Done(name=source.name, source=place, key=key, **outcome)
         put(self._output(source.name), report.text.encode("utf-8", "backslashreplace"))
-        with open(os.path.join(self.folder, JOURNAL), "ab") as journal:
-            journal.write(msgspec.json.encode(done) + b"\n")
+        self._write(msgspec.json.encode(done) + b"\n")
         self.done[source.name] = done
         self.progress(len(self.done), len(self.sources))
 
     def _output(self, name: str) -> str:
         return os.path.join(self.folder, FINDINGS, f"{name}.{_ENDINGS[self.wishes.style]}")
 
+    def _write(self, line: bytes) -> None:
+        """Adds to the journal, which is no link."""
+        with open(os.path.join(self.folder, JOURNAL), "ab", opener=_unlinked) as journal:
+            journal.write(line)
+
     def _journal(self) -> dict[str, Done]:
         """What earlier runs have done. A line at which one was stopped counts as not written, and is ended."""
-        path = os.path.join(self.folder, JOURNAL)
         try:
-            data = read(path, RECORDS)
+            data = read(os.path.join(self.folder, JOURNAL), RECORDS, follow=False)
         except FileNotFoundError:
             return {}
         if data and not data.endswith(b"\n"):
-            with open(path, "ab") as journal:
-                journal.write(b"\n")
+            self._write(b"\n")
         return {done.name: done for done in _lines(data.splitlines())}
+
+
+def _unlinked(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _lines(lines: Iterable[bytes]) -> Iterator[Done]:

@@ -24,6 +24,7 @@ _TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _ADDRESS = re.compile(
     r"(?P<address>https://[^\s@]+|ssh://(?:[\w.-]+@)?[^\s@]+|[\w.-]+@[\w.-]+:[\w./-]+)(?:@(?P<revision>\w[\w./-]*))?"
 )
+_LONGEST = 200  # characters of a name: files are called by it
 _PACKAGE = re.compile(r"[A-Za-z0-9][\w.-]*(?:==[\w.+!-]+)?")
 
 
@@ -78,9 +79,9 @@ def _source(words: str, folder: str) -> Source:
         return Source("archive", path, _named(path))
     if found := _ADDRESS.fullmatch(words):
         return Source("address", found["address"], _named(found["address"]), found["revision"] or "HEAD")
-    if _PACKAGE.fullmatch(words):
+    if len(words) <= _LONGEST and _PACKAGE.fullmatch(words):
         return Source("package", words, words.replace("==", "-"))
-    raise WrongList(f"`{words}` is no folder, archive, git address or package")
+    raise WrongList(f"`{words[:_LONGEST]}` is no folder, archive, git address or package")
 
 
 def _named(place: str) -> str:
@@ -88,7 +89,7 @@ def _named(place: str) -> str:
     parts = [part for part in re.split(r"[/\\:]", place) if part] or ["_"]
     parts[-1] = parts[-1].removesuffix(next((e for e in (".git", *_ZIPS, *_TARS) if parts[-1].endswith(e)), ""))
     name = re.sub(r"[^\w.+@-]", "_", "+".join(parts[-1:] if os.path.isabs(place) else parts[-2:]))
-    return name.lstrip(".-") or "_"
+    return name.lstrip(".-")[:_LONGEST] or "_"
 
 
 def _free(name: str, taken: dict[str, Source]) -> str:

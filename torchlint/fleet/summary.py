@@ -18,7 +18,7 @@ def summary(done: Iterable[Done]) -> str:
             f"{one.files:,}",
             f"{one.lines:,}",
             f"{sum(one.counts.values()):,}",
-            ", ".join(f"{code} ×{number}" if number > 1 else code for code, number in one.counts.items()),
+            _cell(", ".join(f"{code} ×{number}" if number > 1 else code for code, number in one.counts.items())),
             f"{one.seconds:.1f}",
             _cell("; ".join((*one.failures, *(n for n in one.notices if n.startswith("left out: "))))),
         )
@@ -30,7 +30,7 @@ def summary(done: Iterable[Done]) -> str:
         found.update(one.counts)
         where.update(one.counts.keys())
     rules = [
-        (code, f"{number:,}", f"{where[code]:,}") for code, number in sorted(found.items(), key=lambda i: (-i[1], i[0]))
+        (_cell(code), f"{number:,}", f"{where[code]:,}") for code, number in sorted(found.items(), key=lambda i: (-i[1], i[0]))
     ]
     tables = [
         _table(("Repository", "Files", "Lines", "Findings", "Rules", "Seconds", "Not done"), rows),

@@ -10,7 +10,7 @@ import click
 from torchlint.config import Settings
 from torchlint.config_file import Configurations, Layer
 from torchlint.explain.known import Known, known
-from torchlint.explain.places import Place, places
+from torchlint.explain.places import Place, Places
 from torchlint.explain.related import related
 from torchlint.explain.traceback import Failure as Failed
 from torchlint.explain.traceback import failures
@@ -41,7 +41,8 @@ def explain(file: str, dry_run: bool, color: str) -> int:
     if not told:
         raise Failure("there is no traceback in this: give all of what Python printed")
     style = "" if not wants_color(color) else "\x1b[1m"
-    found: list[tuple[Failed, list[Place]]] = [(one, places(one.frames, os.getcwd())) for one in told]
+    places = Places(os.getcwd())
+    found: list[tuple[Failed, list[Place]]] = [(one, places.of(one.frames)) for one in told]
     # Of a chain the first failure that is the project's is the cause; what it led to comes after it.
     failed, lines = next(((one, at) for one, at in found if at and known(one.message)), found[-1])
     lines = lines or next((at for _, at in found if at), [])

@@ -29,8 +29,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Itera
 
 def _is_of_torch(error: BaseException) -> bool:
     """Whether the error came out of torch's own code, or is one that its kernels raise."""
-    modules = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(name.partition(".")[0] == "torch" for name in modules) or known(str(error)) is not None
+    modules = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__))
+    if any(isinstance(name, str) and name.partition(".")[0] == "torch" for name in modules):
+        return True
+    try:
+        return known(str(error)) is not None
+    except Exception:  # of the error's own `__str__`: pytest itself must not fail with it
+        return False
 
 
 def _explained(error: BaseException) -> str:
