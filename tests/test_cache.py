@@ -436,3 +436,32 @@ def test_the_same_torchlint_installed_twice_shares_a_cache(tmp_path, monkeypatch
     assert named[0] == named[1]
     (package / "linter.py").write_text("x = 1000\n")  # somebody tries something out
     assert judges_of(()) != named[1]
+
+
+@pytest.mark.parametrize("at, what", [(1, ["00", None]), (2, ["x"]), (3, 5)])
+def test_a_path_that_is_none_is_as_good_as_a_changed_one(old, place, at, what):
+    old({"a.py": BAD})
+    want = cached()[1]
+    (file,) = kept(place)
+    good = msgspec.msgpack.decode(files.read(str(file)))
+    for part in good.values():
+        part += [{}] * (at + 1 - len(part))
+        part[at] = {**part[at], "/no\0where": what}
+    files.write(str(file), msgspec.msgpack.encode(good), ())
+    assert cached()[1] == want
+
+
+@pytest.mark.parametrize("field", ["code", "name"])
+def test_no_cache_names_a_rule_that_a_terminal_would_obey(old, place, field):
+    old({"a.py": BAD})
+    cached()
+    (file,) = kept(place)
+    good = msgspec.msgpack.decode(files.read(str(file)))
+    for part in good.values():
+        for entry in part[0].values():
+            for finding in entry[1]:
+                finding[field] = "\x1b[31mTL105"
+    files.write(str(file), msgspec.msgpack.encode(good), ())
+    said = []
+    load("concise")(check(["."], PLAIN), PLAIN, said.append, color=False)
+    assert "a.py" in "".join(said) and "\x1b" not in "".join(said)
