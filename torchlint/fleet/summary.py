@@ -30,7 +30,8 @@ def summary(done: Iterable[Done]) -> str:
         found.update(one.counts)
         where.update(one.counts.keys())
     rules = [
-        (_cell(code), f"{number:,}", f"{where[code]:,}") for code, number in sorted(found.items(), key=lambda i: (-i[1], i[0]))
+        (_cell(code), f"{number:,}", f"{where[code]:,}")
+        for code, number in sorted(found.items(), key=lambda i: (-i[1], i[0]))
     ]
     tables = [
         _table(("Repository", "Files", "Lines", "Findings", "Rules", "Seconds", "Not done"), rows),
