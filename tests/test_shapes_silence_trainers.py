@@ -142,6 +142,36 @@ def said(tmp_path, program: str) -> list[str]:
 
         padded(torch.ones(2, 3)), padded(torch.ones(2, 3).cuda())
         """,
+        # who is given a network may move it
+        """
+        from flows import Flow
+
+        net = nn.Linear(2, 2)
+        flow = Flow(net).to("cuda")
+        net(torch.ones(2, 2).cuda())
+        """,
+        # a number that nobody knows is no word
+        """
+        def layers(config):
+            made, wide = [], 3
+            for part in config:
+                if part == "pool":
+                    made += [nn.MaxPool2d(2, 2)]
+                else:
+                    made += [nn.Conv2d(wide, part, 3, padding=1), nn.BatchNorm2d(part), nn.ReLU()]
+                    wide = part
+            return nn.Sequential(*made)
+
+        net = layers([8, 8, "pool", 16, 16, "pool", 16, 16, "pool"])
+        net.load_state_dict(torch.load("net.pt"))
+        left = []
+        for layer in net.modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                left.append(int(torch.sum(layer.weight.data.abs().gt(0.1).float())))
+            elif isinstance(layer, nn.MaxPool2d):
+                left.append("pool")
+        layers(left)(torch.ones(2, 3, 32, 32))
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):
@@ -160,4 +190,5 @@ def test_what_nobody_was_given_is_as_it_was(tmp_path):
     cache["places"]
     """
     assert len(said(tmp_path, program)) == 1
+    assert said(tmp_path, "nn.Linear(2, 2)(torch.ones(2, 2).cuda())") == ["device"]
     assert said(tmp_path, 'rows = np.ndarray([2, 3], dtype="float32")\ntorch.from_numpy(rows).view(7)') == ["shape"]

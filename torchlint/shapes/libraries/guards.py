@@ -19,7 +19,7 @@ from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import REST, is_open
 from torchlint.shapes.libraries import containers, world
-from torchlint.shapes.tensors import device_tags, dispatch
+from torchlint.shapes.tensors import device_tags, dispatch, wild
 from torchlint.shapes.tensors.arrays import Array
 
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
@@ -96,7 +96,9 @@ def _float(machine, kind, value=0.0):
 def _single(machine, value, kind):
     """The number in a tensor of the program's own constants."""
     found = machine.call(value.item, [], {}) if isinstance(value, torch.Tensor) and value.numel() == 1 else None
-    return kind(found) if type(found) in (int, float) else Unknown("the value of a tensor")
+    if type(found) in (int, float):
+        return kind(found)
+    return wild.unknown("the value of a tensor", wild.WHOLE if kind is int else wild.FLOAT)
 
 
 def _boolean(machine, kind, value=False):

@@ -144,6 +144,11 @@ class Certainty:
                             yield frame.vars[name]
                     frame = frame.parent
 
+    def may_be_moved(self, tensors: Any) -> bool:
+        """Whether one of them is a parameter of a module that is in hands nobody knows: `Flow(net).to(device)`."""
+        lent = [value for value in self.lent.values() if isinstance(value, nn.Module)]
+        return any(part is tensor for module in lent for part in module.parameters() for tensor in tensors)
+
     def is_whole(self, container: Any) -> bool:
         """Whether all that a container holds is known."""
         return id(container) not in self.lent and not is_open(container)

@@ -24,7 +24,7 @@ from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import Known, choices_in, known_of
+from torchlint.shapes.tensors.wild import Known, choices_in, is_number, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
@@ -123,6 +123,8 @@ class Operations:
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
             answer, other = Unknown(one.reason), b if one is a else a
+            if type(other) is str and is_number(one) and apply in (operator.eq, operator.ne):
+                return apply is operator.ne
             if apply is operator.eq and (type(other) in _CONSTANTS or isinstance(other, enum.Enum)):
                 answer.likeness = one, other
             return answer
