@@ -15,7 +15,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import (
     MOVED,
@@ -140,11 +140,18 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
     scope = binding.at.lookup(binding.id)
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):
         return
-    for node in uses(module, binding):
+    followed = list(uses(module, binding))
+    if any(_is_returned_moved(node) for node in followed):
+        return  # `if y.is_cuda: return made.cuda()`: who moves it only sometimes knows when
+    for node in followed:
         if is_the_other_branch(node) or _is_replaced(binding, node, reaching(node, scope)):
             continue
         if not any(_moves_itself(module, b) for b in reaching(node, scope)):
             yield from _follow(module, node, seen, depth - 1)
+
+
+def _is_returned_moved(node: ast.Name) -> bool:
+    return isinstance(node.up, ast.Attribute) and node.up.attr in MOVES and isinstance(statement_of(node), ast.Return)
 
 
 def _is_replaced(binding: ast.Name, use: ast.Name, bindings: list[ast.AST]) -> bool:

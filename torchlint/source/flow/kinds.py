@@ -250,20 +250,28 @@ def _refilled(module: Module, function: ast.AST) -> frozenset[str]:
     """The names whose entries a function replaces by what it makes of them, `maps[0] = layer(maps[0])`: lists, for all
     that is known.
     """
-    return frozenset(
+    assigned = list(module.index.inside(function, ast.Assign))
+    names = {
         target.value.id
-        for assign in module.index.inside(function, ast.Assign)
+        for assign in assigned
         for target in assign.targets
         if isinstance(target, ast.Subscript)
         and isinstance(target.value, ast.Name)
-        and isinstance(target.slice, (ast.Constant, ast.Name))
+        and isinstance(target.slice, (ast.Constant, ast.Name, ast.BinOp))
         and any(
             dumped(read.value) == dumped(target.value) and dumped(read.slice) == dumped(target.slice)
             for call in module.index.inside(assign.value, ast.Call)
             for read in call.args
             if isinstance(read, ast.Subscript) and isinstance(read.value, ast.Name)
         )
-    )
+    }
+    second = {  # `path = inputs`: two names of one list
+        assign.value.id
+        for assign in assigned
+        if isinstance(assign.value, ast.Name)
+        and any(isinstance(target, ast.Name) and target.id in names for target in assign.targets)
+    }
+    return frozenset(names | second)
 
 
 ARRAY_FUNCTIONS = frozenset(
