@@ -70,9 +70,21 @@ def test_it_depends_on_what_is_there_and_on_what_is_not(tree):
 
 
 def test_packages_that_import_each_other_come_to_an_end(tree):
+    """Those on the way only pass on: nothing of them stands behind the file."""
     files = {f"p{i}/__init__.py": f"from p{(i + 1) % 300} import *\n" for i in range(300)}
-    folder = tree({"main.py": "", **files, "p299/__init__.py": "from p0 import *\nNet = 1\n"})
-    assert len(behind(Project(folder), str(folder / "main.py"), "from p0 import Net").paths) == 300
+    folder = tree({"main.py": "", **files, "p299/__init__.py": "from p0 import *\nNet = make()\n"})
+    found = behind(Project(folder), str(folder / "main.py"), "from p0 import Net")
+    assert names(found, folder) == {"p0/__init__.py", "p299/__init__.py"}
+    assert str(folder / "p150" / "__init__.py") in found.consulted
+
+
+def test_what_only_speaks_of_a_name_or_gives_it_a_number_brings_nothing(tree):
+    package = "from .a import *\nfrom .b import *\nfrom .c import *\nfrom .d import *\n__version__ = '1.0'\n"
+    parts = {"pkg/a.py": '"""\n>>> Net()\n"""\n', "pkg/b.py": "from nets import (\n    Net,\n)\n", "pkg/c.py": "_, Net = 1, 2\n"}
+    folder = tree({"main.py": "", "pkg/__init__.py": package, **parts, "pkg/d.py": "__version__ = 2\n"})
+    main, project = str(folder / "main.py"), Project(folder)
+    assert names(behind(project, main, "from pkg import Net"), folder) == {"pkg/__init__.py", "pkg/b.py", "pkg/c.py"}
+    assert names(behind(project, main, "from pkg import __version__"), folder) == {"pkg/__init__.py"}
 
 
 def _library(size: int) -> dict[str, str]:

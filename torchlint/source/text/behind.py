@@ -4,11 +4,14 @@ from which it passes on what is wanted of it. Found from texts alone, once for a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
 from torchlint.project import Project
 from torchlint.source.text.surface import Import, surface
+
+_BINDING = re.compile(r"[ \t]*(?:(?:async|def|class|for|from|import|with|if|try)\b.*|\w+[ \t]*,.*)?")
 
 Wanted = frozenset[str] | None  # of a package; None: whatever stands in the text of the file
 
@@ -61,35 +64,34 @@ class _Search:
 
     def follow(self, importer: str, one: Import, wanted: Wanted = None) -> None:
         """Adds the files that an import names. `wanted` is asked of a package all of which is imported."""
-        left, whole = set(), False
-        for name, _ in one.names:
-            if name in ("", "*"):
-                whole = True
-            elif (place := self.file(f"{one.module}.{name}".lstrip("."), one.level, importer)) is not None:
-                self.add(place, None)
-            else:
-                left.add(name)
-        place = self.file(one.module, one.level, importer) if one.module or one.level else None
-        if place is not None:
-            self.add(place, wanted if whole else frozenset(left))
+        for place, names, is_whole in self.known(("named", importer, one), lambda: _named(self.project, importer, one)):
+            self.add(place, wanted if is_whole else names)
 
-    def file(self, module: str, level: int, importer: str) -> str | None:
-        place, tried = self.project.resolve(module, level, importer)
-        for path in tried:
-            if path not in self.consulted:
-                self.consulted[path] = self.project.digest(path)
-        return place
+    def starred(self, package: str) -> list[tuple[Import, str]]:
+        """The files of which a package imports everything."""
+        return self.known(("starred", package), lambda: _starred(self.project, package))
+
+    def known(self, key: tuple, search: Callable[[], tuple[list, dict[str, str]]]) -> list:
+        """What is found out of the texts of others, once for all who ask."""
+        kept = self.project.closures
+        if key not in kept:
+            kept[key] = search()
+        found, consulted = kept[key]
+        self.consulted.update(consulted)
+        return found
 
     def add(self, place: str, wanted: Wanted) -> None:
-        if place != self.path and (place, wanted) not in self.seen:
-            self.seen.add((place, wanted))
+        if place != self.path:
             self.found[place] = None
             if place.endswith("__init__.py") and wanted != frozenset():
-                self.packages.append((place, wanted))
+                self.ask(place, wanted)
 
     def pass_on(self, package: str, wanted: Wanted) -> None:
         """A package only passes on: what it imports counts too, if it is asked for."""
-        bound = surface(self.project, package, self.project.text(package) or "").bound
+        says = surface(self.project, package, self.project.text(package) or "")
+        bound = says.bound
+        if wanted is not None and not (wanted := wanted - says.constants):
+            return
         if wanted is None:
             names = [name for name in bound if name != "*" and name in self.text]
         else:
@@ -99,10 +101,66 @@ class _Search:
         for name in names:
             for one in bound[name]:
                 self.follow(package, one)
-        for one in bound.get("*", ()):
-            place = self.file(one.module, one.level, package)
-            if place is not None and (wanted is None or self.may_bring(place, wanted)):
+        for one, place in self.starred(package) if "*" in bound else ():
+            if wanted is None or any(self.may_bind(place, word) for word in wanted):
                 self.follow(package, one, wanted)
+            elif place.endswith("__init__.py") and self.project.contains(place, "import *"):
+                self.ask(place, wanted)  # it brings what it may itself import, and says nothing of its own
 
-    def may_bring(self, place: str, wanted: frozenset[str]) -> bool:
-        return any(self.project.contains(place, word) for word in (*wanted, "import *"))
+    def may_bind(self, place: str, name: str) -> bool:
+        """May a file give a name to something? Many a manual only mentions it."""
+        if not self.project.contains(place, name):
+            return False
+        kept, key = self.project.closures, ("binds", place, name)
+        if key not in kept:
+            kept[key] = _binds(self.project.text(place) or "", name)
+        return kept[key]
+
+    def ask(self, package: str, wanted: Wanted) -> None:
+        """A package may bring what is wanted."""
+        if package != self.path and (package, wanted) not in self.seen:
+            self.seen.add((package, wanted))
+            self.packages.append((package, wanted))
+
+
+def _named(project: Project, importer: str, one: Import) -> tuple[list[tuple[str, Wanted, bool]], dict[str, str]]:
+    """The files that an import names, what is taken from each (None: whatever is said of it), and whether all is."""
+    found: list[tuple[str, Wanted, bool]] = []
+    consulted: dict[str, str] = {}
+    left, is_whole = set(), False
+    for name, _ in one.names:
+        if name in ("", "*"):
+            is_whole = True
+        elif place := _file(project, f"{one.module}.{name}".lstrip("."), one.level, importer, consulted):
+            found.append((place, None, False))
+        else:
+            left.add(name)
+    if one.module or one.level:
+        if place := _file(project, one.module, one.level, importer, consulted):
+            found.append((place, frozenset(left), is_whole))
+    return found, consulted
+
+
+def _starred(project: Project, package: str) -> tuple[list[tuple[Import, str]], dict[str, str]]:
+    consulted: dict[str, str] = {}
+    stars = surface(project, package, project.text(package) or "").bound.get("*", ())
+    places = [(one, _file(project, one.module, one.level, package, consulted)) for one in stars]
+    return [(one, place) for one, place in places if place], consulted
+
+
+def _file(project: Project, module: str, level: int, importer: str, consulted: dict[str, str]) -> str | None:
+    place, tried = project.resolve(module, level, importer)
+    for path in tried:
+        if path not in consulted:
+            consulted[path] = project.digest(path)
+    return place
+
+
+def _binds(text: str, name: str) -> bool:
+    """Does a line begin with a name, with its definition, or as an import or assignment of several does?"""
+    at = text.find(name)
+    while at >= 0:
+        if _BINDING.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
+            return True
+        at = text.find(name, at + 1)
+    return False

@@ -20,6 +20,7 @@ _IMPORT = re.compile(
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
 _GIVEN = re.compile(r"\n[ \t]*(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)")
+_CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
 _SET = re.compile(r"\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 
@@ -52,6 +53,11 @@ class Surface:
     def given(self) -> frozenset[str]:
         """The names that are given to what has another one."""
         return frozenset((*_GIVEN.findall("\n" + self.text), *_CALLED.findall(self.text)))
+
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """The names at the top of strings and numbers, such as `__version__`."""
+        return frozenset(_CONSTANT.findall("\n" + self.text))
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:
