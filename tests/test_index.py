@@ -60,6 +60,11 @@ def test_what_a_node_stands_in():
     assert enclosing_class(index.functions[0]).name == "A"
 
 
+def test_what_stands_in_an_import_with_another_name_is_nothing():
+    index = Index("import os.path as osp\nosp.join('a')\n", "a.py")
+    assert list(index.inside(index.tree.body[0].names[0], ast.Call, ast.Name)) == []
+
+
 @pytest.mark.parametrize(
     "text, line",
     [("x = 1\ndef f(:\n", 2), ("\x00", 1), ("(" * 100_000, 1), ("x = '\ud800'", 1)],

@@ -549,7 +549,7 @@ _NOTED = frozenset(
 _SEQUENCES = frozenset((ast.List, ast.Tuple, ast.Set))
 _TABLE = 64  # items from which on constants are taken together
 _WITHOUT_NODES = frozenset(
-    "ctx op ops id attr arg names name lineno level module is_async simple conversion kind type_comment type_ignores"
+    "ctx op ops id attr arg names name asname lineno level module is_async simple conversion kind type_comment type_ignores"
     " kwd_attrs rest tag".split()
 )
 
