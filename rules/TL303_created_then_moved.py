@@ -60,10 +60,10 @@ OF_DATA = {"torch.tensor", "torch.from_numpy", "torch.scalar_tensor"}
 FILLED = {s for s in named("creates") if not s.endswith("Tensor") and not s.startswith("torch.sparse")} - OF_DATA
 
 
-@on_node("Call", needs="torch")
+@on_node("Call", called=("to", "cuda"), needs="torch")
 def check(place: Node):
     func = place.node.func
-    if not isinstance(func, ast.Attribute) or func.attr not in ("to", "cuda") or not isinstance(func.value, ast.Call):
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Call):
         return
     move, made = place.at(place.node), func.value
     if not (move.loops or move.in_forward) or move.starts_object(move.node):

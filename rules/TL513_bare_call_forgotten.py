@@ -114,7 +114,7 @@ def _effect(place, attribute) -> str | None:
     return OF_SCALER[name] if name in OF_SCALER and place.role(owner).seems_a("scaler") else None
 
 
-@on_node("Call", needs=".item")
+@on_node("Call", called=("append", "print"), needs=".item")
 def as_an_argument(place: Node):
     is_output = place.word() == ("append" if isinstance(place.node.func, ast.Attribute) else "print")
     for argument in place.node.args if is_output else ():

@@ -125,7 +125,8 @@ def kept(place: Node):
         yield _finding(place, kept, f"`{holder}` holds references to the weights, and training changes them")
 
 
-@on_node("Assign", "Call", needs="state_dict")
+@on_node("Call", called=("append", "appendleft", "insert"), needs="state_dict")
+@on_node("Assign", needs="state_dict")
 def collected(place: Node):
     """`history.append(model.state_dict())`, `states[epoch] = model.state_dict()`"""
     for kept in place.collected_states:

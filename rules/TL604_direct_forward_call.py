@@ -99,10 +99,10 @@ default = False
 in_tests = False
 
 
-@on_node("Call", needs=".forward(")
+@on_node("Call", called="forward", needs=".forward(")
 def check(place: Node):
     func = place.node.func
-    if not isinstance(func, ast.Attribute) or func.attr != "forward" or not is_module_object(place, func.value):
+    if not isinstance(func, ast.Attribute) or not is_module_object(place, func.value):
         return
     if place.in_forward and place.at(place.node).has_stars:
         return  # a wrapper that passes all it gets to what it wraps

@@ -114,10 +114,10 @@ def listed(place: Node):
         yield found(place, layer, place.replace(layer, anew(place, layer)))
 
 
-@on_node("Call", needs=("Module|Sequential", "append"))
+@on_node("Call", called="append", needs=("Module|Sequential", "append"))
 def appended(place: Node):
     given = place.node.args
-    if place.word() != "append" or len(given) != 1 or not isinstance(given[0], ast.Name) or place.module_class is None:
+    if len(given) != 1 or not isinstance(given[0], ast.Name) or place.module_class is None:
         return
     made = place.origins(given[0])
     loops = place.loops

@@ -68,10 +68,8 @@ import ast
 from torchlint import Node, on_node
 
 
-@on_node("Call", needs=(".view(|.reshape(", "shape|size("))
+@on_node("Call", called=("view", "reshape"), needs=(".view(|.reshape(", "shape|size("))
 def check(place: Node):
-    if place.word() not in ("view", "reshape"):
-        return
     found = place.misplaced_axis
     if found is None:
         return

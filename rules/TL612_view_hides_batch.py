@@ -47,10 +47,10 @@ from torchlint import Node, on_node
 default = False
 
 
-@on_node("Call", needs=".view(-1|.reshape(-1")
+@on_node("Call", called=("view", "reshape"), needs=".view(-1|.reshape(-1")
 def check(place: Node):
     node = place.node
-    if place.word() not in ("view", "reshape") or not isinstance(node.func, ast.Attribute) or len(node.args) != 2:
+    if not isinstance(node.func, ast.Attribute) or len(node.args) != 2:
         return
     first, size = node.args
     if not place.in_forward or ast.unparse(first) != "-1" or not is_product(size):

@@ -45,7 +45,7 @@ from torchlint import Node, on_node
 TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
 
 
-@on_node("Assign", "AnnAssign", needs="_grad")
+@on_node("Assign", "AnnAssign", needs="require_grad|requires_grads|required_grad|reqires_grad")
 def check(place: Node):
     node = place.node
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -54,7 +54,7 @@ def check(place: Node):
             yield finding(place, target, target.attr, fix)
 
 
-@on_node("Call", needs="_grad")
+@on_node("Call", needs="require_grad|requires_grads|required_grad|reqires_grad")
 def in_calls(place: Node):
     call = place.node
     for keyword in call.keywords:

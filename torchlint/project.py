@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tokenize
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +174,19 @@ class Project:
         if word not in known:
             known[word] = word in text
         return known[word]
+
+    def is_in_one(self, word: str, paths: Sequence[str]) -> bool:
+        """Does a word stand in one of some files?"""
+        known, having = self.closures.setdefault(("files with", word), (set(), set()))
+        if not having.isdisjoint(paths):
+            return True
+        for path in paths:
+            if path not in known:
+                known.add(path)
+                if word in (self.text(path) or ""):
+                    having.add(path)
+                    return True
+        return False
 
     def files(self) -> list[str]:
         """Every Python file under the root, sorted."""

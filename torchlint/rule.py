@@ -45,6 +45,7 @@ class Trigger(Struct, frozen=True):
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     unknown: bool = False
+    called: tuple[str, ...] = ()  # the words by which the calls go that a trigger of nodes is about
     words: tuple[str, ...] = ()  # one of which a file must contain for a call of these names to stand in it
 
     @property
@@ -162,17 +163,15 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
     names = tuple(_literal(a, path) for a in call.args) if call else ()
     many = {
         key: (options[key],) if isinstance(options[key], str) else tuple(options[key])
-        for key in ("needs", "without")
+        for key in ("needs", "without", "called")
         if key in options
     }
-    unknown = set(options) - {"needs", "without", "unknown"}
+    unknown = set(options) - {"needs", "without", "called", "unknown"}
     if unknown:
         raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, unknown)))}")
     kind = name.id[3:]
     words = tuple(name.removesuffix("()").rsplit(".", 1)[-1] for name in names) if kind == "call" else ()
-    return Trigger(
-        kind, function, names, many.get("needs", ()), many.get("without", ()), options.get("unknown", False), words
-    )
+    return Trigger(kind, function, names, unknown=options.get("unknown", False), words=words, **many)
 
 
 def _literal(node: ast.expr, path: Path) -> Any:

@@ -7,6 +7,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from operator import attrgetter
 from time import perf_counter
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from torchlint.source.asking.part import Part, lines_of
 from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.structures import Change, ModuleClass
 from torchlint.source.asking.views import Call, Node, Place
+from torchlint.source.flow.callers import may_be_an_object
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
@@ -26,7 +28,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import DEFINITIONS, LOOPS, last_word
-from torchlint.source.text.surface import surface
+from torchlint.source.text.surface import Surface, surface
 
 Armed = list[tuple[Rule, Trigger]]
 
@@ -96,9 +98,8 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
     if "call" in by_kind:
         yield from _calls(module, by_kind["call"], touches)
     for rule, trigger in by_kind.get("node", ()):
-        for name in trigger.names:
-            for node in filter(touches, list(module.index.nodes(getattr(ast, name)))):
-                yield rule, trigger, Node(Value(module, node))
+        for node in filter(touches, _nodes(module, trigger)):
+            yield rule, trigger, Node(Value(module, node))
     if "module" in by_kind:
         for node in filter(touches, module.index.classes):
             info = class_info(module, node)
@@ -123,6 +124,13 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
 
 def _is_any(node: ast.AST) -> bool:
     return True
+
+
+def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:
+    """The nodes that a trigger names, in source order of each kind."""
+    if trigger.called:
+        return sorted((call for word in trigger.called for call in module.index.callers(word)), key=attrgetter("pos"))
+    return [node for name in trigger.names for node in module.index.nodes(getattr(ast, name))]
 
 
 def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[str, Round]]:
@@ -202,8 +210,14 @@ def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
         bindings = scope.bindings[func.id] if scope is not None else ()
         return not all(isinstance(b, DEFINITIONS) or _is_defined_behind(module, b) for b in bindings)
     if isinstance(func, ast.Attribute):
-        return of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
+        return of_objects and isinstance(func.value, (ast.Name, ast.Attribute)) and _may_hold(module, func)
     return of_objects
+
+
+def _may_hold(module: Module, func: ast.Attribute) -> bool:
+    """May an attribute hold an object that is called? `x.transpose` does if a file of the project gives something that
+    name; what its methods and functions are called, `callees` knows to be theirs."""
+    return may_be_an_object(module, func) or func.attr == "forward" or func.attr in _given_behind(module)
 
 
 def _is_defined_behind(module: Module, binding: ast.AST) -> bool:
@@ -214,10 +228,18 @@ def _is_defined_behind(module: Module, binding: ast.AST) -> bool:
 @remembered
 def _defined_behind(module: Module) -> frozenset[str]:
     """The names that are those of functions and classes in all files behind a file."""
+    return frozenset().union(*(file.defined for file in _surfaces_behind(module))) - _given_behind(module)
+
+
+@remembered
+def _given_behind(module: Module) -> frozenset[str]:
+    """The names that are given to something else in one of them."""
+    return frozenset().union(*(file.given for file in _surfaces_behind(module)))
+
+
+def _surfaces_behind(module: Module) -> list[Surface]:
     project = module.world.view.project
-    files = [surface(project, path, project.text(path) or "") for path in module.behind.paths]
-    given = frozenset().union(*(file.given for file in files))
-    return frozenset().union(*(file.defined for file in files)) - given
+    return [surface(project, path, project.text(path) or "") for path in module.behind.paths]
 
 
 def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:

@@ -42,7 +42,7 @@ def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
         module.world.ends_at_itself()
         found: dict[int, list[Value]] = {}
         for node in module.index.calls:
-            if not _may_be_an_object(module, node.func):
+            if not may_be_an_object(module, node.func):
                 continue
             call = Value(module, node)
             for callee in flow.callees(call):
@@ -52,7 +52,7 @@ def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
     return memo[key]
 
 
-def _may_be_an_object(module: Module, func: ast.expr) -> bool:
+def may_be_an_object(module: Module, func: ast.expr) -> bool:
     """`x.detach` is a method of something, unless a file of the project gives that name to what it keeps."""
     if not isinstance(func, ast.Attribute) or rooted_in_import(func):
         return True

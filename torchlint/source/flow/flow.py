@@ -134,7 +134,8 @@ class _Tracer(CallTracer):
         for.
         """
         world = value.module.world
-        key = ("trace", value.key, self.through)
+        meant = value.key
+        key = ("trace", meant, self.through)
         if key in world.memo:
             return world.memo[key]
         place = max(depth + MAX_WORLD_DEPTH - MAX_DEPTH, world.depth), world.nesting
@@ -144,17 +145,17 @@ class _Tracer(CallTracer):
         if depth > MAX_DEPTH or world.steps > MAX_STEPS or world.depth > MAX_WORLD_DEPTH or value.node is None:
             world.cuts += 1
             return [Value(value.module, None)]
-        if value.key in self.active:  # a loop that carries a value round: the other origins say what it is
+        if meant in self.active:  # a loop that carries a value round: the other origins say what it is
             world.ends_at_itself()
             return []
         before, circles = world.cuts, world.circles
-        self.active.add(value.key)
+        self.active.add(meant)
         world.depth += 1
         found = list(self._expression(value, depth + 1))
         if len(found) > 1:  # many ways may lead to one origin, and many questions go on from here
             found = list({origin.key: origin for origin in found}.values())
         world.depth -= 1
-        self.active.discard(value.key)
+        self.active.discard(meant)
         if world.cuts == before:
             world.memo[key] = found
             world.kept.append(value)  # so that no id in a key is used twice

@@ -164,10 +164,9 @@ class Module:
         such a one contain the text `word` (alternatives divided by `|`)?"""
         memo, key = self.world.memo, ("mentions", self.path, word)
         if key not in memo:
-            project = self.world.view.project
             words = word.split("|")
             memo[key] = any(map(self.index.says, words)) or any(
-                project.contains(path, w) for path in self._around for w in words
+                self.world.view.project.is_in_one(w, self._around) for w in words
             )
         return memo[key]
 

@@ -22,6 +22,7 @@ _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
 _GIVEN = re.compile(r"\n[ \t]*(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
+_PUT = re.compile(r"(?:setattr|add_module|register_module)\([^\"'\n]*[\"'](\w+)[\"']")
 _SET = re.compile(r"\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 
 
@@ -42,7 +43,7 @@ class Surface:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return frozenset((*_FUNCTION.findall(self.text), *_SET.findall(self.text)))
+        return frozenset((*_FUNCTION.findall(self.text), *_SET.findall(self.text), *_PUT.findall(self.text)))
 
     @cached_property
     def defined(self) -> frozenset[str]:
