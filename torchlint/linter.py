@@ -169,7 +169,7 @@ def _text_world(text: str, job: Job, tree, view, rules: list[Rule], part):
     from torchlint.source.asking.runner import Judgement, arm, judge, may_arm
 
     nothing = Judgement([], {}, frozenset())
-    armed = may_arm(rules, text)
+    armed = may_arm(rules, job.project.words(job.path, text))
     if not armed:
         return nothing, 0
     from torchlint.source.flow.module import Module, World, shared_index

@@ -15,6 +15,7 @@ from typing import Any
 
 from torchlint import reading
 from torchlint.boundary import repository, stays_in
+from torchlint.vocabulary import Words
 
 TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
 WORDS = (
@@ -64,7 +65,7 @@ class Project:
         self._texts: dict[str, tuple[bytes, str | None]] = {}
         self._digests: dict[str, tuple[bytes | None, str]] = {}
         self._resolved: dict[tuple, tuple[str | None, tuple[str, ...]]] = {}
-        self._contained: dict[str, tuple[str, dict[str, bool]]] = {}
+        self._words: dict[str, Words] = {}
         self._reachable: dict[str, bool] = {}
         self._files: list[str] | None = None
         self._importing: dict[bytes, list[str]] | None = None
@@ -167,13 +168,13 @@ class Project:
 
     def contains(self, path: str, word: str) -> bool:
         """Does a word stand in a file's text? Rules ask the same of the same files again and again."""
-        text = self.text(path) or ""
-        if path not in self._contained or self._contained[path][0] is not text:
-            self._contained[path] = text, {}
-        known = self._contained[path][1]
-        if word not in known:
-            known[word] = word in text
-        return known[word]
+        return self.words(path, self.text(path) or "").says(word)
+
+    def words(self, path: str, text: str) -> Words:
+        """The words of a file with a text."""
+        if path not in self._words or self._words[path].text is not text:
+            self._words[path] = Words(text)
+        return self._words[path]
 
     def is_in_one(self, word: str, paths: Sequence[str]) -> bool:
         """Does a word stand in one of some files?"""
@@ -183,7 +184,7 @@ class Project:
         for path in paths:
             if path not in known:
                 known.add(path)
-                if word in (self.text(path) or ""):
+                if self.contains(path, word):
                     having.add(path)
                     return True
         return False

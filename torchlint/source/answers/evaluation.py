@@ -37,6 +37,7 @@ from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
+_SWITCHING = frozenset(("eval", "train"))
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
 _NO_GRAD = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 _VALIDATES = re.compile(
@@ -300,6 +301,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         enclosing_function(node) is here for word in ("eval", "train") for node in module.index.attributes(word)
     ):
         return
+    if not module.index.stands(_SWITCHING, owner) and not (named and here is not None and _is_called(module, here)):
+        return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)
     switches: dict[tuple, list[Act]] = {}  # by what is switched
@@ -346,6 +349,13 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             (loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None
         )
         yield evaluation
+
+
+def _is_called(module: Module, function: ast.AST) -> bool:
+    """Is a function with a loop called, so that its caller may have set the mode?"""
+    return bool(module.index.callers(function.name)) and any(
+        module.index.holds(function, kind) for kind in (*LOOPS, *COMPREHENSIONS)
+    )
 
 
 def _last_above(found: list[Act], line: int) -> Act | None:

@@ -6,7 +6,6 @@ import ast
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from operator import attrgetter
 from time import perf_counter
 from typing import NamedTuple
@@ -29,6 +28,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import DEFINITIONS, LOOPS, last_word
 from torchlint.source.text.surface import Surface, surface
+from torchlint.vocabulary import Words
 
 Armed = list[tuple[Rule, Trigger]]
 
@@ -42,10 +42,9 @@ class Judgement(NamedTuple):
     afar: frozenset[str]
 
 
-def may_arm(rules: Iterable[Rule], text: str) -> Armed:
+def may_arm(rules: Iterable[Rule], words: Words) -> Armed:
     """The triggers whose words stand in a text. What they need may still be missing; imports decide that later."""
-    says = cache(text.__contains__)
-    return [(rule, trigger) for rule in rules for trigger in rule.triggers if may_stand(trigger, says)]
+    return [(rule, trigger) for rule in rules for trigger in rule.triggers if may_stand(trigger, words.says)]
 
 
 def may_stand(trigger: Trigger, says: Callable[[str], bool]) -> bool:

@@ -80,7 +80,7 @@ def shared_index(project: Project, path: str, text: str, tree: ast.Module | None
         kept[path] = kept.pop(path)  # the last one used is the last one to go
         return kept[path][1]
     try:
-        index = Index(text, path, tree)
+        index = Index(text, path, tree, project.words(path, text))
     except CannotParse:
         index = None
     kept[path] = (text, index)

@@ -19,6 +19,7 @@ from typing import Any
 from torchlint.columns import lines_with_ends
 from torchlint.gaps import Gaps
 from torchlint.source.text.parse import parse
+from torchlint.vocabulary import Words
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -85,8 +86,9 @@ class Index:
     """The facts of one file. Every node gets `up` (its parent) and `pos` (its number in source order, parents before
     children; no two files share a number), every name `at` (the scope it is looked up in)."""
 
-    def __init__(self, text: str, path: str, tree: ast.Module | None = None):
+    def __init__(self, text: str, path: str, tree: ast.Module | None = None, words: Words | None = None):
         self.text = text
+        self.words = words or Words(text)
         self.path = path
         self.tree = tree or parse(text)
         self.lines = lines_with_ends(text)
@@ -97,7 +99,6 @@ class Index:
         self._callers: dict[str, list[ast.Call]] | None = None
         self.changed_names: dict[str, list[ast.AST]] | None = None  # found by changed.py
         self._by_method: dict[int, list[ast.AST]] | None = None
-        self._said: dict[str, bool] = {}
         self._users: dict[str, set[str]] = {}
         self._places: dict[frozenset[str], list[int]] = {}  # where some words stand
         self._names: dict[str, list[ast.Name]] | None = None
@@ -296,9 +297,7 @@ class Index:
 
     def says(self, word: str) -> bool:
         """Does a word stand in the text? Searched for once, because it is asked at every place."""
-        if word not in self._said:
-            self._said[word] = word in self.text
-        return self._said[word]
+        return self.words.says(word)
 
     def callers(self, name: str) -> list[ast.Call]:
         """The calls whose callee is written with `name` at the end: `name(…)` and `x.name(…)`."""
@@ -549,8 +548,8 @@ _NOTED = frozenset(
 _SEQUENCES = frozenset((ast.List, ast.Tuple, ast.Set))
 _TABLE = 64  # items from which on constants are taken together
 _WITHOUT_NODES = frozenset(
-    "ctx op ops id attr arg names name asname lineno level module is_async simple conversion kind type_comment type_ignores"
-    " kwd_attrs rest tag".split()
+    "ctx op ops id attr arg names name asname lineno level module is_async simple conversion kind type_comment"
+    " type_ignores kwd_attrs rest tag".split()
 )
 
 

@@ -1,0 +1,34 @@
+"""Which words stand in a text: rules ask it hundreds of times of every file."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"\w+")
+_FEW = 12  # questions that are answered by the text itself
+
+
+class Words:
+    """A text that is asked for words, and for parts of words. Those that consist of letters are looked for among its
+    different words, which are a tenth of it.
+    """
+
+    __slots__ = ("text", "_known", "_different")
+
+    def __init__(self, text: str):
+        self.text = text
+        self._known: dict[str, bool] = {}
+        self._different: str | None = None
+
+    def says(self, word: str) -> bool:
+        known = self._known
+        if word not in known:
+            known[word] = word in (self._words() if word.isidentifier() and word.isascii() else self.text)
+        return known[word]
+
+    def _words(self) -> str:
+        if self._different is None:
+            if len(self._known) < _FEW:
+                return self.text
+            self._different = " ".join(set(_WORD.findall(self.text)))
+        return self._different
