@@ -36,7 +36,11 @@ class Misplaced(NamedTuple):
 def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
     """The first axis that a `view` or `reshape` plainly tears apart."""
     sizes = _sizes(call)
-    if len(sizes) < 2 or not isinstance(call.func, ast.Attribute) or sum(map(_may_be_an_axis, sizes)) < 2:
+    if (
+        len(sizes) < 2
+        or not isinstance(call.func, ast.Attribute)
+        or sum(_measured(size) is not None for size in sizes) < 2
+    ):
         return None
     after = [_factors(module, size) for size in sizes]
     if sum(len(axis) == 1 and _is_axis(axis[0]) for axis in after) < 2:
@@ -105,10 +109,6 @@ def _sizes(call: ast.Call) -> list[ast.expr]:
     return call.args
 
 
-def _may_be_an_axis(size: ast.expr) -> bool:
-    return isinstance(size, (ast.Name, ast.Subscript, ast.Call))
-
-
 def _factors(module: Module, size: ast.expr) -> list[Factor]:
     if isinstance(size, ast.BinOp) and isinstance(size.op, ast.Mult):
         return [*_factors(module, size.left), *_factors(module, size.right)]
@@ -121,7 +121,13 @@ def _factors(module: Module, size: ast.expr) -> list[Factor]:
 
 
 def _axis(module: Module, size: ast.expr) -> Factor | None:
-    """The axis whose size an expression is: `x.shape[1]`, `x.size(1)`, or a name that was given it."""
+    """The axis whose size an expression is."""
+    measured = _measured(size)
+    return None if measured is None else _key(module, *measured)
+
+
+def _measured(size: ast.expr) -> tuple[ast.expr, int] | None:
+    """The tensor and the number of its axis in `x.shape[1]`, `x.size(1)`, or a name that was given such a size."""
     if isinstance(size, ast.Name):
         scope = size.at.lookup(size.id)
         bound = reaching(size, scope) if scope is not None else []
@@ -129,16 +135,16 @@ def _axis(module: Module, size: ast.expr) -> Factor | None:
             return None
         target, holder = bound[0], bound[0].up
         if isinstance(holder, ast.Assign):
-            return _axis(module, holder.value) if not isinstance(holder.value, ast.Name) else None
+            return _measured(holder.value) if not isinstance(holder.value, ast.Name) else None
         if not isinstance(holder, (ast.Tuple, ast.List)) or not isinstance(holder.up, ast.Assign):
             return None
         place = holder.elts.index(target)
         if any(isinstance(e, ast.Starred) for e in holder.elts):
             return None
         if isinstance(holder.up.value, ast.Tuple) and len(holder.up.value.elts) == len(holder.elts):
-            return _axis(module, holder.up.value.elts[place])
+            return _measured(holder.up.value.elts[place])
         tensor = _whose_shape(holder.up.value)
-        return None if tensor is None else _key(module, tensor, place)
+        return None if tensor is None else (tensor, place)
     if isinstance(size, ast.Subscript) and isinstance(size.slice, ast.Constant):
         tensor, number = _whose_shape(size.value), size.slice.value
     elif isinstance(size, ast.Call) and last_word(size.func) == "size" and len(size.args) == 1:
@@ -146,7 +152,7 @@ def _axis(module: Module, size: ast.expr) -> Factor | None:
         number = size.args[0].value if isinstance(size.args[0], ast.Constant) else None
     else:
         return None
-    return _key(module, tensor, number) if tensor is not None and isinstance(number, int) and number >= 0 else None
+    return (tensor, number) if tensor is not None and isinstance(number, int) and number >= 0 else None
 
 
 def _whose_shape(node: ast.expr) -> ast.expr | None:

@@ -44,6 +44,7 @@ def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
                 if (changed := written_to(target)) is not None:
                     yield node, changed
     flagged = _flagged_words(module)
+    with_out, with_flag = ({keyword.up for keyword in module.index.keywords(name)} for name in ("out", "inplace"))
     for call in list(module.index.calls):
         word = last_word(call.func)
         if word.endswith("_") and not word.endswith("__"):
@@ -57,17 +58,13 @@ def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
                     yield call, changed
             elif call.args and _names(module, call) & FUNCTIONAL:
                 yield call, call.args[0]
-        elif any(k.arg == "out" for k in call.keywords):
+        elif call in with_out:
             written = next(k.value for k in call.keywords if k.arg == "out")
             if isinstance(written, (ast.Name, ast.Attribute)) and all(
                 name.startswith("torch.") for name in _names(module, call) or [""]
             ):
                 yield call, written
-        elif call.args and (
-            word in flagged
-            or (isinstance(call.func, ast.Call) and flagged)
-            or any(k.arg == "inplace" for k in call.keywords)
-        ):
+        elif call.args and (word in flagged or (isinstance(call.func, ast.Call) and flagged) or call in with_flag):
             if _has_flag(module, call):
                 yield call, call.args[0]
 
@@ -81,15 +78,13 @@ def _flagged_words(module: Module) -> set[str]:
     slow.
     """
     words = set()
-    for call in module.index.calls:
-        if any(k.arg == "inplace" for k in call.keywords) or (last_word(call.func) == "ReLU" and call.args):
-            parent = call.up
-            for target in (
-                getattr(parent, "targets", ())
-                if isinstance(parent, ast.Assign)
-                else (getattr(parent, "target", parent),)
-            ):
-                words.add(last_word(target))
+    index = module.index
+    for call in (*(k.up for k in index.keywords("inplace")), *(call for call in index.callers("ReLU") if call.args)):
+        parent = call.up
+        for target in (
+            getattr(parent, "targets", ()) if isinstance(parent, ast.Assign) else (getattr(parent, "target", parent),)
+        ):
+            words.add(last_word(target))
     return words - {""}
 
 

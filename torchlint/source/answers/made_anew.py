@@ -56,6 +56,8 @@ def _is_lost(module: Module, node: ast.Call) -> bool:
     [target] = made.up.targets
     if isinstance(target, ast.Attribute):
         return not any(tests_around(node)) and not loops_around(node)
+    if isinstance(target, ast.Name) and not module.index.callers(target.id):
+        return False  # nothing of that name is called: most are tensors
     users = reads(module, target)
     return (
         bool(users)

@@ -79,13 +79,15 @@ def _is_only_lost(cls: ClassInfo, store: Store) -> bool:
     if not made.startswith("torch.nn.") or "Norm" in made or index.says("_hook") or index.says("locals("):
         return False
     name = store.target.attr
-    if forward is None or any(_says(owner.module, name) for owner in cls.mro if owner.module is not store.module):
+    if forward is None:
         return False
     reads = [node for node in index.attributes(name) if not isinstance(node.ctx, ast.Store)]
     if not all(is_of_self(node) and enclosing_function(node) is forward for node in reads):
         return False
-    return name not in _words_in_strings(store.module) and all(
-        _is_lost(store.module, statement_of(node)) for node in reads
+    return (
+        all(_is_lost(store.module, statement_of(node)) for node in reads)
+        and name not in _words_in_strings(store.module)
+        and not any(_says(owner.module, name) for owner in cls.mro if owner.module is not store.module)
     )
 
 

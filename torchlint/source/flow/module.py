@@ -112,7 +112,8 @@ class Module:
         """Does the file test something: on a few samples, and nothing of it is kept?"""
         path = self.path.replace("\\", "/")
         return bool(
-            _TEST_LIBRARIES.search(self.index.text)
+            any(map(self.index.says, ("pytest", "unittest", "absl")))
+            and _TEST_LIBRARIES.search(self.index.text)
             or _TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
             and (_TEST_FUNCTIONS.search(self.index.text) or _IN_A_FOLDER_OF_TESTS.fullmatch(path))
         )

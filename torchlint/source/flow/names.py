@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 from torchlint.facts import named, words
 from torchlint.source.flow.module import Module
@@ -25,6 +26,7 @@ _PRIVATE_HOMES = (
 )
 
 
+@lru_cache(20_000)
 def canonical(name: str) -> str:
     """One spelling for things that can be imported from several places."""
     if name.startswith(("torch.", "lightning", "pytorch_lightning")):

@@ -72,10 +72,12 @@ def is_the_other_branch(node: ast.AST) -> bool:
 @remembered
 def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
-    text = module.index.text
-    if re.search(r"cuda|\bmps\b|\bxpu\b|[aA]ccelerator|[lL]ightning", text):
+    says = module.index.says
+    if any(map(says, ("cuda", "accelerator", "Accelerator", "lightning", "Lightning"))):
         return True
-    if "device" in text and '"cpu"' not in text and "'cpu'" not in text:
+    if (says("mps") or says("xpu")) and re.search(r"\b(?:mps|xpu)\b", module.index.text):
+        return True
+    if says("device") and not says('"cpu"') and not says("'cpu'"):
         return True
     return not any(_runs_something(s) for s in module.tree.body)
 

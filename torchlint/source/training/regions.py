@@ -292,17 +292,27 @@ def asks_training_mode(module: Module, node: ast.AST) -> bool:
     function = enclosing_function(node)
     if function is None or isinstance(function, ast.Lambda):
         return False
-    return any(
-        isinstance(s, ast.If)
-        and _mentions_mode(s.test)
-        and s.lineno < node.lineno
-        and s.body
-        and isinstance(s.body[-1], ast.Return)
+    return any(line < node.lineno for line in _returns_by_mode(module, function))
+
+
+@remembered
+def _returns_by_mode(module: Module, function: ast.AST) -> list[int]:
+    """The lines of the tests that mention a mode and after which a function returns."""
+    return [
+        s.lineno
         for s in module.index.inside(function, ast.If)
-    )
+        if s.body and isinstance(s.body[-1], ast.Return) and _mentions_mode(s.test)
+    ]
 
 
 def _mentions_mode(test: ast.expr) -> bool:
+    """Found out once for each test: it is kept with its node."""
+    if not hasattr(test, "mentions_mode"):
+        test.mentions_mode = _says_mode(test)
+    return test.mentions_mode
+
+
+def _says_mode(test: ast.expr) -> bool:
     for node in ast.walk(test):
         word = last_word(node).lower()
         if word and any(
