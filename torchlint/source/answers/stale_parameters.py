@@ -22,6 +22,7 @@ from torchlint.source.training.regions import tests_around
 _WITHOUT_PARAMETERS = (
     "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
 )
+_ASKING = frozenset(("parameters",))
 
 
 class Stale(NamedTuple):
@@ -42,7 +43,7 @@ class _Change(NamedTuple):
 def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has made the optimizer."""
     change = _change(module, statement)
-    if change is None or not _has_parameters(module, change.layer):
+    if change is None or not _may_be_given(module, statement) or not _has_parameters(module, change.layer):
         return None
     model, _, rebuilt = change
     if rebuilt and _is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
@@ -56,6 +57,14 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
         if matters:
             return Stale(model, statement, made, rebuilt)
     return None
+
+
+def _may_be_given(module: Module, statement: ast.stmt) -> bool:
+    """Does the function of a statement ask for parameters, or make an optimizer? A cheap question before the others."""
+    function = enclosing_function(statement)
+    return module.index.stands(_ASKING, function or module.tree) or any(
+        enclosing_function(made.node) is function for made in constructors(module)
+    )
 
 
 def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
