@@ -172,6 +172,47 @@ def said(tmp_path, program: str) -> list[str]:
                 left.append("pool")
         layers(left)(torch.ones(2, 3, 32, 32))
         """,
+        # a guess without a batch fits the convolution, and not the layer after it
+        """
+        def shuffled(x, groups):
+            rows, wide, high, broad = x.data.size()
+            x = x.view(rows, groups, wide // groups, high, broad)
+            return torch.transpose(x, 1, 2).contiguous().view(rows, -1, high, broad)
+
+        class Block(nn.Module):
+            def __init__(self, given, out, stride):
+                super().__init__()
+                if not (1 <= stride <= 3):
+                    raise ValueError("illegal stride value")
+                self.stride = stride
+                half = out // 2
+                assert (self.stride != 1) or (given == half << 1)
+                self.first = nn.Sequential(nn.Conv2d(given, half, 1), nn.BatchNorm2d(half)) if stride > 1 else nn.Sequential()
+                self.second = nn.Sequential(nn.Conv2d(given if stride > 1 else half, half, 1), nn.BatchNorm2d(half))
+
+            def forward(self, x):
+                if self.stride == 1:
+                    left, right = x.chunk(2, dim=1)
+                    out = torch.cat((left, self.second(right)), dim=1)
+                else:
+                    out = torch.cat((self.first(x), self.second(x)), dim=1)
+                return shuffled(out, 2)
+
+        class Net(nn.Module):
+            def __init__(self, widths, block=Block):
+                super().__init__()
+                self.first = nn.Sequential(nn.Conv2d(3, 24, 3, 2, 1), nn.MaxPool2d(3, 2, 1))
+                given = 24
+                for name, wide in zip(("a", "b", "c"), widths):
+                    setattr(self, name, nn.Sequential(block(given, wide, 2), block(wide, wide, 1)))
+                    given = wide
+
+            def forward(self, x):
+                return self.c(self.b(self.a(self.first(x)))).mean([2, 3])
+
+        def small(pretrained=False, **options):
+            return Net([48, 96, 192], **options)
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

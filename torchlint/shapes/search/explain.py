@@ -130,6 +130,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return (
             None  # a default like -1 stands for a size that is always given, or that is set where this run did not go
         )
+    if not machine.scripting and "expected 4D input (got 3D input)" in str(error):
+        return None  # an input that was guessed without a batch: a convolution takes it so
     if isinstance(error, DeviceError) and machine.may_be_moved(error.tensors):
         return None
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
