@@ -50,6 +50,16 @@ WRONG = {
         "loss = nn.Linear(3, 1)(torch.zeros(2, 3)).mean().item()\nprint(loss.hex())\nprint(loss.detach())"
     ),
     "three parts of a largest value": "a, b = torch.zeros(2, 3).max(1)\na, b, c = torch.zeros(2, 3).topk(2)",
+    "what is written and loaded while it runs": (
+        "import importlib.util, sys\ndef load(name):\n    if name in sys.modules:\n        return sys.modules[name]\n"
+        "    spec = importlib.util.spec_from_file_location(name, 'x.py')\n"
+        "    return importlib.util.module_from_spec(spec)\n"
+        "try:\n    layer = load('made').layer\nexcept ImportError:\n    layer = nn.Linear(3, 2)\nlayer(torch.zeros(2, 4))"
+    ),
+    "an option that a namespace has": (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--width', default=3)\n"
+        "w = 3 if 'width' in p.parse_args() else 4\nnn.Linear(w, 2)(torch.zeros(2, 4))"
+    ),
     "a window": HEAD + "data[i:i + n] + other",
     "the next window": HEAD + "data[i + 1:i + n + 1] + other",
     "a numbered window": HEAD + "data[i * n:(i + 1) * n] + other",

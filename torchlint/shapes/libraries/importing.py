@@ -18,7 +18,13 @@ class LoadedModules(StandIn):
         return next((f for f in machine.files.values() if f.name == name), Unknown("a module that was loaded"))
 
     def __contains__(self, name):
-        raise UnknownUsed("which modules were loaded")
+        machine = machines[-1]
+        if type(name) is not str or machine.place is None or machine.is_there(name, machine.place[0]):
+            raise UnknownUsed("which modules were loaded")
+        return False  # of another library, which is not there either where its import is tried
+
+    def __setitem__(self, name, module):
+        pass
 
     def __len__(self):
         raise UnknownUsed("which modules were loaded")
@@ -35,6 +41,13 @@ def _find_spec(machine, name, *package):
     if type(name) is not str or machine.place is None:
         return Unknown("a module of unknown name")
     return Spec() if machine.is_there(name, machine.place[0]) else None
+
+
+def _module_of(machine, spec, *args):
+    """`module_from_spec`: code that a program writes itself is not run; where it is tried, it fails."""
+    if machine.trying:
+        raise ImportError("a module that is made while the program runs")
+    return Unknown("a module that is made while the program runs")
 
 
 def _import_module(machine, name, package=None):
@@ -55,6 +68,7 @@ def _import(machine, name, globals=None, locals=None, fromlist=(), level=0):
 IMPORT = Special("__import__", _import)
 IMPORTING: dict[str, Any] = {
     "importlib.import_module": Special("import_module", _import_module),
+    "importlib.util.module_from_spec": Special("module_from_spec", _module_of),
     "importlib.util.find_spec": Special("find_spec", _find_spec),
     "sys.modules": LoadedModules(),
 }

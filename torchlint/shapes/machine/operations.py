@@ -20,6 +20,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges
@@ -159,6 +160,9 @@ class Operations:
 
     def contains(self, items: Any, item: Any) -> Any:
         """`item in items`."""
+        if isinstance(items, LoadedModules) and type(item) is Unknown:
+            self.presume()
+            return False  # a name that the program makes up
         if type(items) is Unknown or type(item) is Unknown:
             return Unknown("it is searched for an unknown")
         if isinstance(items, (torch.Tensor, Array)):
@@ -167,6 +171,8 @@ class Operations:
         if functions.closure_of(method) is not None:
             return method(items, item)
         try:
+            if isinstance(items, StandIn) and method is not None:
+                return method(items, item)
             if type(items) in LISTS or isinstance(items, (dict, types.MappingProxyType, nn.Module)):
                 if type(items) is range and type(item) is int:
                     return item in items
