@@ -356,6 +356,14 @@ def test_a_cell_that_is_expected_to_fail(cells, found):
 
 
 @pytest.mark.parametrize(
+    "name, found", [("Nets.ipynb", 1), ("Nets_Exercise.ipynb", 0), ("2 (Exercises).ipynb", 0), ("Exercised.ipynb", 1)]
+)
+def test_a_notebook_that_is_called_an_exercise_is_not_done_yet(name, found):
+    pytest.importorskip("torch")
+    assert [f.code for f in lint(document(cell(WRONG)), name).findings] == ["TL901"] * found
+
+
+@pytest.mark.parametrize(
     "text, words",
     [
         ('{"cells": [], "metadata": {"n": ' + "9" * 5000 + '}, "nbformat": 4}', "digits"),

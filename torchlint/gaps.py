@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from pathlib import PurePath
 
 _GAP = re.compile(
     r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:\w+[ _]+){0,2}(?:code|here|solution)\b"
@@ -13,16 +14,26 @@ _GAP = re.compile(
     r"|#[^\n#]*[\w\])] *= *\.{3,}[ \r]*$",  # `# self.conv = ...`
     re.IGNORECASE,
 )
+_BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
+_EXERCISE = re.compile(
+    r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
+)
 
 
 class Gaps:
-    """The lines of a text with such a comment, or with what stands for a missing value."""
+    """The lines of a text with such a comment, or with what stands for a missing value; all of a notebook whose name
+    says that it is an exercise.
+    """
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, path: str):
         self.lines = list(_gaps(text))
+        name = PurePath(path)
+        self.everywhere = name.suffix == ".ipynb" and _EXERCISE.search(name.stem) is not None
 
     def is_in(self, node: ast.stmt | ast.expr) -> bool:
         """Whether something in a node is left to others: nobody knows what it will do."""
+        if self.everywhere:
+            return True
         at = bisect_left(self.lines, node.lineno)
         return at < len(self.lines) and self.lines[at] <= (node.end_lineno or node.lineno)
 
@@ -38,5 +49,5 @@ def _gaps(text: str) -> Iterator[int]:
     for line, written in enumerate(text.split("\n"), 1):
         alone = written.lstrip().startswith("#")
         code = line if written.strip() and not (alone and written[:1].isspace()) else code
-        if "#" in written and _GAP.search(written):
+        if "#" in written and _GAP.search(written) or "..." in written and _BLANK.match(written):
             yield code

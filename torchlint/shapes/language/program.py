@@ -30,7 +30,7 @@ class Program:
         self.watch = watch
         self.body: list | None = None
         self.scope: Scope | None = None
-        self._gaps = Gaps(text)
+        self._gaps = Gaps(text, path)
         self._columns = None if text.isascii() else Columns(lines_with_ends(text))
 
     def span(self, node: ast.AST) -> Span:

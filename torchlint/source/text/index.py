@@ -108,7 +108,7 @@ class Index:
 
     @cached_property
     def gaps(self) -> Gaps:
-        return Gaps(self.text)
+        return Gaps(self.text, self.path)
 
     def _walk(self) -> None:
         tree = self.tree
