@@ -26,6 +26,7 @@ quick: $(INSTALLED)
 # Rewrites what README.md shows of rules and output; tests/test_readme.py compares it.
 readme: $(INSTALLED)
 	$(BIN)/python tests/test_readme.py
+	$(BIN)/python docs/picture.py
 
 # Builds the site in build/site and follows its links.
 docs: $(INSTALLED)

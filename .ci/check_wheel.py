@@ -1,6 +1,7 @@
 """Shows that a wheel, installed alone without torch, has the rules, lints, and explains: check_wheel.py BIN WHEEL"""
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,9 @@ def main(bin_folder: str, wheel: str) -> None:
     shipped = set(zipfile.ZipFile(wheel).namelist())
     missing = [rule.name for rule in RULES.glob("TL*.py") if f"torchlint/rules/{rule.name}" not in shipped]
     assert not missing, f"not in the wheel: {missing}"
+    about = next(name for name in shipped if name.endswith(".dist-info/METADATA"))
+    page = zipfile.ZipFile(wheel).read(about).decode().split("\n\n", 1)[1]
+    assert "# torchlint" in page and not (lost := re.findall(r"\]\((?!https?:|#)[^)]*\)", page)), lost
 
     with tempfile.TemporaryDirectory() as folder:  # far from the checkout, so that only the installed copy can answer
         Path(folder, "train.py").write_text(DEMO.read_text())

@@ -16,6 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+from picture import picture
+
 from torchlint.config_schema import schema
 from torchlint.frontends.about import describe_options
 from torchlint.frontends.described import commands
@@ -31,6 +33,8 @@ _MADE = re.compile(r"^<!-- (\w+) -->$", re.MULTILINE)
 
 
 def main() -> int:
+    if (ROOT / "docs" / "demo.svg").read_text() != picture():
+        sys.exit("docs/demo.svg shows what torchlint once said: run `make readme`")
     write()
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"]
     subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
@@ -54,7 +58,7 @@ def pages() -> dict[str, str]:
     """The pages by their names."""
     here = Path(__file__).parent
     made = {str(path.relative_to(here)): _filled(path.read_text()) for path in sorted(here.rglob("*.md"))}
-    made["site.css"] = (here / "site.css").read_text()
+    made |= {name: (here / name).read_text() for name in ("site.css", "demo.svg")}
     made["torchlint.schema.json"] = json.dumps(schema(), indent=2) + "\n"
     for source, name in COPIES.items():
         made[f"about/{name}.md"] = _moved((ROOT / source).read_text())
