@@ -28,6 +28,7 @@ from torchlint.rule import load_rules
 ROOT = Path(__file__).parent.parent
 PAGES, OUT = ROOT / "build" / "docs", ROOT / "build" / "site"
 COPIES = {"VERSIONING.md": "versions", "SECURITY.md": "security", "CHANGELOG.md": "changes"}
+GALLERY = ("docs/programs/resnet.py", "docs/programs/transformer.py", "fixtures/demo/digits.py")
 REPOSITORY = "https://github.com/torchlint/torchlint/blob/main"
 _MADE = re.compile(r"^<!-- (\w+) -->$", re.MULTILINE)
 
@@ -52,6 +53,12 @@ def write() -> None:
         path = PAGES / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for program in GALLERY:
+        path = PAGES / "gallery" / Path(program).with_suffix(".html").name
+        path.parent.mkdir(exist_ok=True)
+        command = ["shapes", program, "--output-format", "html", "--output-file", str(path)]
+        subprocess.run([sys.executable, "-m", "torchlint", *command], cwd=ROOT, capture_output=True)
+        assert "<svg" in path.read_text()
 
 
 def pages() -> dict[str, str]:
