@@ -79,11 +79,12 @@ def test_packages_that_import_each_other_come_to_an_end(tree):
 
 
 def test_what_only_speaks_of_a_name_or_gives_it_a_number_brings_nothing(tree):
-    package = "from .a import *\nfrom .b import *\nfrom .c import *\nfrom .d import *\n__version__ = '1.0'\n"
+    package = "from .a import *\nfrom .b import *\nfrom .c import *\nfrom .d import *\nfrom .e import *\n__version__ = '1.0'\n"
     parts = {
         "pkg/a.py": '"""\n>>> Net()\n"""\n',
         "pkg/b.py": "from nets import (\n    Net,\n)\n",
         "pkg/c.py": "_, Net = 1, 2\n",
+        "pkg/e.py": "from nets import Net\n__all__ = ['Big']\n",
     }
     folder = tree({"main.py": "", "pkg/__init__.py": package, **parts, "pkg/d.py": "__version__ = 2\n"})
     main, project = str(folder / "main.py"), Project(folder)

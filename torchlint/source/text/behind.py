@@ -157,7 +157,11 @@ def _file(project: Project, module: str, level: int, importer: str, consulted: d
 
 
 def _binds(text: str, name: str) -> bool:
-    """Does a line begin with a name, with its definition, or as an import or assignment of several does?"""
+    """Does a line begin with a name, with its definition, or as an import or assignment of several does? Where a plain
+    list says what all is, the name stands in it.
+    """
+    if "__all__ = [" in text and text.count("__all__") == 1 and f'"{name}"' not in text and f"'{name}'" not in text:
+        return False
     at = text.find(name)
     while at >= 0:
         if _BINDING.fullmatch(text, text.rfind("\n", 0, at) + 1, at):

@@ -22,7 +22,7 @@ _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
 _GIVEN = re.compile(r"\n[ \t]*(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
-_PUT = re.compile(r"(?:setattr|add_module|register_module)\([^\"'\n]*[\"'](\w+)[\"']")
+_PUTTING = [re.compile(rf"{word}\([^\"'\n]*[\"'](\w+)[\"']") for word in ("setattr", "add_module", "register_module")]
 _SET = re.compile(r"\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
 
 
@@ -43,7 +43,8 @@ class Surface:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return frozenset((*_FUNCTION.findall(self.text), *_SET.findall(self.text), *_PUT.findall(self.text)))
+        patterns = (_FUNCTION, _SET, *_PUTTING)
+        return frozenset(name for pattern in patterns for name in pattern.findall(self.text))
 
     @cached_property
     def defined(self) -> frozenset[str]:
