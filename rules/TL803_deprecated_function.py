@@ -136,7 +136,7 @@ def check(file: Node):
         what = "is deprecated" if use.why != "not public" else "has a public name"
         yield file.finding(
             f"{use.label} {what} since {use.since}" + (f": {use.why}" if use.why else ""),
-            help=f"use `{use.help}`",
+            help="nothing in this file needs the import" if use.unused else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
         )

@@ -8,6 +8,7 @@ from torchlint import lint
 from torchlint.config import Selection, Settings
 from torchlint.installed import NEWEST, installed_version, is_version, target
 from torchlint.linter import Job, fix_until_stable
+from torchlint.project import Project
 
 
 def codes(text: str, wanted: str) -> list[str]:
@@ -97,3 +98,10 @@ def test_what_is_a_version() -> None:
 def test_fixes_use_the_words_of_the_file(before: str, after: str) -> None:
     assert fixed(before) == after
     assert fixed(after) == after
+
+
+def test_an_import_that_nothing_needs_is_told_so() -> None:
+    job = Job.of("/nowhere/a.py", Settings(dry_run=False), Project("/nowhere"))
+    text = "import torch\nfrom torch.autograd import Variable\nprint(torch.zeros(2))\n"
+    (finding,) = lint(text, job).findings
+    assert finding.code == "TL803" and "detach" not in finding.help and "needs the import" in finding.help
