@@ -68,6 +68,13 @@ def said(tmp_path, program: str) -> list[str]:
             rows = torch.zeros(len(blocks.shapes), 2)
             rows + torch.zeros(blocks.rank, 2)
         """,
+        # the floats of an array are places, too
+        """
+        places = np.ones(4)
+        rows = torch.zeros(4, 3)
+        rows[places, :] = 0
+        rows[places].view(12)
+        """,
         # an array is made of its sizes
         """
         rows = np.ndarray([2, 3], dtype="float32")

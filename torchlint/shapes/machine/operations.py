@@ -268,7 +268,9 @@ class Operations:
                 return part
             if type(part) is slice and any(type(p) is Unknown for p in (part.start, part.stop, part.step)):
                 return Unknown("a slice of unknown length")
-            made.append(part.tensor if isinstance(part, Array) else part)
+            if isinstance(part, Array):  # torch rounds the floats of an array, of which its own tensors are refused
+                part = part.tensor.long() if part.tensor.is_floating_point() else part.tensor
+            made.append(part)
         return tuple(made) if type(key) is tuple else made[0]
 
     def put(self, owner: Any, key: Any, value: Any) -> None:
