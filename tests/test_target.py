@@ -105,3 +105,15 @@ def test_an_import_that_nothing_needs_is_told_so() -> None:
     text = "import torch\nfrom torch.autograd import Variable\nprint(torch.zeros(2))\n"
     (finding,) = lint(text, job).findings
     assert finding.code == "TL803" and "detach" not in finding.help and "needs the import" in finding.help
+
+
+@pytest.mark.parametrize(
+    "body, asked",
+    [
+        ("return models.vgg16(pretrained=True)", False),
+        ("return models.vgg16(pretrained=True) if version > 1 else 0", True),
+    ],
+)
+def test_a_parameter_called_version_asks_for_none(body: str, asked: bool) -> None:
+    text = f"from torchvision import models\ndef net(name, version=None):\n    {body}\n"
+    assert codes(text, "2.13") == ([] if asked else ["TL803"])

@@ -258,7 +258,10 @@ class _Search:
     def is_guarded(self, node: ast.AST) -> bool:
         """Is it written for versions that have the name and for others?"""
         function = enclosing_function(node)
-        if function is not None and _ASKS.search(self.module.segment(function).lower()):
+        body = getattr(function, "body", [])  # a parameter that is called `version` asks nothing by itself
+        if any(
+            _ASKS.search(self.module.segment(part).lower()) for part in (body if isinstance(body, list) else [body])
+        ):
             return True
         for above in ancestors(node):
             if isinstance(above, ast.Try) and self._catches(above):
