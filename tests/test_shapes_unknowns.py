@@ -229,13 +229,15 @@ def test_sizes_that_may_fit_are_no_error(tmp_path, name):
 @pytest.mark.parametrize(
     "program",
     [
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--score', action='store_true')\n"
+        "if not parser.parse_args().score:\n    parser.error('--score is required')",
         "loss = nn.MSELoss()(torch.load('a'), torch.load('b'))\nloss += 1\nloss.backward()",
         "print(nn.MSELoss()(torch.load('a'), torch.load('b')).numpy())",
         "import copy\nscaled = torch.zeros(4, 3) * torch.load('a')\ncopy.deepcopy(scaled)\nscaled.sum().numpy()",
         "y = torch.zeros(torch.load('a').size(0), 3)\nz = torch.FloatTensor(y.size())\ntorch.cat([z, z], 1)",
     ],
 )
-def test_a_graph_that_is_only_supposed_is_no_error(tmp_path, program):
+def test_what_is_only_supposed_is_no_error(tmp_path, program):
     assert lines(tmp_path, program) == []
 
 

@@ -119,7 +119,9 @@ class Parser(StandIn):
     print_usage = print_help
 
     def error(self, *_):
-        raise SystemError("the program refuses its arguments")
+        from torchlint.shapes.core.values import ProgramExit
+
+        raise ProgramExit("the program asks for other arguments")
 
 
 def _literal(text: str, default: Any) -> Any:
