@@ -23,7 +23,7 @@ await scenario('first-day', { settings: { 'torchlint.interpreter': PYTHON } }, a
   });
 
   await step('a tensor shows its shape', async () => {
-    assert.match(await hover(page, 'torch.relu(self.body(x))', 'features'), /20\].*float32/s);
+    assert.match(await hover(page, 'torch.relu(self.body(x))', 'features'), /20\).*float32/s);
   });
 
   await step('a quick fix is offered', () => openQuickFixes(page, 'F.softmax(logits', 'softmax'));
