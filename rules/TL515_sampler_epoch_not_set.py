@@ -136,7 +136,7 @@ def check(loop: Loop):
         if inner.no_grad or _EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
         for sampler in (s for loader in inner.objects() for s in _samplers(loader)):
-            if sampler.node in told or not _shuffles(sampler):
+            if sampler.node in told or not _shuffles(sampler) or _evaluates(sampler):
                 continue
             yield loop.finding(
                 f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`"
@@ -171,7 +171,7 @@ def _is_of_one_epoch(loop, call) -> bool:
     """Is the same number set each time, or one before or after all rounds of the loop?"""
     if call.number("epoch", 1) is not None:
         return True
-    return call.function is loop.function and loop.node not in call.loops and set(call.loops) <= set(loop.loops)
+    return call.function is loop.function and not call.loops
 
 
 def _samplers(loader):
@@ -193,6 +193,15 @@ def _shuffles(sampler) -> bool:
         return False
     shuffle = sampler.argument("shuffle", 3)
     return shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True
+
+
+def _evaluates(sampler) -> bool:
+    """Do the names of a sampler or of its data say that nothing is trained on them?"""
+    statement = sampler.statement
+    named = statement.targets if isinstance(statement, ast.Assign) else []
+    data = sampler.argument("dataset", 0)
+    texts = [ast.unparse(node).lower() for node in (*named, data) if isinstance(node, (ast.Name, ast.Attribute))]
+    return any(_EVALUATES.search(text) for text in texts)
 
 
 def _counter(loop) -> str | None:

@@ -220,6 +220,12 @@ def said(tmp_path, program: str) -> list[str]:
         def small(pretrained=False, **options):
             return Net([48, 96, 192], **options)
         """,
+        """
+        net = nn.Linear(2, 2)
+        traced, quick = torch.jit.trace(net, torch.ones(1, 2)), torch.compile(net)
+        print(traced.graph, traced.code, quick._orig_mod)
+        traced.save("net.pt")
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):
@@ -239,4 +245,5 @@ def test_what_nobody_was_given_is_as_it_was(tmp_path):
     """
     assert len(said(tmp_path, program)) == 1
     assert said(tmp_path, "nn.Linear(2, 2)(torch.ones(2, 2).cuda())") == ["device"]
+    assert said(tmp_path, "torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2))(torch.ones(1, 3))") == ["shape"]
     assert said(tmp_path, 'rows = np.ndarray([2, 3], dtype="float32")\ntorch.from_numpy(rows).view(7)') == ["shape"]

@@ -19,6 +19,7 @@ from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import REST, is_open
 from torchlint.shapes.libraries import containers, world
+from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -67,6 +68,11 @@ def leave_unfinished(machine, owner: Any) -> None:
 def is_unfinished(owner: Any) -> bool:
     held = getattr(owner, "__dict__", ())
     return UNFINISHED in held or rounds.is_open(held)
+
+
+def may_have_more(owner: Any) -> bool:
+    """Whether an object may have attributes that nothing in the program gives it."""
+    return is_unfinished(owner) or COMPILED in getattr(owner, "__dict__", ())
 
 
 def is_of_every_module(method: Any) -> bool:

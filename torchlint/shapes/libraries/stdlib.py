@@ -23,6 +23,7 @@ from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknow
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.rounds import REST
 from torchlint.shapes.libraries.argparse import ARGPARSE
+from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
@@ -122,13 +123,6 @@ def _wraps(machine, wrapped, *_, **__):
         return function
 
     return Special("wraps", copy_names)
-
-
-def _transparent(machine, function=None, *args, **kwargs):
-    """A decorator, with or without arguments, that leaves the function as it is."""
-    if functions.closure_of(function) is not None or isinstance(function, (type, staticmethod, classmethod, property)):
-        return function
-    return Special("decorator", lambda machine, function: function)
 
 
 def _reduce(machine, function, items, *start):
@@ -321,7 +315,7 @@ def _type_variable(machine, *args, **kwargs):
 
 
 def _lru_cache(machine, function=None, *args, **kwargs):
-    return _transparent(machine, function)
+    return transparent(machine, function)
 
 
 def _cached_property(machine, function):
@@ -494,7 +488,7 @@ FOUND: dict[str, Any] = {
         typing__overload=_identity,
         typing__final=_identity,
         typing__override=_identity,
-        typing__dataclass_transform=_transparent,
+        typing__dataclass_transform=transparent,
         typing__runtime_checkable=_identity,
         typing__no_type_check=_identity,
         os__getenv=_environ,

@@ -17,9 +17,9 @@ from torch import nn
 from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
-from torchlint.shapes.language import functions
 from torchlint.shapes.language.rounds import may_be_longer
 from torchlint.shapes.libraries import saving
+from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.scaler import make_scaler
 from torchlint.shapes.libraries.stdlib import Context
@@ -415,24 +415,6 @@ def _checkpoint_sequential(machine, function, segments, value, **options):
     return value
 
 
-def _transparent(machine, function=None, *args, **kwargs):
-    if isinstance(function, nn.Module) or functions.closure_of(function) is not None or isinstance(function, type):
-        return function
-    return (
-        Special("decorator", lambda machine, function: function)
-        if function is None or type(function) is not Unknown
-        else function
-    )
-
-
-# What tells a compiler something, or autocast, and leaves its function or class as it is.
-_DECORATORS = (
-    "compiler__disable compiler__allow_in_graph compiler__assume_constant_result compiler__nested_compile_region"
-    " _dynamo__disable _dynamo__allow_in_graph _dynamo__disallow_in_graph jit__script_if_tracing"
-    " amp__custom_fwd amp__custom_bwd cuda__amp__custom_fwd cuda__amp__custom_bwd"
-).split()
-
-
 def _nothing(machine, *args, **kwargs):
     return None
 
@@ -543,13 +525,13 @@ FOUND: dict[str, Any] = {
         ),
         save=saving.save,
         load=saving.load,
-        compile=_transparent,
-        jit__script=_transparent,
-        jit__trace=_transparent,
-        jit__ignore=_transparent,
-        jit__unused=_transparent,
-        jit__export=_transparent,
-        **dict.fromkeys(_DECORATORS, _transparent),
+        compile=compiled,
+        jit__script=compiled,
+        jit__trace=compiled,
+        jit__ignore=transparent,
+        jit__unused=transparent,
+        jit__export=transparent,
+        **dict.fromkeys(DECORATORS, transparent),
         compiler__is_compiling=_answer(False),
         compiler__is_exporting=_answer(False),
         compiler__is_dynamo_compiling=_answer(False),
@@ -557,7 +539,7 @@ FOUND: dict[str, Any] = {
         jit__is_scripting=_answer(False),
         jit__is_tracing=_answer(False),
         jit__annotate=lambda machine, kind, value: value,
-        fx__wrap=_transparent,
+        fx__wrap=transparent,
         onnx__export=_nothing,
         autocast=_autocast,
         amp__autocast=_autocast,

@@ -178,7 +178,7 @@ class Attributes:
         try:
             return own_part(owner, name)
         except AttributeError as error:
-            if name in self.patched or self.is_open(type(owner)) or guards.is_unfinished(owner):
+            if name in self.patched or self.is_open(type(owner)) or guards.may_have_more(owner):
                 return Unknown(f"{name} may come from a class we do not know")
             if type(owner) in (FreeLayer, guards.Placeholder):
                 return Unknown("a part of a layer of unknown sizes")
