@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from asking import asked, module_of
 
-from torchlint.source.training.regions import under_no_grad
+from torchlint.source.flow.flow import origins
+from torchlint.source.flow.values import Value
+from torchlint.source.training.regions import runs_without_grad, under_no_grad
 
 PRELUDE = "import torch\n"
 
@@ -54,3 +56,11 @@ PRELUDE = "import torch\n"
 def test_gradients_are_off(program, off):
     value = asked(module_of(PRELUDE + program))
     assert under_no_grad(value.module, value.node) is off
+
+
+def test_of_what_nobody_can_point_at_nothing_is_known():
+    """What a generator gives has no place: its caller may have one."""
+    module = module_of(PRELUDE + "def f():\n    yield 1\nx = f()")
+    (call,) = module.index.callers("f")
+    (unknown,) = origins(Value(module, call))
+    assert unknown.node is None and runs_without_grad(unknown) is False

@@ -90,7 +90,7 @@ def _is_lightning_evaluation(module: Module, function: ast.AST) -> bool:
 def runs_without_grad(value: Value) -> bool:
     """The same for an expression that is looked at through a call: the call may stand under `no_grad`."""
     while value is not None:
-        if under_no_grad(value.module, value.node):
+        if value.node is not None and under_no_grad(value.module, value.node):
             return True
         value = value.frame.call if value.frame else None
     return False
