@@ -203,7 +203,10 @@ def test_the_image_copies_what_the_package_is_built_from() -> None:
     copied = re.findall(r"^COPY (.+) (\S+)$", (ROOT / "packaging" / "Dockerfile").read_text(), re.MULTILINE)
     sources = {source for names, _ in copied for source in names.split()}
     assert all((ROOT / source).exists() for source in sources)
-    assert {"pyproject.toml", PROJECT["readme"], *PROJECT["license-files"], "rules", "torchlint"} <= sources
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]
+    included = hatch["build"]["targets"]["wheel"]["force-include"]
+    hook = Path(hatch["metadata"]["hooks"]["custom"]["path"]).parent
+    assert {"pyproject.toml", "README.md", *PROJECT["license-files"], *included, str(hook), "torchlint"} <= sources
 
 
 def test_addresses_agree() -> None:

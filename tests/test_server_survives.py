@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,10 @@ async def test_a_document_that_hangs_says_so_once(tmp_path, rules):
 
         def refresh_shapes(self):
             pass
+
+        @asynccontextmanager
+        async def working(self, on):
+            yield
 
     workspace = Workspace([str(tmp_path)], str(tmp_path), (rules,))
     files = OpenFiles("utf-16", str(tmp_path))
