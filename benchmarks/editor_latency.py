@@ -233,7 +233,7 @@ async def shapes(root: Path, rounds: int = 8) -> list[float]:
         while True:
             client.notices.clear()
             hints = await client.ask("textDocument/inlayHint", {"textDocument": {"uri": uri}, "range": everything})
-            if any(hint["label"] == f": (B, {int(width) * 32})" for hint in hints or []):
+            if any(hint["label"] == f": ~(B, {int(width) * 32})" for hint in hints or []):
                 break
             await client.until(lambda: "workspace/inlayHint/refresh" in client.notices)
         if number >= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from torchlint.facts import FACTS, named, words
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
@@ -30,13 +30,13 @@ SEVERAL_VIEWS = named("locked")
 _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
 
 
-def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """Every place that changes a tensor in place, if it is one, with the expression of that tensor."""
-    for node in list(module.index.nodes(ast.AugAssign)):
+def changes(module: Module, wanted: Callable[[ast.AST], bool]) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Every wanted place that changes a tensor in place, if it is one, with the expression of that tensor."""
+    for node in filter(wanted, list(module.index.nodes(ast.AugAssign))):
         target = written_to(node.target)
         if target is not None:
             yield node, read_of(node) if target is node.target and isinstance(target, ast.Name) else target
-    for node in list(module.index.nodes(ast.Assign)):
+    for node in filter(wanted, list(module.index.nodes(ast.Assign))):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and not (
                 isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str)
@@ -45,7 +45,7 @@ def changes(module: Module) -> Iterator[tuple[ast.AST, ast.expr]]:
                     yield node, changed
     flagged = _flagged_words(module)
     with_out, with_flag = ({keyword.up for keyword in module.index.keywords(name)} for name in ("out", "inplace"))
-    for call in list(module.index.calls):
+    for call in filter(wanted, list(module.index.calls)):
         word = last_word(call.func)
         if word.endswith("_") and not word.endswith("__"):
             if (

@@ -106,8 +106,8 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
                 for rule, trigger in by_kind["module"]:
                     yield rule, trigger, ModuleClass(Value(module, node), info)
     if "inplace" in by_kind:
-        for node, tensor in changes(module):
-            for rule, trigger in by_kind["inplace"] if touches(node) else ():
+        for node, tensor in changes(module, touches):
+            for rule, trigger in by_kind["inplace"]:
                 yield rule, trigger, Change(Value(module, node), tensor)
     for rule, trigger in by_kind.get("loop", ()):
         for node in filter(touches, list(module.index.nodes(*LOOPS))):
