@@ -133,6 +133,10 @@ from torchlint import Call, on_call
 in_tests = False
 
 NUMBERS = (ast.List, ast.Tuple, ast.ListComp)
+OF_TENSORS = frozenset(
+    "shape size dim ndim dtype device view reshape flatten squeeze unsqueeze permute transpose expand to float long"
+    " new_zeros new_ones new_full new_empty new_tensor".split()
+)
 
 
 @on_call(
@@ -191,7 +195,7 @@ def on_same_device(call: Call):
     if call.names & {"torch.Tensor", "torch.FloatTensor", "torch.LongTensor", "torch.from_numpy"}:
         return None
     tensor = function.args.args[1].arg
-    if not call.is_tensor_parameter(tensor) or bounds_a_slice(call):
+    if not is_tensor(call, function.args.args[1]) or bounds_a_slice(call):
         return None
     random = call.names <= {
         "torch.rand",
@@ -203,6 +207,16 @@ def on_same_device(call: Call):
         f"create it on the device of `{tensor}`",
         call.with_keyword("device", f"{tensor}.device"),
         applicability="unsafe" if random else "safe",
+    )
+
+
+def is_tensor(call: Call, parameter: ast.arg) -> bool:
+    """Does its annotation say so, or what is read of it? What is only handed on may be a number or a list."""
+    if parameter.annotation is not None:
+        return ast.unparse(parameter.annotation).endswith("Tensor")
+    return any(
+        isinstance(node.value, ast.Name) and node.value.id == parameter.arg and node.attr in OF_TENSORS
+        for node in call.inside(ast.Attribute, of=call.function)
     )
 
 

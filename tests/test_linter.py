@@ -365,3 +365,23 @@ def test_what_a_notebook_shows_of_another_file_is_in_no_cell(tmp_path):
     }
     found = lint(json.dumps(notebook), Job.of(tmp_path / "a.ipynb", TEXT_WORLD)).findings
     assert [(f.code, os.path.basename(f.path), f.cell, f.span.line) for f in found] == [("TL503", "trying.py", None, 5)]
+
+
+@pytest.mark.parametrize("given, is_fixed", [("x, count", True), ("count, x", False)])
+def test_a_device_is_taken_from_what_is_surely_a_tensor(given, is_fixed, tmp_path):
+    text = f"""
+import torch
+from torch import nn
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(8, 8)
+
+    def forward(self, {given}):
+        return self.proj(x.flatten(1)) + torch.ones(count, 8)
+
+Masked().to("cuda")
+"""
+    (found,) = lint(text, Job.of(tmp_path / "masked.py", Settings(dry_run=False))).findings
+    assert found.code == "TL301" and (found.fix is not None) is is_fixed

@@ -13,7 +13,7 @@ from lsprotocol import types
 
 from torchlint.frontends.lsp.documents import OpenFiles
 from torchlint.frontends.lsp.session import LATE, Session
-from torchlint.frontends.lsp.settings import Workspace
+from torchlint.frontends.lsp.settings import EditorSettings, Workspace
 
 pytestmark = pytest.mark.asyncio
 
@@ -180,7 +180,8 @@ async def test_documents_that_hang_keep_nobody_waiting(tmp_path, rules):
             assert len(children(at.client._server.pid)) <= 2
 
 
-async def test_a_document_that_hangs_says_so_once(tmp_path, rules):
+@pytest.mark.parametrize("dry_run", [True, False])
+async def test_a_document_that_hangs_says_so_once(tmp_path, rules, dry_run):
     class Client:
         """What a session needs of one that is pushed to."""
 
@@ -197,6 +198,7 @@ async def test_a_document_that_hangs_says_so_once(tmp_path, rules):
             yield
 
     workspace = Workspace([str(tmp_path)], str(tmp_path), (rules,))
+    workspace.everywhere = EditorSettings(dry_run=dry_run)
     files = OpenFiles("utf-16", str(tmp_path))
     session = Session(Client(), files, workspace, (rules,))
     session.has_settings.set()

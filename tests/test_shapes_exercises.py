@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from torchlint.gaps import Gaps
 from torchlint.project import Project
 from torchlint.shapes.search.check import dry_run
 
@@ -68,3 +69,8 @@ def test_nothing_is_said_of_what_is_right_or_not_there_yet(tmp_path, program):
     path = tmp_path / "program.py"
     text = USE + textwrap.dedent(program)
     assert dry_run(text, str(path), Project(tmp_path).view(path)).faults == ()
+
+
+def test_a_sentence_is_no_gap():
+    text = "def sizes():\n    # size = first, ratio = ...\n    return 4\n"
+    assert Gaps(text, "a.py").lines == [] and Gaps(text.replace("size = first, ", ""), "a.py").lines

@@ -221,6 +221,24 @@ def said(tmp_path, program: str) -> list[str]:
             return Net([48, 96, 192], **options)
         """,
         """
+        class Sizes:
+            def __init__(self):
+                self.depth = read_depth()
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.heads = nn.ModuleList([nn.Conv2d(3, Sizes().depth * 21, 3, padding=1) for _ in range(2)])
+
+            def forward(self, x, target):
+                found = [head(x).permute(0, 2, 3, 1).flatten(1) for head in self.heads]
+                loss = torch.cat(found, 1).view((x.shape[0], -1, 21)).logsumexp(2)
+                loss[target > 0] = 0
+                return loss
+
+        Net()(torch.zeros(2, 3, 8, 8), torch.randint(0, 3, (2, 6132)))
+        """,
+        """
         net = nn.Linear(2, 2)
         traced, quick = torch.jit.trace(net, torch.ones(1, 2)), torch.compile(net)
         print(traced.graph, traced.code, quick._orig_mod)
@@ -245,5 +263,6 @@ def test_what_nobody_was_given_is_as_it_was(tmp_path):
     """
     assert len(said(tmp_path, program)) == 1
     assert said(tmp_path, "nn.Linear(2, 2)(torch.ones(2, 2).cuda())") == ["device"]
+    assert said(tmp_path, "scores = torch.zeros(2, 84).view(2, -1, 21)\nscores[torch.ones(2, 5) > 0] = 0") == ["shape"]
     assert said(tmp_path, "torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2))(torch.ones(1, 3))") == ["shape"]
     assert said(tmp_path, 'rows = np.ndarray([2, 3], dtype="float32")\ntorch.from_numpy(rows).view(7)') == ["shape"]

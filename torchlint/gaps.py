@@ -11,7 +11,7 @@ from pathlib import PurePath
 _GAP = re.compile(
     r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:\w+[ _]+){0,2}(?:code|here|solution)\b"
     r"|#[# ]*TODO[:. ]*$"  # nothing but that
-    r"|#[^\n#]*[\w\])] *= *\.{3,}[ \r]*$",  # `# self.conv = ...`
+    r"|#[# ]*[\w.]+(?:\[[^\]\n]*\])? *= *\.{3,}[ \r]*$",  # `# self.conv = ...`, and no sentence
     re.IGNORECASE,
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`

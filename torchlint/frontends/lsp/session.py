@@ -291,15 +291,15 @@ class Session:
     ) -> None:
         """The text world is heard at once. The dry run says all there is, but perhaps about an older text."""
         broken = [finding for finding in findings if finding.code == "TL001"]
-        if stage is self.dry and not broken:
-            document.dry = [finding for finding in findings if self._is_dry(finding)]
+        if stage is self.dry:
+            document.dry = document.dry if broken else [finding for finding in findings if self._is_dry(finding)]
+            findings = [finding for finding in findings if not self._is_dry(finding)]
         newest = max((heard for name, heard in unit.heard.items() if name != stage.name), default=-1)
         if revision < newest or (revision == newest and answer.judged):
             return
         document.broken = broken
         if broken:  # while a statement is half typed, what was last known of the others is better than nothing
             return
-        findings = [finding for finding in findings if not self._is_dry(finding)]
         if answer.judged:
             first, last = moved_lines(answer.judged, moves)
             stay = (f for f in document.findings if not first <= f.span.line <= last or f.code in unit.afar)

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
 from torchlint.shapes.libraries.given_arguments import Option
 
 
@@ -105,8 +105,6 @@ class Parser(StandIn):
                 if flag.startswith("-") and name in values and not text.startswith("--"):
                     values[name] = _literal(text, values[name])
         elif given is None:
-            from torchlint.shapes.core.values import machines
-
             values = dict(machines[-1].starts.values(values, self.options, some))
         return Namespace(values)
 
@@ -119,8 +117,6 @@ class Parser(StandIn):
     print_usage = print_help
 
     def error(self, *_):
-        from torchlint.shapes.core.values import ProgramExit
-
         raise ProgramExit("the program asks for other arguments")
 
 
@@ -142,8 +138,6 @@ class Command(StandIn):
         self.options = options
 
     def __call__(self, *args, **kwargs):
-        from torchlint.shapes.core.values import machines
-
         return machines[-1].call(self.callback, [], dict(self.options))
 
     main = __call__

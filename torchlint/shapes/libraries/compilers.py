@@ -8,14 +8,13 @@ from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language import functions
 
 COMPILED = "_torchlint_compiled"  # an attribute of modules of which a compiler has made another
+
 # What tells a compiler something, or autocast, and leaves its function or class as it is.
 DECORATORS = (
     "compiler__disable compiler__allow_in_graph compiler__assume_constant_result compiler__nested_compile_region"
     " _dynamo__disable _dynamo__allow_in_graph _dynamo__disallow_in_graph jit__script_if_tracing"
     " amp__custom_fwd amp__custom_bwd cuda__amp__custom_fwd cuda__amp__custom_bwd"
 ).split()
-
-
 _DECORATED = (nn.Module, type, staticmethod, classmethod, property)
 
 

@@ -9,6 +9,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
+from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
 from torchlint.shapes.libraries.settings_files import SETTINGS
@@ -70,11 +71,6 @@ def _raises(machine, *args, **kwargs):
     return Context(None, swallow=True)
 
 
-def _decorator(machine, function=None, **options):
-    """One that changes nothing of what it is given, with or without options."""
-    return function if function is not None else Special("decorator", lambda machine, function: function)
-
-
 FOUND: dict[str, Any] = {
     **einops.NAMES,
     **CLICK,
@@ -89,7 +85,7 @@ FOUND: dict[str, Any] = {
     "tqdm.notebook.tqdm": Special("tqdm", _progress),
     "pytest.raises": Special("raises", _raises),
     "pytest.warns": Special("warns", lambda machine, *args, **kwargs: Context()),
-    "huggingface_hub.dataclasses.strict": Special("strict", _decorator),
+    "huggingface_hub.dataclasses.strict": Special("strict", transparent),
     **{f"transformers.{name}": OpenModule for name in ("PreTrainedModel",)},
     **{f"builtins.{name}": value for name, value in NAMES.items()},
     **{f"six.moves.{name}": NAMES[name] for name in ("range", "zip", "map", "filter", "input")},

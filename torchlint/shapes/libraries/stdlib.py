@@ -314,10 +314,6 @@ def _type_variable(machine, *args, **kwargs):
     return object
 
 
-def _lru_cache(machine, function=None, *args, **kwargs):
-    return transparent(machine, function)
-
-
 def _cached_property(machine, function):
     return property(function)
 
@@ -460,8 +456,8 @@ FOUND: dict[str, Any] = {
     **_special(
         functools__partial=_partial,
         functools__wraps=_wraps,
-        functools__lru_cache=_lru_cache,
-        functools__cache=_lru_cache,
+        functools__lru_cache=transparent,
+        functools__cache=transparent,
         functools__cached_property=_cached_property,
         functools__singledispatch=_singledispatch,
         functools__reduce=_reduce,

@@ -239,11 +239,14 @@ class Worlds:
             def call(machine, *args, **kwargs):
                 if name == "squeeze" and wild.squeezes_free_size(owner, args, kwargs):
                     return Unknown("a tensor without a dimension whose size nobody knows")
-                return machine.in_worlds(
-                    lambda given: machine.call(machine.get(given[0], name), list(given[1]), dict(given[2])),
-                    [owner, args, kwargs],
-                    owner.reason,
-                )
+
+                def run(given):
+                    return machine.call(machine.get(given[0], name), list(given[1]), dict(given[2]))
+
+                given = [owner, args, kwargs]
+                if name in ("view", "reshape"):
+                    return machine.viewed(run, given, wild.left_to_torch(args), owner.reason)
+                return machine.in_worlds(run, given, owner.reason)
 
             return Special(name, call)
         return self.in_worlds(lambda given: self.get(given[0], name), [owner], owner.reason)
@@ -252,9 +255,30 @@ class Worlds:
         """A function of torch with arguments some of which are known in part."""
         if function is torch.squeeze and args and wild.squeezes_free_size(args[0], args[1:], kwargs):
             return Unknown("a tensor without a dimension whose size nobody knows")
-        return self.in_worlds(
-            lambda given: self.foreign(function, tuple(given[0]), dict(given[1])), [args, kwargs], reason
-        )
+
+        def run(given):
+            return self.foreign(function, tuple(given[0]), dict(given[1]))
+
+        if function is torch.reshape:
+            return self.viewed(run, [args, kwargs], wild.left_to_torch(args[1:]), reason)
+        return self.in_worlds(run, [args, kwargs], reason)
+
+    def viewed(self, run: Run, given: Any, dimension: int | None, reason: str) -> Any:
+        """A view of something whose sizes are open. Where these were made to fit it, they were made to fit just so: that
+        says nothing of the `dimension` that is left to torch.
+        """
+        has_refused = False
+
+        def tried(one: Any) -> Any:
+            nonlocal has_refused
+            try:
+                return run(one)
+            except Exception:
+                has_refused = True
+                raise
+
+        made = self.in_worlds(tried, given, reason)
+        return self.freed(made, dimension, reason) if has_refused and dimension is not None else made
 
     def in_part(self, function: Callable, args: tuple, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """A call of torch of whose arguments only a part is known."""

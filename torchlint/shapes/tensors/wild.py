@@ -73,6 +73,12 @@ def squeezes_free_size(value: Any, args: Sequence[Any], kwargs: dict[str, Any]) 
     )
 
 
+def left_to_torch(sizes: Sequence[Any]) -> int | None:
+    """The dimension of which a view says -1."""
+    sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    return next((number for number, size in enumerate(sizes) if type(size) is int and size == -1), None)
+
+
 NUMBER = "a number"  # what may be known of an unknown besides: that it is one
 WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it is
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy

@@ -453,17 +453,6 @@ class Call(Place):
         found = next(meetings(self.module, self.node), None)
         return None if found is None or devices.is_default_moved_elsewhere(self.module) else found
 
-    def is_tensor_parameter(self, name: str) -> bool:
-        """Is a parameter of the enclosing function still the tensor that was passed, where this call stands?"""
-        scope = self.function.scope
-        bound = scope.bindings.get(name, [])
-        return (
-            bool(bound)
-            and isinstance(bound[0], ast.arg)
-            and bound[0].annotation is None
-            or any(isinstance(b, ast.arg) and last_word(b.annotation) == "Tensor" for b in bound)
-        )
-
     def array_dtype(self, node: ast.AST) -> str | None:
         """The dtype of a NumPy expression: `float64`, `float32`, `int`, …; None if it is not known."""
         return float64_arrays.dtype_of(self.value.at(node, ()))
