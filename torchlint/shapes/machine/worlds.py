@@ -264,7 +264,7 @@ class Worlds:
         return self.in_worlds(run, [args, kwargs], reason)
 
     def viewed(self, run: Run, given: Any, dimension: int | None, reason: str) -> Any:
-        """A view of something whose sizes are open. Where these were made to fit it, they were made to fit just so: that
+        """A view of something whose sizes are open. Where these were made to fit it, they were made to fit just so: it
         says nothing of the `dimension` that is left to torch.
         """
         has_refused = False
