@@ -24,15 +24,16 @@ class Library:
 
 
 class ImportedFile:
-    """A file of the project that was imported: its globals so far."""
+    """A file of the project that was imported: its globals so far, and the statement that comes next."""
 
-    __slots__ = ("name", "path", "globals", "complete")
+    __slots__ = ("name", "path", "globals", "complete", "position")
 
     def __init__(self, name: str, path: str, names: dict[str, Any]):
         self.name = name
         self.path = path
         self.globals = names
         self.complete = False
+        self.position = 0
 
 
 class StandIn:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from torchlint.shapes.core.standins import ImportedFile, Library
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, report_use
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
@@ -228,6 +229,8 @@ def _vars(machine, *owner):
         return owner[0].__dict__
     if owner and hasattr(owner[0], "values_by_name"):
         return owner[0].values_by_name
+    if owner and isinstance(owner[0], (Library, ImportedFile)):
+        return machine.get(owner[0], "__dict__")
     return Unknown("names of an object")
 
 

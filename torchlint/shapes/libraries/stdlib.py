@@ -310,6 +310,12 @@ def _identity(machine, value=None, *args, **kwargs):
     return value
 
 
+def _abstract(machine, function=None, *args, **kwargs):
+    if isinstance(function, types.FunctionType):
+        function.__isabstractmethod__ = True
+    return function
+
+
 def _type_variable(machine, *args, **kwargs):
     return object
 
@@ -479,7 +485,7 @@ FOUND: dict[str, Any] = {
         contextlib__contextmanager=_contextmanager,
         contextlib__nullcontext=lambda machine, value=None: Context(value),
         contextlib__suppress=_suppress,
-        abc__abstractmethod=_identity,
+        abc__abstractmethod=_abstract,
         typing__cast=_cast,
         typing__overload=_identity,
         typing__final=_identity,

@@ -138,7 +138,7 @@ PYTHON_FUNCTIONS = frozenset(
 
 def names(module: str) -> list[str]:
     """The public names of a module, for `import *`."""
-    real = sys.modules.get(module) if module in REAL else None
+    real = sys.modules.get(module) if module in REAL or module.startswith(PREFIXES) else None
     start = module + "."
     mine = [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]
     return [*mine, *(n for n in getattr(real, "__all__", dir(real) if real else ()) if not n.startswith("_"))]

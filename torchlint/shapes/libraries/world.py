@@ -66,6 +66,9 @@ class Names(StandIn):
     def keys(self):
         return list(self)
 
+    def values(self):
+        return list(public(self.module).values())
+
     def items(self):
         return list(public(self.module).items())
 

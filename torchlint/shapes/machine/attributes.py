@@ -242,6 +242,8 @@ class Attributes:
             return tuple(
                 k for k in owner.__mro__ if k in self.codes or k in (object, torch.Tensor, nn.Module) or k in METHODS
             )
+        if name == "__isabstractmethod__" and functions.closure_of(owner) is not None:
+            return name in getattr(owner, "__func__", owner).__dict__
         if name in ("__name__", "__qualname__", "__doc__", "__module__"):
             return getattr(owner, name, Unknown(name))
         for base in kind.__mro__:

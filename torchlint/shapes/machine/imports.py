@@ -16,7 +16,9 @@ from torchlint.shapes.language.program import Frame, Program, Scope, load, sourc
 from torchlint.shapes.language.statements import Run
 from torchlint.shapes.libraries import world
 
-MAX_FILES = 300
+MAX_FILES = 1000
+MAX_TEXT = 8_000_000  # characters of them all
+MOST_NESTED = 120
 DEFINITIONS = 20_000  # steps for what a script defines behind its end
 
 
@@ -65,6 +67,8 @@ class Imports:
             )
             if path is not None:
                 return self.run_file(path, name)
+            if self._runs_on(module, name):
+                return module.globals[name]
             if "__getattr__" in module.globals:
                 return self.call(module.globals["__getattr__"], [name], {})
             found = self._for_type_checkers(module, name)
@@ -118,7 +122,10 @@ class Imports:
         )
         self.presumed |= path == self.script  # it runs a second time, and what it keeps lists of meets itself there
         text = self.view.read(path)
-        if text is None or len(self.files) > MAX_FILES or self.importing > 40:
+        if text is None or len(self.files) > MAX_FILES or self.importing > MOST_NESTED:
+            return module
+        self.imported_text += len(text)
+        if self.imported_text > MAX_TEXT:
             return module
         try:
             program = load(path, text)
@@ -128,7 +135,7 @@ class Imports:
         budget, self.budget = self.budget, self.import_budget
         self.budget.depth = budget.depth
         try:
-            self.run_program(program, module.globals)
+            self.run_program(program, module)
             module.complete = True
         except Exhausted:
             raise
@@ -138,16 +145,32 @@ class Imports:
             self.place, self.importing, self.budget = before, self.importing - 1, budget
         return module
 
-    def run_program(self, program: Program, names: dict[str, Any]) -> None:
-        """Run a file's statements with `names` as its globals; one that fails leaves its names unknown, the next ones
-        run.
+    def run_program(self, program: Program, module: standins.ImportedFile, wanted: str = "") -> None:
+        """Run a file's statements from where it is, until it has the name that is wanted; one that fails leaves its
+        names unknown, the next ones run.
         """
-        frame = Frame(names, None, names, self)
-        for at, node in enumerate(program.tree.body):
+        frame = Frame(module.globals, None, module.globals, self)
+        body = program.tree.body
+        while module.position < len(body) and wanted not in module.globals:
+            at, module.position = module.position, module.position + 1
             try:
                 compiled(program, at)(frame)
             except Exception:
-                self.doubt(node, left_out=True)
+                self.doubt(body[at], left_out=True)
+
+    def _runs_on(self, module: standins.ImportedFile, name: str) -> bool:
+        """Whether a file that imports itself in a circle gets a name if what stands behind its import runs first: it
+        would, had Python run the packages around it before, which are left out here.
+        """
+        program = source_of(module.path) if not module.complete and module.path in self.files else None
+        if program is None or self.importing > MOST_NESTED or module.position == 0:
+            return False
+        before, self.importing = self.place, self.importing + 1
+        try:
+            self.run_program(program, module, name)
+        finally:
+            self.place, self.importing = before, self.importing - 1
+        return name in module.globals
 
     def own_file(self, program: Program, names: dict[str, Any]) -> None:
         """Whoever imports the file that was run as a script gets the classes that it made."""

@@ -169,6 +169,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.patched: set[str] = set()
         self.dataclass_fields: dict[type, dict] = {}
         self.importing = 0
+        self.imported_text = 0  # characters
         self.scripting = False
         self.script: str | None = None  # the path of what runs as a script
         self.yielded = functions.yielded

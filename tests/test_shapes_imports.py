@@ -1,0 +1,98 @@
+"""Files that import each other, and modules that are asked for their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+PACKAGE = {
+    "pkg/__init__.py": "from .blocks import block\nfrom .nets import Net\n",
+    "pkg/blocks.py": "from torch import nn\n\ndef block(size):\n    return nn.Linear(size, 10)\n",
+    "pkg/nets.py": """
+from torch import nn
+from pkg import block
+
+SIZE = 4
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = block(SIZE)
+
+    def forward(self, x):
+        return self.first(x)
+""",
+}
+
+
+def lines(tmp_path: Path, text: str, files: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """The lines that are found in a script beside some files."""
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    found = dry_run(text, str(tmp_path / "train.py"), Project(tmp_path).view(tmp_path / "train.py")).faults
+    return [text.split("\n")[f.span.line - 1] for f in found]
+
+
+@pytest.mark.parametrize("size, found", [(5, ["Net()(torch.zeros(2, 5))"]), (4, [])])
+def test_files_that_import_each_other_get_their_names(tmp_path, size, found):
+    """Python would run the package first; here its file comes first, and the package asks for what is behind its
+    import."""
+    text = f"import torch\nfrom pkg.nets import SIZE\nfrom pkg import Net\nNet()(torch.zeros(2, {size}))"
+    assert lines(tmp_path, text, PACKAGE) == found
+
+
+@pytest.mark.parametrize("names", ["vars(layers)", "layers.__dict__"])
+def test_a_module_of_the_project_says_its_names(tmp_path, names):
+    files = {"layers.py": "from torch import nn\n\nclass Small(nn.Linear):\n    pass\n"}
+    text = f"import torch\nimport layers\nkinds = [k for k in {names}.values() if isinstance(k, type)]\n"
+    assert lines(tmp_path, text + "kinds[0](4, 2)(torch.zeros(1, 3))", files) == ["kinds[0](4, 2)(torch.zeros(1, 3))"]
+    assert lines(tmp_path, text + "kinds[0](3, 2)(torch.zeros(1, 3))", files) == []
+
+
+def test_a_module_of_torch_says_its_names(tmp_path):
+    text = """
+import torch
+found = {n.lower(): k for n, k in vars(torch.nn.modules.activation).items() if isinstance(k, type)}
+layer = torch.nn.Sequential(found["relu"](), torch.nn.Linear(4, 2))
+layer(torch.zeros(1, 3))
+"""
+    assert lines(tmp_path, text) == ["layer(torch.zeros(1, 3))"]
+
+
+ABSTRACT = """
+from abc import abstractmethod
+import torch
+from torch import nn
+
+class Passing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fuses = not getattr(self.fused, "__isabstractmethod__", False)
+
+    @abstractmethod
+    def fused(self, x):
+        return x
+
+    def forward(self, x):
+        y = self.fused(x) if self.fuses else x[:, :2]
+        return y @ torch.zeros(3, 2)
+
+class Fast(Passing):
+    def fused(self, x):
+        return x
+
+"""
+
+
+@pytest.mark.parametrize("kind, found", [("Passing", ["        return y @ torch.zeros(3, 2)"]), ("Fast", [])])
+def test_what_is_abstract_is_not_implemented(tmp_path, kind, found):
+    assert lines(tmp_path, f"{ABSTRACT}{kind}()(torch.zeros(1, 3))") == found
