@@ -238,6 +238,18 @@ def said(tmp_path, program: str) -> list[str]:
 
         Net()(torch.zeros(2, 3, 8, 8), torch.randint(0, 3, (2, 6132)))
         """,
+        # a Python number beside an array takes the array's dtype
+        """
+        net = nn.Linear(4, 4)
+        optimizer = torch.optim.Adam(net.parameters())
+        net(torch.ones(2, 4)).sum().backward()
+        for p in net.parameters():
+            weights, grads = p.data.cpu().numpy(), p.grad.data.cpu().numpy()
+            p.grad.data = torch.from_numpy(np.where(weights == 0, 0, grads))
+            p.data = torch.from_numpy(np.where(abs(weights) < 0.1, 0.0, weights))
+        optimizer.step()
+        net(torch.ones(2, 4))
+        """,
         """
         net = nn.Linear(2, 2)
         traced, quick = torch.jit.trace(net, torch.ones(1, 2)), torch.compile(net)

@@ -308,14 +308,17 @@ def _eye(machine, rows, columns=None, dtype=None, **options):
 
 
 def _where(machine, test, *values):
+    """Of an array and a Python number the array says the dtype, as in arithmetic."""
     if len(values) != 2:
         return Unknown("positions where something holds")
-    arrays = [v for v in (test, *values) if isinstance(v, Array)]
-    shape = torch.broadcast_shapes(*[a.shape for a in arrays]) if arrays else ()
-    kinds = [
-        v.tensor.dtype if isinstance(v, Array) else torch.int64 if isinstance(v, int) else torch.float64 for v in values
-    ]
-    return fresh(shape, promote(*kinds)) if arrays else Unknown("an array")
+    test, left, right = [v if isinstance(v, (Array, int, float)) else array(machine, v) for v in (test, *values)]
+    arrays = [v for v in (test, left, right) if isinstance(v, Array)]
+    if not arrays or any(type(v) is Unknown for v in (test, left, right)):
+        return Unknown("an array")
+    if not isinstance(left, Array) and not isinstance(right, Array):
+        left = array(machine, left)
+    shape = torch.broadcast_shapes(*[a.shape for a in arrays])
+    return fresh(shape, (left + right).tensor.dtype)
 
 
 def _pad(machine, value, width, *args, **options):

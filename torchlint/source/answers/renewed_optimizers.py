@@ -33,7 +33,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         act.role == BACKWARD for act in acts(module, loop.body)
     ):
         return []  # without a backward nothing is trained: schedules are drawn like that
-    if _is_over_settings(module, loop):
+    if _is_over_settings(module, loop) or _is_over_data(module, loop, done):
         return []
     made = {id(event.node): event for event in done}
     classes = {
@@ -45,7 +45,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
     }
     found = []
     for event in done:
-        if event.stores_grad or event.loops or event.tests or constructor_argument(event.value) is None:
+        if event.loops or event.tests or not _makes_optimizer(event):
             continue
         held = holding(event.value)
         sources = [origin for inner in held.modules for origin in identity(inner).values()]
@@ -71,6 +71,26 @@ def _is_over_settings(module: Module, loop: ast.AST) -> bool:
         and any(isinstance(n, ast.Name) and n.id in settings for n in ast.walk(call))
         for call in module.index.inside(loop, ast.Call)
     )
+
+
+def _is_over_data(module: Module, loop: ast.AST, done: list[Event]) -> bool:
+    """`train(model, tasks[i])`: each round trains on data of its own, of which the loop counts the places."""
+    if not isinstance(loop, ast.For):
+        return False
+    counted = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    trainers = {getattr(enclosing_function(event.node), "name", None) for event in done if _makes_optimizer(event)}
+    for part in module.index.inside(loop, ast.Subscript):
+        if isinstance(part.slice, ast.Name) and part.slice.id in counted and isinstance(part.ctx, ast.Load):
+            user = part.up.up if isinstance(part.up, ast.keyword) else part.up
+            if isinstance(user, ast.For) and user.iter is part:
+                return True
+            if isinstance(user, ast.Call) and user.func is not part and last_word(user.func) in trainers:
+                return True
+    return False
+
+
+def _makes_optimizer(event: Event) -> bool:
+    return not event.stores_grad and constructor_argument(event.value) is not None
 
 
 def _is_older(origin: Value, loop: ast.AST, made: dict, classes: set) -> bool:
