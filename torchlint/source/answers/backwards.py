@@ -31,7 +31,7 @@ from torchlint.source.text.index import (
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of
-from torchlint.source.training.regions import loops_around, runs_without_grad
+from torchlint.source.training.regions import loops_around, runs_without_grad, tests_around
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
@@ -151,6 +151,8 @@ def _is_retained(call: ast.Call) -> bool:
 def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, other: dict) -> Iterator[Value]:
     if not may_follow(first, second) or exclusive(first, second) or not _same_rounds(first, second):
         return
+    if _is_chosen_with(first, second):
+        return
     apart = _are_of_two_rounds(first, second)
     for key, node in behind.items():
         if key not in other or _are_entries(node, other[key]) or not _is_one_call(node, first):
@@ -164,6 +166,31 @@ def _shared(module: Module, first: ast.Call, second: ast.Call, behind: dict, oth
         ):
             yield node
             return
+
+
+def _is_chosen_with(first: ast.Call, second: ast.Call) -> bool:
+    """Does the choice that leads to the first also say what the second goes through: `if mode == "both": a.backward()`,
+    and later `total = b if mode == "both" else a + b`?
+    """
+    asked = _asked_around(first, second)
+    return bool(asked) and any(
+        not asked.isdisjoint(_asked_around(binding, second))
+        for name in ast.walk(second.func)
+        if isinstance(name, ast.Name)
+        for scope in (name.at.lookup(name.id),)
+        if scope is not None and scope.parent is not None
+        for binding in scope.bindings[name.id]
+    )
+
+
+def _asked_around(place: ast.AST, other: ast.AST) -> set[str]:
+    """What the tests around a place read that do not stand around another one."""
+    statement = statement_of(place)
+    tests = [t for t, _ in tests_around(place) if not within(other, t.up)]
+    if isinstance(statement, ast.Assign):
+        tests += [n.test for n in ast.walk(statement.value) if isinstance(n, ast.IfExp)]
+    words = {unparsed(n) for test in tests for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute))}
+    return words - {"self"}
 
 
 def _are_of_two_rounds(first: ast.Call, second: ast.Call) -> bool:

@@ -6,7 +6,7 @@ import ast
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.values import Frame, Value
-from torchlint.source.text.index import ancestors, enclosing_function, is_in
+from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
 
 _COMPARED = {
     ast.Eq: lambda a, b: a == b,
@@ -23,6 +23,29 @@ MAX_TESTS_ON_TESTS = 1  # what a test holds may depend on other tests, and those
 def may_run(place: Value) -> bool:
     """May a place run in the call it is looked at through, as far as that call's arguments tell?"""
     return _runs(place) is not False
+
+
+def is_ruled_out(place: Value) -> bool:
+    """Does a place stand under a test of an object's setting that fails for every object that is seen: `if net.regression`
+    where all are made without? What holds there is not what is found for those objects.
+    """
+    world = place.module.world
+    if world.deciding >= MAX_TESTS_ON_TESTS:
+        return False
+    world.deciding += 1
+    try:
+        child = place.node
+        for parent in ancestors(place.node):
+            if isinstance(parent, FUNCTIONS):
+                break
+            if isinstance(parent, ast.If) and child is not parent.test and isinstance(parent.test, ast.Attribute):
+                truth = _truth(place.at(parent.test, ()))
+                if truth is not None and truth is is_in(child, parent.orelse):
+                    return True
+            child = parent
+        return False
+    finally:
+        world.deciding -= 1
 
 
 def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:

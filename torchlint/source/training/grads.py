@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import fact, named
+from torchlint.source.flow.branches import is_ruled_out
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
@@ -39,7 +40,9 @@ def _requires_grad(value: Value, depth: int) -> bool | None:
     )  # what is put into the list is what counts
     answers = [None if mixed else _origin(origin, depth) for origin in found]
     if True in answers:
-        return None if len(set(answers)) > 1 and _come_from_several(value, found) else True
+        if len(set(answers)) > 1 and _come_from_several(value, found):
+            return None
+        return None if is_ruled_out(value) else True
     return None if None in answers or not answers else False
 
 
