@@ -17,6 +17,8 @@ from torchlint.source.text.index import last_word
 from torchlint.source.training.filled import read_of
 
 FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
+SMALL = "small int"  # up to 16 bits, booleans too: beside float32 the result is float32
+_ARRAYS = frozenset((FLOAT64, FLOAT32, INT, SMALL))
 CONVERSIONS = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray"))
 # What leaves the dtype of a tensor as it is.
 SAME_DTYPE = named("same_numbers", but="casts") | {"[]", ".T"}
@@ -78,7 +80,7 @@ def _origin(origin: Value, depth: int) -> str | None:
         return _combined(origin, node.left, node.right, isinstance(node.op, ast.Div), depth)
     if isinstance(node, ast.AugAssign):  # in place, so that an array stays what it is
         before = dtype_of(origin.at(read_of(node), ()), depth - 1) if isinstance(node.target, ast.Name) else None
-        return before if before in (FLOAT64, FLOAT32, INT) else None
+        return before if before in _ARRAYS else None
     if (
         isinstance(node, ast.Subscript)
         and isinstance(node.slice, ast.Tuple)
@@ -87,7 +89,7 @@ def _origin(origin: Value, depth: int) -> str | None:
         return _promote([dtype_of(origin.at(part, ()), depth - 1) for part in node.slice.elts])
     if isinstance(node, ast.Subscript):
         inner = dtype_of(origin.at(node.value, ()), depth - 1)
-        return inner if inner in (FLOAT64, FLOAT32, INT) else None
+        return inner if inner in _ARRAYS else None
     if isinstance(node, ast.Attribute):
         if node.attr == "T":
             return dtype_of(origin.at(node.value, ()), depth - 1)
@@ -113,8 +115,8 @@ def _promote(parts: list[str | None], floating: bool = False) -> str | None:
         return FLOAT64
     if FLOAT32 in parts:
         return FLOAT32 if INT not in parts else FLOAT64
-    if INT in parts:
-        return FLOAT64 if SCALAR_FLOAT in parts or floating else INT
+    if INT in parts or SMALL in parts:
+        return FLOAT64 if SCALAR_FLOAT in parts or floating else INT if INT in parts else SMALL
     return SCALAR_FLOAT if SCALAR_FLOAT in parts or floating else SCALAR_INT
 
 
@@ -141,11 +143,15 @@ def _call(origin: Value, callee, depth: int) -> str | None:
         return (_given_dtype(origin, None) or FLOAT64) if method in _GENERATORS else None
     if method in ("fit_transform", "transform") and any(m.endswith(("Scaler", "PCA")) for m in makers) and node.args:
         inner = dtype_of(origin.at(node.args[0], ()), depth - 1)
-        return FLOAT64 if inner in (FLOAT64, INT) or _is_read_frame(origin.at(node.args[0], ()), depth) else inner
+        return (
+            FLOAT64 if inner in (FLOAT64, INT, SMALL) or _is_read_frame(origin.at(node.args[0], ()), depth) else inner
+        )
     inner = dtype_of(receiver, depth - 1)
     if method in ("mean", "std", "var"):
-        return FLOAT64 if inner in (FLOAT64, INT) else inner
-    return inner if method in _SAME_METHODS and inner in (FLOAT64, FLOAT32, INT) else None
+        return FLOAT64 if inner in (FLOAT64, INT, SMALL) else inner
+    if method in ("sum", "cumsum") and inner == SMALL:
+        return INT
+    return inner if method in _SAME_METHODS and inner in _ARRAYS else None
 
 
 def _is_read_frame(value: Value, depth: int) -> bool:
@@ -194,6 +200,8 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
         return FLOAT64 if whole == SCALAR_FLOAT else INT if whole == SCALAR_INT else whole
     if name in _FLOATING_RESULT and node.args:
         inner = _promote([dtype_of(origin.at(a, ()), depth - 1) for a in node.args])
+        if inner == SMALL:
+            return FLOAT64 if name in ("mean", "std", "var") else None
         return FLOAT64 if inner in (FLOAT64, INT, SCALAR_FLOAT, SCALAR_INT) else inner
     if name in _SAME and node.args:
         arguments = node.args[1:] if name == "where" and len(node.args) == 3 else node.args[:1]
@@ -218,7 +226,8 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
                 if isinstance(node.args[0], (ast.List, ast.Tuple))
                 else node.args[: 1 if name.endswith("stack") or name == "concatenate" else 2]
             )
-        return _promote([dtype_of(origin.at(a, ()), depth - 1) for a in arguments])
+        whole = _promote([dtype_of(origin.at(a, ()), depth - 1) for a in arguments])
+        return INT if whole == SMALL and name in ("sum", "cumsum") else whole
     return None
 
 
@@ -256,7 +265,7 @@ def _listed(origin: Value, data: ast.expr, depth: int) -> str | None:
             found.add(FLOAT64 if inner in (SCALAR_FLOAT, FLOAT64) else None)
         else:
             inner = _origin(source, depth - 1)
-            found.add(inner if inner in (FLOAT64, FLOAT32, INT) else None)
+            found.add(inner if inner in _ARRAYS else None)
     return found.pop() if len(found) == 1 else None
 
 
@@ -282,7 +291,9 @@ def _named_dtype(value: Value) -> str | None:
         return FLOAT64
     if word in ("float32", "single", "f4", "f"):
         return FLOAT32
-    return INT if word.startswith(("int", "uint", "long", "bool")) or word in ("i8", "i4") else None
+    if word.rstrip("_") in ("bool", "int8", "uint8", "int16", "uint16"):
+        return SMALL
+    return INT if word.startswith(("int", "uint", "long")) or word in ("i8", "i4") else None
 
 
 def _sklearn(origin: Value, name: str, depth: int) -> str | None:

@@ -26,8 +26,8 @@ def may_run(place: Value) -> bool:
 
 
 def is_ruled_out(place: Value) -> bool:
-    """Does a place stand under a test of an object's setting that fails for every object that is seen: `if net.regression`
-    where all are made without? What holds there is not what is found for those objects.
+    """Does a place stand under a test of an object's setting that fails for every object that is seen: `if
+    net.regression` where all are made without? What holds there is not what is found for those objects.
     """
     world = place.module.world
     if world.deciding >= MAX_TESTS_ON_TESTS:
