@@ -7,7 +7,7 @@ import pytest
 from torchlint.config import Settings
 from torchlint.config_file import Configurations
 from torchlint.project import Project
-from torchlint.walk import Walk
+from torchlint.walk import Walk, project_of
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -139,3 +139,16 @@ def test_what_lies_deep_is_found(tree):
     path = root / deep / "a.py"
     assert Walk([str(path)], Configurations()).files() == [str(path)]
     assert str(path) in Walk(["."], Configurations()).files() and str(path) in Project(root).files()
+
+
+def test_the_project_of_an_archive_is_what_describes_it(tree):
+    tree({"one/nets/__init__.py": "", "one/requirements.txt": "torch", "one/scripts/run.py": ""})
+    tree({"two/nets/__init__.py": "", "two/nets/parts/__init__.py": "", "lib/nets/__init__.py": "", "lib/README": ""})
+    tree({"lib/nets-1.0.dist-info/METADATA": ""})
+
+    def root_of(folder):
+        return os.path.relpath(project_of(os.path.abspath(folder), Settings())[0])
+
+    assert root_of("one/nets") == "one"
+    assert root_of("two/nets/parts") == os.path.join("two", "nets")
+    assert root_of("lib/nets") == os.path.join("lib", "nets")

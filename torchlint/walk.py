@@ -179,7 +179,8 @@ def _is_text(path: str) -> bool:
 
 def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
     """The root of a folder's project and where else its imports look: the configuration's folder, else the
-    repository, else the scripts around the package the folder belongs to, else that package, else the folder."""
+    repository, else what holds the package the folder belongs to, if that is a project, else that package, else the
+    folder."""
     root = tree_of(folder, settings.root)
     if root:
         return root, settings.src
@@ -187,17 +188,22 @@ def project_of(folder: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
     if not package:
         return folder, settings.src
     around = os.path.dirname(package)
-    return (around, settings.src) if _has_scripts(around) else (package, (*settings.src, around))
+    return (around, settings.src) if _is_a_project(around) else (package, (*settings.src, around))
+
+
+# What lies in the root of a project that came without its repository, as an archive.
+_OF_PROJECTS = re.compile(r"(README|LICENSE)(\..*)?|(requirements|environment).*\.(txt|ya?ml)|setup\.cfg|.*\.py", re.I)
 
 
 @cache
-def _has_scripts(folder: str) -> bool:
-    """Whether a folder that holds a package holds files beside it; where packages are installed it says nothing."""
+def _is_a_project(folder: str) -> bool:
+    """Does a folder that holds a package hold scripts or what describes a project? Where packages are installed neither
+    says anything."""
     try:
         names = os.listdir(folder)
     except OSError:
         return False
-    return any(name.endswith(".py") for name in names) and not any(name.endswith(".dist-info") for name in names)
+    return any(map(_OF_PROJECTS.fullmatch, names)) and not any(name.endswith(".dist-info") for name in names)
 
 
 _packages: dict[str, str] = {}
