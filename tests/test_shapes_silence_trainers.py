@@ -278,3 +278,20 @@ def test_what_nobody_was_given_is_as_it_was(tmp_path):
     assert said(tmp_path, "scores = torch.zeros(2, 84).view(2, -1, 21)\nscores[torch.ones(2, 5) > 0] = 0") == ["shape"]
     assert said(tmp_path, "torch.jit.trace(nn.Linear(2, 2), torch.ones(1, 2))(torch.ones(1, 3))") == ["shape"]
     assert said(tmp_path, 'rows = np.ndarray([2, 3], dtype="float32")\ntorch.from_numpy(rows).view(7)') == ["shape"]
+
+
+def test_new_tensors_are_where_the_default_says(tmp_path):
+    program = """
+    device = torch.device("cuda")
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+    net = nn.Linear(2, 2).to(device)
+    total = torch.zeros(3)
+    total += net(torch.ones(3, 2)).sum(1)
+    """
+    assert said(tmp_path, program) == []
+    assert said(tmp_path, program + "\n    total + torch.zeros(3, device='cpu')") == ["device"]
+    assert said(tmp_path, program + "\n    total + torch.from_numpy(np.zeros(3))") == ["device"]
+    assert said(tmp_path, program.replace("torch.cuda.", "torch.")) == ["device"]
+    assert said(tmp_path, "torch.set_default_device(unknown())\nnn.Linear(2, 2).cuda()(torch.ones(3, 2))") == []
+    later = "\n    torch.set_default_tensor_type(torch.DoubleTensor)\n    net(torch.ones(3, 2).cuda())"
+    assert said(tmp_path, program + later) == ["dtype"]

@@ -18,7 +18,7 @@ from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language.rounds import may_be_longer
-from torchlint.shapes.libraries import saving
+from torchlint.shapes.libraries import defaults, saving
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.scaler import make_scaler
@@ -232,7 +232,7 @@ def _from_numpy(machine, array):
         if type(array) is Unknown and machine.wild:
             return wild.tensor(array.reason, dtypes=wild.DATA)
         return from_unknown(array, "an array that is not known")
-    return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype})
+    return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype, "device": device_tags.CPU})
 
 
 def _legacy(dtype: torch.dtype, home: str | None = None):
@@ -520,9 +520,8 @@ FOUND: dict[str, Any] = {
         set_printoptions=_nothing,
         use_deterministic_algorithms=_nothing,
         set_float32_matmul_precision=_nothing,
-        set_default_device=lambda machine, device: (
-            device_tags.set_default(device) if type(device) is not Unknown else None
-        ),
+        set_default_device=defaults.set_device,
+        set_default_tensor_type=defaults.set_tensor_type,
         save=saving.save,
         load=saving.load,
         compile=compiled,

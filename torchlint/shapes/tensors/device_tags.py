@@ -49,6 +49,8 @@ def name(device: Any) -> str:
     """`cuda:0` for everything that means it: 0, "cuda", torch.device("cuda")."""
     if isinstance(device, int):
         return f"cuda:{device}"
+    if device == ANY:
+        return ANY
     device = torch.device(device)
     if device.type in ("cpu", "meta"):
         return ANY if device.type == "meta" else "cpu"
