@@ -120,24 +120,6 @@ for batch in loader:
     loss.backward()
     optimizer.step()
 ```
-```python good
-net = nn.Linear(3, 2)
-
-def step(x, old, how):
-    if old is not None:
-        replayed = net(old).mean()
-        if how in ("check", "both"):
-            replayed.backward()
-    current = net(x).mean()
-    if old is None or how == "check":
-        loss = current
-    elif how == "both":
-        loss = 0.5 * current
-    else:
-        loss = current + replayed
-    loss.backward()
-```
-
 How it is found: `torchlint/source/answers/backwards.py`.
 """
 

@@ -133,46 +133,6 @@ may be buffers.
 ```python good
 import numpy as np
 
-class Regression(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 1)
-
-    def forward(self, x, y):
-        out = self.fc(x)
-        return out, F.l1_loss(out, y).detach()
-
-class Classes(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(4, 3)
-
-    def forward(self, x, y):
-        out = self.fc(x)
-        return out, F.cross_entropy(out, y)
-
-class Model(nn.Module):
-    def __init__(self, regression=False):
-        super().__init__()
-        self.regression = regression
-        self.head = Classes()
-        if regression:
-            self.head = Regression()
-
-    def forward(self, x, y):
-        return self.head(x, y)
-
-def evaluate(model, x, y):
-    out, error = model(x, y)
-    if model.regression:
-        return np.array([error])
-
-evaluate(Model(), x, y)
-```
-
-```python good
-import numpy as np
-
 class Words(nn.Module):
     def __init__(self):
         super().__init__()

@@ -102,15 +102,6 @@ kernel = np.outer(np.hanning(5), np.hanning(5))
 kernel /= kernel.sum()
 blurred = F.conv2d(torch.rand(1, 1, 16, 16), torch.from_numpy(kernel).float()[None, None])
 ```
-```python good
-import numpy as np
-
-states = np.zeros((100, 4), dtype=np.float32)
-done = np.zeros((100, 1), dtype=bool)
-value = nn.Linear(5, 1)
-value(torch.tensor(np.concatenate((states, done), 1)))
-```
-
 How it is found: `torchlint/source/answers/float64_arrays.py`.
 """
 

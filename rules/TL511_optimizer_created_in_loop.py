@@ -97,19 +97,6 @@ for epoch in range(9):
         F.mse_loss(model(x), y).backward()
         optimizer.step()
 ```
-```python good
-def train(net, dataset):
-    optimizer = torch.optim.Adam(net.parameters())
-    for x in torch.utils.data.DataLoader(dataset):
-        optimizer.zero_grad()
-        net(x).abs().mean().backward()
-        optimizer.step()
-
-model = nn.Linear(2, 1)
-for context in range(5):
-    train(model, dataset=datasets[context])
-```
-
 How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 """
 
