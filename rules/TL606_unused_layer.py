@@ -83,6 +83,40 @@ net = Net()
 loss = net.head(net(torch.rand(1, 2))).sum()
 ```
 
+Weights that were trained elsewhere, and only serve here, have the names of their layers.
+
+```python good
+class Features(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 3)
+        self.conv2 = nn.Conv2d(8, 8, 3)
+
+    def forward(self, x):
+        return self.conv1(x)
+
+features = Features()
+features.load_state_dict(torch.load("vgg.pth"))
+for parameter in features.parameters():
+    parameter.requires_grad = False
+net = nn.Linear(8, 2)
+optimizer = torch.optim.Adam(net.parameters())
+```
+```python bad
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 8, 3)
+        self.conv2 = nn.Conv2d(8, 8, 3)  # TL606
+
+    def forward(self, x):
+        return self.conv1(x)
+
+net = Net()
+net.load_state_dict(torch.load("start.pth"))
+optimizer = torch.optim.Adam(net.parameters())
+```
+
 What counts as a use is answered in `torchlint/source/answers/unused_layers.py`.
 """
 

@@ -322,6 +322,7 @@ def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
     assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)
 
 
+MADE = "import torch\nx, other = torch.zeros(4, 5), 1\nnet = torch.nn.Linear(3, 2)\n"
 CALLED = "import torch\ndef f(x):\n    return torch.nn.Linear(3, 2)(x)\n"
 WRONG = "import torch\ntorch.nn.Linear(3, 2)(torch.zeros(4, 5))\n"
 
@@ -348,9 +349,13 @@ def cell(text, kind="code", outputs=(), **metadata):
         ([cell(CALLED), cell("def g(x):\n    return f(x)\n"), cell("g(torch.zeros(4, 5))")], 1),
         ([cell(CALLED), cell("def g(x):\n    return f(x)\n"), cell("# this will fail\ng(torch.zeros(4, 5))")], 0),
         ([cell("import torch\ntorch.optim.Adam(#TODO,\n    lr=0.1)\n")], 0),
+        ([cell("%run -i prepare.py\n"), cell(WRONG)], 1),
+        ([cell(MADE), cell("net(x)\n")], 1),
+        ([cell(MADE), cell("%run -i prepare.py\n"), cell("net(x)\n")], 0),
+        ([cell(MADE), cell("if True:\n    %run -i prepare.py\n"), cell("net(x)\n")], 0),
     ],
 )
-def test_a_cell_that_is_expected_to_fail(cells, found):
+def test_a_cell_that_is_expected_to_fail_or_runs_a_script(cells, found):
     pytest.importorskip("torch")
     assert [f.code for f in lint(document(*cells), "n.ipynb").findings] == ["TL901"] * found
 

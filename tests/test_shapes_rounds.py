@@ -61,6 +61,11 @@ UNKNOWN = [
     ("rows = []\nfor epoch in range(50):\n    train()\n    rows.append([0.5, 1.0])", "torch.tensor([rows]).shape[1]"),
     ("import numpy as np\nids = []\nfor epoch in range(50):\n    train()\n    ids.append(1.0)", "len(np.array(ids))"),
     ("history = {}\nfor epoch in range(50):\n    history[epoch] = train()", "len(history)"),
+    # in loops over what such a loop has filled
+    ("a, b = [], []\nfor i in unknown:\n    a.append(i)\nfor i in a:\n    b.append({'id': i})", "len(b)"),
+    ("a, b = {}, []\nfor i in unknown:\n    a[i] = 3\nfor i, n in a.items():\n    b.append(n)", "len(b)"),
+    ("a, b = {}, []\nfor i in unknown:\n    a[i] = 3\nfor n in enumerate(a.values()):\n    b += [n]", "len(b)"),
+    ("a = []\nfor i in unknown:\n    a.append(i)\nb = {n: 1 for n, _ in enumerate(a)}", "len(b)"),
     ("seen = set()\nfor epoch in range(50):\n    train()\n    seen.add(epoch)", "len(seen)"),
     ("sizes = [2, 2]\nfor epoch in range(50):\n    train()\n    sizes[0] = epoch + 1", "sizes[0]"),
     ("todo = list(range(5))\nwhile todo:\n    train()\n    todo.pop()", "len(todo)"),

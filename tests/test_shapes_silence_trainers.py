@@ -256,6 +256,46 @@ def said(tmp_path, program: str) -> list[str]:
         print(traced.graph, traced.code, quick._orig_mod)
         traced.save("net.pt")
         """,
+        # what is resized to something unknown, under another name
+        """
+        from elsewhere import batches
+
+        image = torch.zeros(16, 3, 32, 32)
+        for batch in batches:
+            image.data.resize_(batch.size()).copy_(batch)
+            nn.Conv2d(1, 8, 3)(image)
+        """,
+        # a list of gradients that only a backward fills
+        """
+        from elsewhere import fit
+
+        net, seen = nn.Linear(3, 2), []
+        net.weight.register_hook(lambda gradient: seen.append(gradient.tolist()))
+        fit(net)
+        gradients = np.array(seen)
+        print(gradients.mean(axis=(1, 2)))
+        """,
+        # nothing that is drawn is less than 0
+        """
+        import random
+
+        class Decoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.GRU(2, 2, batch_first=True)
+
+            def forward(self, x, known, ratio=0.5):
+                out, h = self.rnn(x)
+                draws = torch.rand(1), torch.rand(1).item(), random.random(), random.uniform(0, 1), np.random.rand()
+                if torch.rand(1) <= ratio or random.random() < ratio or ratio > np.random.random():
+                    x = known[:, :1]
+                for draw in draws:
+                    if not draw >= ratio:
+                        x = known[:, :1]
+                return self.rnn(x, h)[0]
+
+        Decoder()(torch.zeros(4, 1, 2), torch.zeros(4, 0, 2), 0)
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, program):

@@ -309,7 +309,9 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
     findings = [
         f
         for f in (notebook.to_cell(f) if f.path == job.path else f for f in outcome.findings)
-        if f.code not in raised or not notebook.failing & {f.cell, *(note.cell for note in f.notes)}
+        if f.code not in raised
+        and f.severity != "error"
+        or not notebook.failing & {f.cell, *(note.cell for note in f.notes)}
     ]
     findings += [_not_python(job.path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))

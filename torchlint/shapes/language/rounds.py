@@ -30,6 +30,7 @@ ENOUGH = 3
 PERIOD = 16  # rounds in which an optimizer may make two steps
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
+VIEWS = tuple(type(view) for view in ({}.keys(), {}.values(), {}.items()))
 LAYERS = (nn.ModuleList, nn.Sequential, nn.ModuleDict)
 
 Name = tuple[Callable[[Frame], Any], Callable[[Frame, Any], None]]  # how a name is read and set
@@ -306,6 +307,8 @@ def is_open(container: Any) -> bool:
         return dict.__contains__(container, REST)
     if isinstance(container, set):
         return set.__contains__(container, REST)
+    if isinstance(container, VIEWS):
+        return REST in container.mapping
     return any(item is REST for item in container) if isinstance(container, (list, tuple, deque)) else False
 
 

@@ -135,7 +135,7 @@ def _linspace(machine, start, stop, num=50, dtype=None, **options):
     )
 
 
-def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0):
+def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0, one: str = ""):
     """A generator of random numbers: `size=`, or the sizes themselves as arguments."""
 
     def make(machine, *args, size=None, dtype_=None, **options):
@@ -147,7 +147,7 @@ def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0):
             return Unknown("random numbers of unknown shape")
         kind = dtype_of(options["dtype"]) if options.get("dtype") is not None else dtype
         return (
-            wild.unknown("a random number", wild.REAL if dtype is FLOAT else wild.WHOLE)
+            wild.unknown("a random number", (not args and one) or (wild.REAL if dtype is FLOAT else wild.WHOLE))
             if size is None
             else fresh(size, kind or dtype)
         )
@@ -445,13 +445,13 @@ FOUND: dict[str, Any] = {
     **{
         f"numpy.random.{name}": Special(name, function)
         for name, function in {
-            "rand": _sample(FLOAT, sizes=True),
+            "rand": _sample(FLOAT, sizes=True, one=wild.DRAWN),
             "randn": _sample(FLOAT, sizes=True),
-            "random": _sample(FLOAT),
-            "random_sample": _sample(FLOAT),
+            "random": _sample(FLOAT, one=wild.DRAWN),
+            "random_sample": _sample(FLOAT, one=wild.DRAWN),
             "standard_normal": _sample(FLOAT),
             "normal": _sample(FLOAT, skip=2),
-            "uniform": _sample(FLOAT, skip=2),
+            "uniform": _sample(FLOAT, skip=2, one=wild.DRAWN),
             "randint": _sample(torch.int64, skip=2),
             "integers": _sample(torch.int64, skip=2),
             "binomial": _sample(torch.int64, skip=2),

@@ -357,6 +357,15 @@ def _choice(machine, items, **options):
     )
 
 
+def _drawn(machine):
+    return wild.unknown("a random number", wild.DRAWN)
+
+
+def _uniform(machine, low=0, high=1):
+    plain = type(low) in (int, float) and type(high) in (int, float)
+    return wild.unknown("a random number", wild.DRAWN if plain and (low, high) == (0, 1) else wild.NUMBER)
+
+
 def _random(machine, *args, **kwargs):
     return wild.unknown("a random number", wild.NUMBER)
 
@@ -503,12 +512,12 @@ FOUND: dict[str, Any] = {
         random__sample=_sample,
         json__loads=read_json,
         json__load=read_json,
-        random__random=_random,
+        random__random=_drawn,
         random__randint=_random,
         random__randrange=_random,
         random__gauss=_random,
         random__normalvariate=_random,
-        random__uniform=_random,
+        random__uniform=_uniform,
         random__shuffle=_nothing,
         random__seed=_nothing,
         warnings__warn=_nothing,

@@ -42,7 +42,7 @@ from torchlint.shapes.machine.progress import Progress
 from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
 from torchlint.shapes.machine.worlds import Worlds, is_of_torch
-from torchlint.shapes.tensors import dispatch, wild
+from torchlint.shapes.tensors import dispatch, ranges, wild
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
 GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
@@ -50,6 +50,7 @@ TORCH_STEPS = 30  # what one call of torch costs, in steps
 
 
 _RESHAPES = frozenset({"view", "reshape", "flatten"})
+_RESIZES = frozenset({"resize_", "resize_as_", "set_"})
 _TURNS = 16  # changes of rows that are remembered
 
 
@@ -153,6 +154,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
+        self.resized = False  # whether a tensor, under whatever name, got a shape that nobody knows
         self.blurred = False  # whether a tensor was given something unknown in place, which may have a graph
         self.left = GUESSED_STEPS
         self.remembered: Any = None  # what the search for arguments keeps of what it tried
@@ -269,6 +271,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
         if unknown is not None:
             report_use(unknown, "call", (function, args, kwargs))
+            self.resized |= getattr(function, "__name__", "") in _RESIZES
             if self.wild and is_of_torch(function):
                 return self.in_part(function, args, kwargs, unknown)
             result = self._left_out(function, unknown.reason, args)
@@ -287,7 +290,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         except UnknownUsed as used:
             number = getattr(function, "__name__", "") == "item"
             real = isinstance(owner, torch.Tensor) and owner.is_floating_point()
-            return wild.unknown(str(used), (wild.FLOAT if real else wild.NUMBER) if number else None)
+            kind = wild.DRAWN if number and ranges.is_drawn(owner) else wild.FLOAT if real else wild.NUMBER
+            return wild.unknown(str(used), kind if number else None)
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:

@@ -6,7 +6,7 @@ import enum
 import operator
 import re
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -19,17 +19,20 @@ from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_o
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
-from torchlint.shapes.language.rounds import MORE, is_open
+from torchlint.shapes.language.rounds import MORE, VIEWS, is_open
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.worlds import are_tensors
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import Known, choices_in, is_number, known_of
+from torchlint.shapes.tensors.wild import DRAWN, Known, choices_in, is_number, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
+_COUNTED = frozenset({list, tuple, set, dict, OrderedDict, deque, *VIEWS})
 _CONSTANTS = frozenset({str, int, float, bool})
+_MIRRORED = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le}
+_AGAINST_DRAWS = frozenset((apply, kind) for apply in _MIRRORED for kind in (int, float, bool))
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
@@ -119,6 +122,10 @@ class Operations:
 
     def compare(self, apply: Callable, a: Any, b: Any) -> Any:
         """A comparison other than `is` and `in`."""
+        if (apply, type(b)) in _AGAINST_DRAWS or (apply, type(a)) in _AGAINST_DRAWS:
+            certain = _against_draw(apply, a, b)
+            if certain is not None:
+                return certain
         if type(a) is Unknown or type(b) is Unknown:
             one = a if type(a) is Unknown else b
             if self.wild and (are_tensors(a) or are_tensors(b)):
@@ -365,6 +372,9 @@ class Operations:
         An unknown raises UnknownUsed, or gives two rounds of a loop.
         """
         kind = type(items)
+        if self.changes.cut and kind in _COUNTED and self.may_miss(items):
+            self.budget.spend(len_of(items))
+            return self.changes.short(list(items))
         if kind is list or kind is tuple:
             if kind is list and len(items) < 2 or looping and len(items) > 64:
                 return self.counted(iter(items))  # it may grow meanwhile, or the loop may end long before
@@ -536,3 +546,15 @@ def _numbers(text: Any) -> list[str]:
     """The runs of digits in a format: widths and precisions."""
     text = text.decode("latin-1") if isinstance(text, bytes) else str(text)
     return "".join(c if c.isdigit() else " " for c in text).split()
+
+
+def _against_draw(apply: Callable, a: Any, b: Any) -> bool | None:
+    """Whether a number drawn between 0 and 1 is on one side of another number: certain for 0 and 1, as in
+    `random.random() < ratio` where the ratio is 0 in evaluation.
+    """
+    if type(a) in (int, float, bool):
+        a, b, apply = b, a, _MIRRORED[apply]
+    drawn = a.known is DRAWN if type(a) is Unknown else isinstance(a, torch.Tensor) and ranges.is_drawn(a)
+    if not drawn or 0 < b < 1:
+        return None
+    return (apply in (operator.lt, operator.le)) == (b >= 1)

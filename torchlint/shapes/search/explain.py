@@ -19,6 +19,7 @@ from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
 from torchlint.shapes.search import origins, reasons, remedies, whereabouts, wording
 from torchlint.shapes.search.own import fault_of_program
+from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.ranges import RangeError
@@ -112,10 +113,13 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         or "non-empty" in str(error)
     ):
         return None  # what was to be filled may have been unknown, or filled where this run did not go
+    if machine.resized:
+        return None
     if machine.blurred and "does not require grad" in str(error):
         return None
+    parties = (getattr(failure.function, "__self__", None), *failure.args)
     if isinstance(error, (RuntimeError, IndexError)) and any(
-        isinstance(a, torch.Tensor) and a.shape == (0,) for a in failure.args
+        isinstance(a, (torch.Tensor, Array)) and a.shape == (0,) for a in parties
     ):
         return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
     if (machine.asked or machine.changes.cut) and "loading state_dict" in str(error):

@@ -3,7 +3,7 @@
 Values up to a few hundred are known one by one (`real` on the storage). What is larger, or drawn, still has a least and
 a greatest: `randint(0, 10, (64, 20))` holds 0 and 9, and so does any part of it; `arange(1000)` holds 999, but not each
 part of it does. Both lie on the storage as `span`. A tensor that was written to in part keeps the numbers of the other
-places (`rest`).
+places (`rest`). What `rand` draws lies between 0 and 1 (`drawn`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RangeError(IndexError):
         self.size = size
 
 
-_FACTS = ("real", "span", "rest")
+_FACTS = ("real", "span", "rest", "drawn")
 _COPIES = frozenset("clone _to_copy contiguous repeat flip roll expand_copy alias lift_fresh".split())
 _PARTS = frozenset("index index_select gather take".split())
 _JOINS = frozenset({"cat", "stack"})
@@ -57,6 +57,7 @@ def lose(tensor: torch.Tensor) -> None:
     held = tensor.untyped_storage().__dict__
     real = held.pop("real", None)
     held.pop("span", None)
+    held.pop("drawn", None)
     values, known = held.pop("rest", (None, None)) if real is None else (real, None)
     if values is None or values.numel() != _count(tensor):
         return
@@ -83,6 +84,11 @@ def keep(tensor: torch.Tensor, span: Span | None) -> None:
     """Say what a new tensor holds."""
     if span is not None and tensor.numel() and not tensor.dtype.is_floating_point:
         tensor.untyped_storage().span = span
+
+
+def is_drawn(tensor: torch.Tensor) -> bool:
+    """Whether it is one number, drawn between 0 and 1."""
+    return tensor.numel() == 1 and "drawn" in tensor.untyped_storage().__dict__
 
 
 def span_of(tensor: torch.Tensor) -> Span | None:
@@ -125,6 +131,8 @@ def _covers(tensor: torch.Tensor) -> bool:
 
 def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], tensors: list, result: Any) -> None:
     """Give the result of an operation the numbers that are certainly in it."""
+    if operation.name == "rand":
+        result.untyped_storage().drawn = True
     if not isinstance(result, torch.Tensor) or result.dtype.is_floating_point or result.dtype is torch.bool:
         return
     if not result.numel() or "real" in result.untyped_storage().__dict__:

@@ -81,6 +81,7 @@ def left_to_torch(sizes: Sequence[Any]) -> int | None:
 
 NUMBER = "a number"  # what may be known of an unknown besides: that it is one
 WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it is
+DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
 
 
@@ -91,7 +92,7 @@ def known_of(value: Any) -> Known | None:
 
 def is_number(value: Any) -> bool:
     """Whether an unknown value is certainly a number."""
-    return type(value) is Unknown and value.known in (NUMBER, WHOLE, REAL, FLOAT)
+    return type(value) is Unknown and value.known in (NUMBER, WHOLE, REAL, DRAWN, FLOAT)
 
 
 def kind_of_all(values: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word, statement_of
+from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import (
     MOVED,
@@ -144,10 +144,23 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
     if any(_is_returned_moved(node) for node in followed):
         return  # `if y.is_cuda: return made.cuda()`: who moves it only sometimes knows when
     for node in followed:
-        if is_the_other_branch(node) or _is_replaced(binding, node, reaching(node, scope)):
+        if (
+            _is_earlier(node, binding)
+            or is_the_other_branch(node)
+            or _is_replaced(binding, node, reaching(node, scope))
+        ):
             continue
         if not any(_moves_itself(module, b) for b in reaching(node, scope)):
             yield from _follow(module, node, seen, depth - 1)
+
+
+def _is_earlier(use: ast.Name, binding: ast.Name) -> bool:
+    """Does a use run before: a value of that name from elsewhere, a script that a notebook runs, is what it reads?"""
+    if (use.lineno, use.col_offset) > (binding.lineno, binding.col_offset):
+        return False
+    if enclosing_function(use) is not enclosing_function(binding):
+        return False
+    return not any(isinstance(around, LOOPS) and within(binding, around) for around in ancestors(use))
 
 
 def _is_returned_moved(node: ast.Name) -> bool:

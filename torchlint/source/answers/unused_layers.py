@@ -14,6 +14,8 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in, statement_of
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.regions import tests_around
 
 _PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC builtins.object typing.Generic".split())
 # A method so called looks at all layers to set them up or to list them, not to call them.
@@ -49,6 +51,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             and not _says_why(store)
             and not any(_may_use_any(owner) for owner in cls.mro)
             and not _is_read_elsewhere(cls, name)
+            and not _is_only_loaded(cls)
         ):
             yield store
 
@@ -150,3 +153,32 @@ def _is_read_elsewhere(cls: ClassInfo, name: str) -> bool:
     if world.view.users(cls.module.path, name):
         return True
     return any(world.view.project.contains(path, name) for path in world.view.users(cls.module.path, cls.name))
+
+
+@remembered
+def _is_only_loaded(cls: ClassInfo) -> bool:
+    """Do all instances get weights that were trained elsewhere, which have those names, and no optimizer theirs?"""
+    loaded = False
+    for module in (cls.module, *cls.module.users(cls.name)):
+        for call in module.index.callers(cls.name):
+            if not isinstance(call.up, ast.Assign) or not isinstance(call.up.targets[0], (ast.Name, ast.Attribute)):
+                return False
+            name = unparsed(call.up.targets[0])
+            if not all(map(_is_looked_through, _calls_of(module, name, "parameters"))):
+                return False
+            loaded |= any(not any(tests_around(c)) for c in _calls_of(module, name, "load_state_dict"))
+    return loaded
+
+
+def _is_looked_through(parameters: ast.Call) -> bool:
+    """`for p in net.parameters()`, or with others in a `zip`."""
+    around = parameters.up
+    return isinstance(around, ast.For) or isinstance(around, ast.Call) and last_word(around.func) == "zip"
+
+
+def _calls_of(module: Module, owner: str, method: str) -> list[ast.Call]:
+    return [
+        call
+        for call in module.index.callers(method)
+        if isinstance(call.func, ast.Attribute) and unparsed(call.func.value) == owner
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 # After these the rest of the cell is still Python that shares the notebook's names; after any other `%%name` it is not.
@@ -27,6 +28,7 @@ _PIECE = re.compile(
 _ESCAPED = re.compile(r"[ \t\f]*[%!?,;/]")
 _ASSIGNED = re.compile(r"([ \t\f]*[^\W\d][\w.,\[\] \t*]*=[ \t]*)[!%]")
 _HELP = re.compile(r"[^#]*\?[ \t]*(?:;[ \t]*)?\Z")
+_RUN = re.compile(r"[ \t\f]*%run\b")
 _CELL_MAGIC = re.compile(r"[ \t]*(%%?)(\w+)?(!)?")
 
 
@@ -49,8 +51,11 @@ def is_foreign(source: str) -> bool:
     return name in LANGUAGE_LINES and len(lines) > 1
 
 
-def mask(source: str) -> Masked:
-    """Replace what is not Python: by a comment at the margin, `pass` in a block, an unknown where it is assigned."""
+def mask(source: str, earlier: Collection[str] = ()) -> Masked:
+    """Replace what is not Python: by a comment at the margin, `pass` in a block, an unknown where it is assigned.
+
+    `%run` may give the names that `earlier` cells have set other values.
+    """
     kept: list[str] = []
     hidden: set[int] = set()
     start = line = 0
@@ -64,6 +69,8 @@ def mask(source: str) -> Masked:
             line += len(_NEWLINE.findall(kept[-1]))
             start = statement_end
             continue
+        if earlier and _RUN.match(source, start):
+            replacement = replacement.removesuffix("pass").removesuffix("#") + f"del {', '.join(earlier)}"
         # A line of shell or magic goes on after a backslash; what quotes and brackets do in it is not Python's.
         while True:
             kept.append(replacement + (newline.group() if newline else ""))

@@ -29,6 +29,7 @@ _ANNOUNCED = re.compile(
     re.I,
 )
 _DEFINED = re.compile(r"^(?:(?:async +)?def|class)[ \t]+([^\W\d]\w*)|^([^\W\d]\w*)[ \t]*=(?!=)", re.M)
+_SET = re.compile(r"^([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*=(?!=)", re.M)
 _GAP = re.compile(  # left for whoever does the exercise
     r"<[A-Z][^<>\n]*>|<>|\?\?\?|\bTODO\b|def \w+\([^)\n]*\.\.\."
     r"|=[ \t]*(?:#|$)|\.{4}|[(\[,]\s*\?\s*[)\],]|\(\s*,\s*,"  # nothing, or a question mark, where a value belongs
@@ -75,6 +76,7 @@ class Notebook:
         self._document: Document | None = None
         self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
         parts: list[str] = []
+        self._names: dict[str, None] = {}  # variables that the cells so far have set
         line = 1
         for number, source in enumerate(self.sources, 1):
             if source is None or not source.strip() or is_foreign(source):
@@ -124,7 +126,7 @@ class Notebook:
         error = _syntax_error(text)
         if error:
             text, margin = _without_margin(text)
-            text, hidden = mask(text)
+            text, hidden = mask(text, self._names)
             error = error if not margin and not hidden else _syntax_error(text)
         if error:
             line, column = error.lineno or 1, error.offset or 1
@@ -135,6 +137,8 @@ class Notebook:
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
         if not text.endswith(("\n", "\r")):
             text += "\n"
+        for targets in _SET.findall(text):
+            self._names.update(dict.fromkeys(name for name in re.split(r"[ \t,]+", targets) if not iskeyword(name)))
         cell = CodeCell(
             number, source, first, len(_NEWLINE.findall(text)), frozenset(line + 1 for line in hidden), margin
         )
