@@ -154,7 +154,6 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
-        self.resized = False  # whether a tensor, under whatever name, got a shape that nobody knows
         self.blurred = False  # whether a tensor was given something unknown in place, which may have a graph
         self.left = GUESSED_STEPS
         self.remembered: Any = None  # what the search for arguments keeps of what it tried
