@@ -105,7 +105,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
         return Outcome(lines=lines)
-    from torchlint.source.flow.module import parsed
+    from torchlint.source.flow.module import World, parsed
     from torchlint.source.text.parse import CannotParse
 
     enabled = settings.enabled(rules)
@@ -125,11 +125,15 @@ def _lint_module(text: str, job: Job) -> Outcome:
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
     part = _part(tree, job.changed)
-    text_world, rewritten = _text_world(text, job, tree, view, chosen, part)
+    world = World(view, target(settings.target_torch))
+    try:
+        text_world = _text_world(text, job, tree, world, chosen, part)
+        dry = None
+        if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
+            dry = _dry_run(text, job, tree, view, chosen)
+    finally:
+        world.end()
     findings = text_world.findings
-    dry = None
-    if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
-        dry = _dry_run(text, job, tree, view, chosen)
     findings = _once(findings + (dry.findings if dry else []), rules)
     remarks = settings.asked_for(rules)
     findings = [
@@ -146,7 +150,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         view.consulted,
         lines,
         bool(text_world.costs),
-        rewritten,
+        world.rewritten_lines,
         dry.statistics if dry else {},
         dry.notices if dry else (),
         dry.hints if dry else (),
@@ -164,23 +168,22 @@ def _part(tree, changed: tuple[int, int] | None):
     return around(tree, Part(*changed))
 
 
-def _text_world(text: str, job: Job, tree, view, rules: list[Rule], part):
-    """What the rules say of a text, and how many lines were written anew for it."""
+def _text_world(text: str, job: Job, tree, world, rules: list[Rule], part):
+    """What the rules say of a text."""
     from torchlint.source.asking.runner import Judgement, arm, judge, may_arm
 
     nothing = Judgement([], {}, frozenset())
     armed = may_arm(rules, job.project.words(job.path, text))
     if not armed:
-        return nothing, 0
-    from torchlint.source.flow.module import Module, World, shared_index
+        return nothing
+    from torchlint.source.flow.module import Module, shared_index
 
-    world = World(view, target(job.settings.target_torch))
     index = shared_index(job.project, job.path, text, tree)
     assert index is not None  # it is made of a tree
     module = world.modules[job.path] = Module(index, world)
     if not module.mentions("|".join(TORCH)):  # another library's backward
-        return nothing, 0
-    return judge(module, arm(armed, module), job.strict, part), world.rewritten_lines
+        return nothing
+    return judge(module, arm(armed, module), job.strict, part)
 
 
 class _Dry(Struct):

@@ -55,6 +55,18 @@ class World:
             self.modules[path] = Module(index, self) if index else None
         return self.modules[path]
 
+    def end(self) -> None:
+        """What was found out is let go at once: it refers to itself in circles, and would else wait for a search for
+        garbage that takes longer than most files."""
+        for module in self.modules.values():
+            if module is not None:
+                module.index.readers -= 1
+                _let_go(module.index)
+                module.__dict__.clear()
+        for kept in (self.modules, self.memo, self.kept, self.short):
+            kept.clear()
+        self.forget_searches()
+
     def ends_at_itself(self) -> None:
         self.cuts += 1
         self.circles += 1
@@ -83,11 +95,24 @@ def shared_index(project: Project, path: str, text: str, tree: ast.Module | None
         index = Index(text, path, tree, project.words(path, text))
     except CannotParse:
         index = None
+    if path in kept and (old := kept[path][1]) is not None:
+        old.is_kept = False  # of a text that is no more
+        _let_go(old)
     kept[path] = (text, index)
     size = sum(len(text) for text, _ in kept.values())
     while size > MAX_KEPT and len(kept) > 1:
-        size -= len(kept.pop(next(iter(kept)))[0])
+        gone_text, gone = kept.pop(next(iter(kept)))
+        size -= len(gone_text)
+        if gone is not None:
+            gone.is_kept = False
+            _let_go(gone)
     return index
+
+
+def _let_go(index: Index) -> None:
+    """Takes an index apart that nobody needs any more."""
+    if not (index.readers or index.is_kept):
+        index.take_apart()
 
 
 def _kept(project: Project) -> dict[str, tuple[str, Index | None]]:
@@ -103,6 +128,7 @@ class Module:
         self.path = index.path
         self.tree = index.tree
         self._columns = Columns(index.lines)
+        index.readers += 1
 
     def __repr__(self) -> str:
         return f"<Module {self.path}>"

@@ -98,6 +98,8 @@ class Index:
         self.stores: list[ast.Attribute] = []  # `self.x = …` and the like, in source order
         self._callers: dict[str, list[ast.Call]] | None = None
         self.changed_names: dict[str, list[ast.AST]] | None = None  # found by changed.py
+        self.readers = 0  # modules that are made of it
+        self.is_kept = True  # for others that will read the file
         self._by_method: dict[int, list[ast.AST]] | None = None
         self._users: dict[str, set[str]] = {}
         self._places: dict[frozenset[str], list[int]] = {}  # where some words stand
@@ -105,6 +107,13 @@ class Index:
         self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._keywords: dict[str | None, list[ast.keyword]] | None = None
         self._walk()
+
+    def take_apart(self) -> None:
+        """Nodes know what is around them: without this they would be garbage that refers to itself."""
+        for nodes in self.by_kind.values():
+            for node in nodes:
+                node.__dict__.clear()
+        self.__dict__.clear()
 
     @cached_property
     def gaps(self) -> Gaps:

@@ -1,0 +1,61 @@
+"""What linting a file leaves behind: nothing that waits for a search for garbage."""
+
+from __future__ import annotations
+
+import ast
+import gc
+
+from torchlint.config import Settings
+from torchlint.linter import Job, lint
+from torchlint.project import Project
+from torchlint.source.flow import module
+
+NET = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, {n})
+    def forward(self, x):
+        return torch.log(self.fc(x).softmax(1))
+
+for i in range(9):
+    loss = nn.functional.cross_entropy(Net()(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_trees_of_files_that_nobody_asks_for_again_are_gone(tree, monkeypatch):
+    folder = tree({f"m{n}.py": NET.replace("{n}", str(n)) for n in range(12)})
+    monkeypatch.setattr(module, "MAX_KEPT", 2 * len(NET))
+    project = Project(folder)
+    gc.collect()
+    gc.disable()
+    try:
+        before = _names()
+        lint((folder / "m0.py").read_text(), Job.of(folder / "m0.py", Settings(dry_run=False), project))
+        one = _names() - before
+        for n in range(1, 12):
+            path = folder / f"m{n}.py"
+            assert lint(path.read_text(), Job.of(path, Settings(dry_run=False), project)).findings
+        assert 0 < _names() - before <= 3 * one
+    finally:
+        gc.enable()
+
+
+def test_a_file_that_is_read_again_is_judged_as_before(tree, monkeypatch):
+    folder = tree({"net.py": NET.replace("{n}", "5"), "main.py": "import net\nfrom net import Net\n" + NET})
+    monkeypatch.setattr(module, "MAX_KEPT", 1)
+    project = Project(folder)
+    paths = [folder / "net.py", folder / "main.py"] * 2
+    first, second, *again = (
+        lint(p.read_text(), Job.of(p, Settings(dry_run=False), project)).findings for p in paths
+    )
+    assert again == [first, second] and first
+
+
+def _names() -> int:
+    return sum(isinstance(one, ast.Name) for one in gc.get_objects())
