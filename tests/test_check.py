@@ -1,15 +1,17 @@
 """`torchlint check`: options, fixes and patches, the standard input, noqa, baseline, statistics, exit codes."""
 
+import io
 import json
 import os
 import re
 import subprocess
+import time
 
 import pytest
 from samples import BAD, GOOD
 
 from torchlint.frontends import cli
-from torchlint.frontends.summary import Progress
+from torchlint.frontends.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -407,14 +409,43 @@ def test_colours_reach_what_people_read(tree, run, monkeypatch, options):
 def test_a_run_without_a_terminal_says_now_and_then_how_far_it_is(monkeypatch, capsys):
     monkeypatch.setattr(Progress, "LINES", 0.0)
     with Progress() as progress:
-        for done in (0, 1200, 2000):
-            progress(done, 2000)
-    assert (
-        capsys.readouterr().err == "0 of 2,000 files done after 0 seconds\n1,200 of 2,000 files done after 0 seconds\n"
+        for done, found in (0, 0), (1200, 3), (2000, 4):
+            progress(done, 2000, found)
+    assert capsys.readouterr().err == (
+        "0 of 2,000 files done after 0 seconds\n1,200 of 2,000 files done after 0 seconds, 3 findings so far\n"
     )
     with Progress(quiet=True) as progress:
         progress(0, 2000)
     assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_shows_a_sign_although_nothing_is_done_yet(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(Progress, "PATIENCE", 0.0)
+    monkeypatch.setattr("sys.stderr", screen := Terminal())
+    with Progress() as progress:
+        progress(0, 2000)
+        wait_for(lambda: "Linting" in screen.getvalue())
+        progress(7, 2000, 1)
+        wait_for(lambda: "1 finding so far" in screen.getvalue())
+        with progress.aside():
+            before = screen.getvalue()
+            progress(8, 2000, 2)
+            time.sleep(0.3)
+            assert screen.getvalue() == before
+    after = screen.getvalue()
+    time.sleep(0.3)
+    assert screen.getvalue() == after
+
+
+def wait_for(sign, seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not sign():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_statistics_are_in_words(tree, command):

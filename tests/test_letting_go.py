@@ -51,9 +51,7 @@ def test_a_file_that_is_read_again_is_judged_as_before(tree, monkeypatch):
     monkeypatch.setattr(module, "MAX_KEPT", 1)
     project = Project(folder)
     paths = [folder / "net.py", folder / "main.py"] * 2
-    first, second, *again = (
-        lint(p.read_text(), Job.of(p, Settings(dry_run=False), project)).findings for p in paths
-    )
+    first, second, *again = (lint(p.read_text(), Job.of(p, Settings(dry_run=False), project)).findings for p in paths)
     assert again == [first, second] and first
 
 

@@ -74,3 +74,16 @@ def test_the_result_has_what_was_handed_on(tree):
     handed: list[Finding] = []
     result = Run([str(folder)], Configurations(isolated=True), cache=False, found=handed.extend).check()
     assert handed == result.findings and len(handed) == 3
+
+
+def test_the_first_finding_waits_for_no_file_behind_it(tree, monkeypatch):
+    from torchlint import linter
+    from torchlint.config import Settings
+    from torchlint.config_file import Configurations
+
+    folder = tree({"z.py": BAD, "a/x.py": BAD, "a/b/x.py": BAD, "m.py": BAD})
+    linted: list[str] = []
+    lint = linter.lint
+    monkeypatch.setattr(linter, "lint", lambda text, job: (linted.append(job.path), lint(text, job))[1])
+    Run([str(folder)], Configurations(settings=Settings(dry_run=False)), cache=False).check()
+    assert linted == sorted(linted) and len(linted) == 4

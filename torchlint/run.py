@@ -54,8 +54,9 @@ class Run:
     """One run over some paths. `overlay` holds texts that are not on the disk; with it nothing is cached.
     `cache_from` is a folder of cache files that are read where our own say nothing.
 
-    `progress` is told how many files are done, and of how many, while there is something to wait for; `found` is given
-    findings as soon as they are known, file by file in the order of the result, which has them all.
+    `progress` is told how many files are done, of how many, and how much was found, while there is something to wait
+    for; `found` is given findings as soon as they are known, file by file in the order of the result, which has them
+    all.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Run:
         cache: bool = True,
         cache_from: str = "",
         overlay: dict[str, str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int, int], None] | None = None,
         found: Callable[[list[Finding]], object] | None = None,
     ):
         self.paths = list(paths)
@@ -80,6 +81,7 @@ class Run:
         self.overlay = overlay or {}
         self.progress = progress
         self.found = found
+        self._said = 0  # findings
         self._caches: dict[tuple[int, str], Cache] = {}
         self._judges: dict[tuple[str, ...], str] = {}
         self.trees: tuple[str, ...] = ()
@@ -197,7 +199,8 @@ class Run:
         return entries
 
     def _lint(self, todo: list[tuple[Group, list[str]]], entries: _Entries) -> None:
-        tasks = [self._task(group, paths) for group, paths in todo if paths]
+        # In the order in which they are printed: the first file is not to wait for others.
+        tasks = sorted((self._task(group, sorted(paths)) for group, paths in todo if paths), key=lambda t: t.paths[0])
         sizes = {path: group.files[path][2] for group, paths in todo for path in paths}
         group_of = {path: group for group, paths in todo for path in paths}
         fresh: dict[int, dict[str, Entry]] = {}
@@ -210,6 +213,7 @@ class Run:
                 found = msgspec.msgpack.decode(encoded, type=dict[str, Entry])
                 fresh.setdefault(id(group_of[task.paths[0]]), {}).update(found)
             entries.add(found)
+            self._said = len(entries.findings)
         if not self.overlay:
             for group, _ in todo:
                 self._cache(group).store(group, fresh.get(id(group), {}))
@@ -227,12 +231,12 @@ class Run:
 
             results = spread(function, tasks, min(self.jobs, len(tasks)), self.executor)
         if self.progress:
-            self.progress(0, total)
+            self.progress(0, total, self._said)
         for task, result in results:
             yield task, result
             done += len(task.paths)
             if self.progress:
-                self.progress(done, total)
+                self.progress(done, total, self._said)
 
     def _task(self, group: Group, paths: list[str]) -> Task:
         run = f"{os.getpid()} {self._started} {self._round}"

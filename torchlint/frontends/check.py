@@ -16,8 +16,9 @@ from torchlint.baseline import subtract
 from torchlint.baseline import write as write_baseline
 from torchlint.finding import SEVERITIES, Finding
 from torchlint.frontends.given import codes, configurations, noqa_reason, switch
-from torchlint.frontends.output import Failure, fail, put, put_error, say, wants_color
-from torchlint.frontends.summary import Progress, about_run, add_noqa, count, show_settings, statistics, summary
+from torchlint.frontends.output import Failure, count, fail, put, put_error, say, wants_color
+from torchlint.frontends.progress import Progress
+from torchlint.frontends.summary import about_run, add_noqa, show_settings, statistics, summary
 from torchlint.patch import rewrite, unified
 from torchlint.printable import printable
 from torchlint.project import NotText, decode

@@ -15,8 +15,8 @@ from torchlint.fleet.running import Fleet
 from torchlint.fleet.sources import WrongList, read_list
 from torchlint.fleet.summary import summary
 from torchlint.frontends.given import codes, switch
-from torchlint.frontends.output import Failure, fail, put, say
-from torchlint.frontends.summary import Progress, count
+from torchlint.frontends.output import Failure, count, fail, put, say
+from torchlint.frontends.progress import Progress
 from torchlint.options import options
 from torchlint.reading import RECORDS, read
 from torchlint.run import available_processors

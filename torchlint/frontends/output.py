@@ -16,6 +16,11 @@ class Failure(Exception):
     """Something the user can do something about: printed in one line, exit code 2."""
 
 
+def count(number: int, word: str, plural: str = "") -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
+
+
 def prepare() -> None:
     """Makes the standard streams usable.
 

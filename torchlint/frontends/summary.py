@@ -1,23 +1,18 @@
-"""What the command line says besides findings: progress, closing lines, statistics, settings, comments it added."""
+"""What the command line says besides findings: closing lines, statistics, settings, comments it added."""
 
 from __future__ import annotations
 
 import json
 import platform
-import sys
-import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
 
 from msgspec import UNSET, to_builtins
 
 from torchlint import __version__
 from torchlint.config import Settings
 from torchlint.edits import apply
-from torchlint.frontends.output import put, say
+from torchlint.frontends.output import count, put
 from torchlint.installed import installed_version
 from torchlint.patch import rewrite
 from torchlint.printable import printable
@@ -30,58 +25,6 @@ from torchlint.user import cache_folder
 _UNTOUCHABLE = ("TL000", "TL001", "TL002")  # about a whole file, or about a comment itself
 _REASONS = 10
 _CLASSES = 30
-
-
-def count(number: int, word: str, plural: str = "") -> str:
-    return f"{number:,} {word if number == 1 else plural or f'{word}s'}"
-
-
-class Progress:
-    """A bar on the terminal's error stream, once there has been something to wait for during a second; where there is
-    no terminal, as in CI, a line every half minute.
-    """
-
-    LINES = 30.0  # seconds from one line to the next
-
-    def __init__(self, quiet: bool = False, what: str = "file", plural: str = ""):
-        self.began = self.said = time.monotonic()
-        self.quiet = quiet
-        self.what, self.plural = what, plural
-        self.bar: Any = None  # of rich, which is imported when it is shown
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar:
-            self.bar.stop()
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """While something else is written to the same terminal."""
-        if self.bar:
-            self.bar.stop()
-        yield
-        if self.bar:
-            self.bar.start()
-
-    def __call__(self, done: int, total: int) -> None:
-        if self.bar is None:
-            now = time.monotonic()
-            if not sys.stderr.isatty():
-                if not self.quiet and now - self.said >= self.LINES and done < total:
-                    self.said = now
-                    say(f"{done:,} of {count(total, self.what, self.plural)} done after {now - self.began:.0f} seconds")
-                return
-            if now - self.began < 1:
-                return
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-
-            self.bar = Bar(console=Console(stderr=True), transient=True)
-            self.bar.start()
-            self.task = self.bar.add_task("Linting", total=total)
-        self.bar.update(self.task, completed=done, total=total)
 
 
 def summary(result: Result, settings: Settings, hidden: int, show_fixes: bool) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchlint.config import ConfigError
-from torchlint.frontends.output import Failure, fail, put, say, wants_color
-from torchlint.frontends.summary import count
+from torchlint.frontends.output import Failure, count, fail, put, say, wants_color
 from torchlint.walk import Stamp, Walk, stamp
 
 if TYPE_CHECKING:
