@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from torchlint.source.text.index import Index, enclosing_class, enclosing_function
+from torchlint.source.text.index import Index, enclosing_class, enclosing_function, standing_in
 from torchlint.source.text.parse import CannotParse, parse, reason
 
 
@@ -100,3 +100,16 @@ def test_newer_syntax_is_called_so(line, needs):
 def test_quotes_in_an_f_string_may_be_newer_syntax():
     error = SyntaxError("f-string: expecting '}'", ("a.py", 1, 1, 'f"{x["a"]}"'))
     assert "3.12" in reason(error, (3, 11)) and "3.12" not in reason(error, (3, 12))
+
+
+def test_a_function_goes_on_after_it_returns():
+    index = Index("def f(x):\n    if x:\n        return first(x)\n    second(x)\n    third(x)\n\n\nfourth()\n", "a.py")
+    function = index.by_kind[ast.FunctionDef][0]
+    assert [ast.unparse(call) for call in standing_in(function, index.calls)] == ["first(x)", "second(x)", "third(x)"]
+
+
+def test_what_a_function_is_said_to_return_stays_in_the_tree():
+    text = "def f(x) -> Tensor:\n    return g(x)"
+    index = Index(text, "a.py")
+    assert ast.unparse(index.tree) == text
+    assert [name.id for name in index.by_kind[ast.Name]] == ["g", "x", "Tensor"]

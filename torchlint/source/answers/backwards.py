@@ -490,7 +490,7 @@ def cut_results(info: ClassInfo) -> Iterator[Value]:
     step = info.methods.get("training_step")
     if step is None or not info.is_lightning or info.module.index.says("automatic_optimization"):
         return
-    for returned in step.returns:
+    for returned in step.gives:
         value = Value(info.module, returned)
         if isinstance(returned, ast.Dict):
             value = next(

@@ -25,7 +25,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     call, name.
     """
     forward = info.methods.get("forward")
-    if forward is None or not forward.returns or forward.yields:
+    if forward is None or not forward.gives or forward.yields:
         return
     module = info.module
     called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
@@ -38,7 +38,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         return
     uncut: set[int] = set()
     cuts: dict[int, Value] = {}
-    for returned in forward.returns:
+    for returned in forward.gives:
         behind = graph(Value(module, returned))
         if behind.open:
             return

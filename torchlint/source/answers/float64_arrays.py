@@ -509,7 +509,7 @@ def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:
                 yield from _items(origin.at(arguments[0], ()), path, depth - 1)
             elif callee.kind == "class" and callee.owner is not None:
                 method = callee.owner.method("__getitem__")
-                for returned in method.node.returns if method else ():
+                for returned in method.node.gives if method else ():
                     frame = frame_of(origin.module, method.node, None, origin)
                     yield from _conversions(Value(method.module, returned, frame, path), depth - 1)
 

@@ -198,11 +198,11 @@ def _part_of(node: Value) -> tuple:
 def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
     """The same for the `training_step` of a Lightning module, whose loss is what it returns."""
     step = info.methods.get("training_step")
-    if step is None or not step.returns or step.yields:
+    if step is None or not step.gives or step.yields:
         return
     module = info.module
     used: set[tuple] = set()
-    for returned in step.returns:
+    for returned in step.gives:
         losses = (
             [v for k, v in zip(returned.keys, returned.values) if getattr(k, "value", "") == "loss"]
             if isinstance(returned, ast.Dict)
@@ -224,11 +224,11 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
         ):
             continue
         text = unparsed(base(place.into))
-        if any(text in unparsed(returned) for returned in step.returns):
+        if any(text in unparsed(returned) for returned in step.gives):
             continue
         part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
         if part is not None:
-            yield Kept(place.place, part, place.into, Value(module, step.returns[0]))
+            yield Kept(place.place, part, place.into, Value(module, step.gives[0]))
 
 
 def base(node: ast.expr) -> ast.expr:

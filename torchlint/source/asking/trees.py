@@ -251,7 +251,6 @@ _LEFT_OUT = {
     ("Arg", "keyword"),
     ("Param", "name"),
     ("FunctionDef", "name"),
-    ("FunctionDef", "returns"),  # what is annotated there is in no index
     ("ClassDef", "name"),
     ("ImportAlias", "name"),
     ("ImportAlias", "asname"),

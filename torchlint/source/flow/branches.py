@@ -50,10 +50,10 @@ def is_ruled_out(place: Value) -> bool:
 
 def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:
     """What a function may return in a call: nothing under tests that fail, nor after a return whose tests hold."""
-    if len(function.returns) < 2:
-        return function.returns
+    if len(function.gives) < 2:
+        return function.gives
     found = []
-    for expression in function.returns:
+    for expression in function.gives:
         runs = _runs(Value(home.module, expression, frame))
         if runs is not False:
             found.append(expression)

@@ -370,7 +370,7 @@ def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | 
     home = enclosing_function(origin.node)
     if home is enclosing_function(made.node) and origin.module is made.module:
         return last_added(origin, made.node)
-    returned = getattr(home, "returns", ())
+    returned = getattr(home, "gives", ())
     return last_added(origin, returned[0]) if isinstance(unpacked, ast.Call) and len(returned) == 1 else None
 
 

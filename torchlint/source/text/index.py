@@ -157,7 +157,7 @@ class Index:
             elif kind in _NOTED:
                 if kind is ast.Return:
                     if node.value is not None and scope.function is not None:
-                        scope.function.returns.append(node.value)
+                        scope.function.gives.append(node.value)
                 elif (kind is ast.Yield or kind is ast.YieldFrom) and scope.function is not None:
                     scope.function.yields = True
                 elif kind in _OPENING:
@@ -166,7 +166,7 @@ class Index:
                     inner = node.scope = Scope(node, scope)
                     outside = _EVALUATED_OUTSIDE
                     if kind in _FUNCTIONS:
-                        node.returns, node.yields = [], False
+                        node.gives, node.yields = [], False
                 elif kind is ast.arg:
                     scope.bind(node.arg, node)
                 elif kind is ast.Import or kind is ast.ImportFrom:
