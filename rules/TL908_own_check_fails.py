@@ -42,6 +42,38 @@ def activation(name):
 net = nn.Sequential(nn.Linear(4, 8), activation("Relu"))
 ```
 
+Shapes that stand in annotations of [jaxtyping](https://docs.kidger.site/jaxtyping/) are such a check: they are tried as
+inputs, and what is given and returned is compared with them, whether or not a type checker does so when the program
+runs. A comment behind an assignment (`x = self.conv(x)  # (b, 16, h, w)`) that says another number is a remark for those
+who select TL908.
+
+```python bad
+from jaxtyping import Float
+from torch import Tensor
+
+
+class Classifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(64, 10)
+
+    def forward(self, x: Float[Tensor, "batch 64"]) -> Float[Tensor, "batch 100"]:
+        return self.head(x)  # TL908
+```
+```python good
+from jaxtyping import Float
+from torch import Tensor
+
+
+class Classifier(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.head = nn.Linear(64, classes)
+
+    def forward(self, x: Float[Tensor, "batch 64"]) -> Float[Tensor, "batch 100"]:
+        return self.head(x)
+```
+
 A check that is there to fail says nothing of the program: an option that must be given, a file, a machine, an error
 that somebody catches.
 

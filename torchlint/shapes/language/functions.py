@@ -8,9 +8,10 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from torchlint.shapes.core.axes import Axes
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
-from torchlint.shapes.language import statements
+from torchlint.shapes.language import statements, written
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.influence import words_in
 from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
@@ -88,6 +89,16 @@ class Code:
         words = words_in(self.node)
         work.spend(1 + len(words) // Work.NODES)
         return words
+
+    @cached_property
+    def written(self) -> written.Signature | None:
+        """The shapes that its author wrote beside what it takes and gives."""
+        return written.signature(self.node, self.parent.program)
+
+    @cached_property
+    def beside(self) -> dict[str, Axes]:
+        """By parameter: the shape that a comment or the docstring says it has."""
+        return written.beside(self.node, self.parent.program)
 
     @property
     def annotations(self) -> dict[str, ast.expr]:
@@ -196,6 +207,7 @@ class Closure:
         machine.stack.append((code, caller))
         machine.entered.add(code.node)
         try:
+            names = machine.as_written(code, frame) if code.written is not None else None
             if code._generator:
                 frame.yields = []
                 try:
@@ -206,6 +218,8 @@ class Closure:
             run(frame)
             if frame.returned is None and code.gives_nothing:
                 machine.nothing[caller] = code
+            if names is not None:
+                machine.returns_as_written(code, frame.returned, names)
             return frame.returned
         except Exception as error:
             work.used += Work.RAISED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from functools import cached_property
@@ -12,9 +13,11 @@ from torchlint.columns import Columns, lines_with_ends
 from torchlint.finding import Span
 from torchlint.gaps import Gaps
 from torchlint.shapes.core.budget import Work
+from torchlint.shapes.language import written
 from torchlint.shapes.language.walking import children, walk
 
 Place = tuple[str, Span]
+_SHAPE_COMMENT = re.compile(r"#[ \t]*([\[(][^()\[\]#\r\n]{1,80}[\])])[ \t]*$", re.MULTILINE)
 
 
 class Program:
@@ -31,6 +34,7 @@ class Program:
         self.body: list | None = None
         self.scope: Scope | None = None
         self._gaps = Gaps(text, path)
+        self._text = text
         self._columns = None if text.isascii() else Columns(lines_with_ends(text))
 
     def span(self, node: ast.AST) -> Span:
@@ -46,6 +50,35 @@ class Program:
 
     def place(self, node: ast.AST) -> Place:
         return (self.path, self.span(node))
+
+    def line(self, number: int) -> str:
+        """A line of its text, as Python counts them."""
+        return self._lines[number - 1] if number <= len(self._lines) else ""
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return lines_with_ends(self._text)
+
+    @cached_property
+    def shape_comments(self) -> dict[int, str]:
+        """By line: a comment that may be a shape."""
+        found = {}
+        if _SHAPE_COMMENT.search(self._text):
+            for number, line in enumerate(self._lines, 1):
+                comment = _SHAPE_COMMENT.search(line)
+                if comment:
+                    found[number] = comment.group(1).strip()
+        return found
+
+    @cached_property
+    def written_names(self) -> dict[str, str]:
+        """What it calls the words of jaxtyping."""
+        return written.names_of(self.imports) if "jaxtyping" in self._text else {}
+
+    @cached_property
+    def aliases(self) -> dict[str, ast.Subscript]:
+        """What it calls its annotations."""
+        return written.aliases_of(self.tree)
 
     @cached_property
     def expressions(self) -> dict[int, list[ast.expr]]:

@@ -10,6 +10,7 @@ from torchlint.gaps import is_blank
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
+from torchlint.shapes.language import written
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import is_plain, shows, throws_away
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
@@ -110,11 +111,17 @@ def _assign(node: ast.Assign, scope: Scope) -> Run:
     value, targets = _written(node.value, scope), [store(t, scope) for t in node.targets]
     if len(targets) == 1:
         target = targets[0]
+        said = written.behind(node, scope.program)
 
         def assign(frame):
             target(frame, value(frame))
 
-        return assign
+        def assign_and_compare(frame):
+            result = value(frame)
+            frame.machine.as_said(said, result, frame.code)
+            target(frame, result)
+
+        return assign if said is None else assign_and_compare
 
     def assign_all(frame):
         result = value(frame)

@@ -33,8 +33,10 @@ from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.machine import decisions, holes
+from torchlint.shapes.machine.as_written import AsWritten
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
+from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.machine.going import Going
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
@@ -62,44 +64,7 @@ class Turn(NamedTuple):
     after: int
 
 
-class Failure:
-    """A torch operation that raised: where, what it was called with, and who called whom."""
-
-    __slots__ = (
-        "error",
-        "place",
-        "function",
-        "args",
-        "kwargs",
-        "stack",
-        "expected",
-        "modules",
-        "certain",
-        "sure",
-        "kind",
-        "says",
-        "about",
-        "guessed",
-    )
-
-    def __init__(self, machine: Machine, error: Exception, function: Any, args: tuple, kwargs: dict[str, Any]):
-        self.error = error
-        self.place = machine.place
-        self.function = function
-        self.args = args
-        self.kwargs = kwargs
-        self.stack = tuple(machine.stack)
-        self.modules = tuple(machine.modules)
-        self.expected = machine.expected > 0
-        self.sure = machine.is_sure()  # nothing was guessed on the way to it
-        self.certain = False  # it needs no replay: Python, or torch's own check of a type, says so
-        self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
-        self.says = ""  # that, in words
-        self.guessed = False  # some of the sizes are examples: it fails for all others as well
-        self.about: Any = None  # a place that belongs to it, or the values that broke a check
-
-
-class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going):
+class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Worlds, Going):
     """One run of a program. `choices` are the answers to unknown conditions that this run must take."""
 
     def __init__(self, view: View, steps: int, choices: dict[str, bool] | None = None, cuda: bool = True):
@@ -173,6 +138,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, Worlds, Going
         self.imported_text = 0  # characters
         self.scripting = False
         self.script: str | None = None  # the path of what runs as a script
+        self.comparing: Any = None  # the code whose shapes are compared with what is written, though inputs are assumed
         self.yielded = functions.yielded
         self.lexical_class = functions.lexical_class
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from torchlint.finding import Span
+from torchlint.shapes.core.axes import Axes
 from torchlint.shapes.core.values import Use, on_use
 
 Place = tuple[str, Span]
@@ -26,8 +27,15 @@ class Pattern(NamedTuple):
 
     def filled(self, letters: Mapping[str, int]) -> TensorGuess:
         """The shape with sizes for its letters; usual ones for those that are not known."""
-        sizes = (s if isinstance(s, int) else letters.get(s, _USUAL.get(s[0].lower(), 8)) for s in self.sizes)
+        sizes = (s if isinstance(s, int) else letters.get(s, self._usual(s)) for s in self.sizes)
         return TensorGuess(tuple(sizes), self.dtype)
+
+    def _usual(self, name: str) -> int:
+        """`n` counts rows, or what stands in each where another letter counts these."""
+        first = name[0].lower()
+        if first == "n" and self.sizes[0] != name:
+            return _USUAL["t"]
+        return _USUAL.get(first, 8)
 
 
 _USUAL = {"b": 2, "n": 2, "t": 12, "s": 12, "l": 12, "c": 3, "h": 64, "w": 64, "d": 32}
@@ -38,13 +46,13 @@ Assumption = dict[str, Any]
 
 
 class Parameter(NamedTuple):
-    """A parameter that needs a value. `hint` is a text such as its annotation or the comment behind it ("(B, C, H,
-    W)")."""
+    """A parameter that needs a value. `hint` is the text of its annotation, `beside` the shape that a comment says."""
 
     name: str
     hint: str = ""
     has_default: bool = False
     default: Any = ...
+    beside: Axes | None = None
 
 
 class RunResult(NamedTuple):

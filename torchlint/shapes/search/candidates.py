@@ -17,11 +17,13 @@ from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, o
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.machine.decisions import Way, are_independent
-from torchlint.shapes.machine.machine import Failure, Machine
+from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.listening import Listener
 from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
+from torchlint.shapes.search.as_written import solved_as_written
 from torchlint.shapes.search.attempts import Assumption, Parameter, Run, RunResult, Solution
 from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.constructors import related, solve_constructor
@@ -443,7 +445,8 @@ class Attempt:
 
     def _forward(self, instance: nn.Module) -> Solution:
         run, signature = self.runs(instance)
-        solution = solve_forward(run, signature.parameters, self.hints)
+        solution = None if self.hints else solved_as_written(run, signature, instance, self.machine)
+        solution = solution or solve_forward(run, signature.parameters, self.hints)
         more = with_optional(signature.parameters) if solution.certain and not self.hints else None
         optional = {p.name: ANY_MASK for p in more or () if p.has_default is False and p.default is None}
         if more is not None and not stays_with_optional(solution, solve_forward(run, more, optional)):

@@ -28,7 +28,8 @@ from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.libraries.torch import no_initialisers
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.decisions import are_independent, explore
-from torchlint.shapes.machine.machine import GUESSED_STEPS, Failure, Machine
+from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.watch import Watch
 from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.candidates import Attempt, call_alone
@@ -218,7 +219,10 @@ class _Run:
             self.program.watch.guessing = True
         if self.traces is not None:
             self.traces.guessing = True
+        machine.reported.clear()
         self.rest(machine)
+        for failure in machine.reported:
+            self.add(machine, failure)
         if self.traces is not None:
             if self.graphs is not None:
                 self.graphs = tuple(self.traces.graphs(machine))

@@ -14,7 +14,8 @@ from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.language import program
 from torchlint.shapes.language.program import Place
-from torchlint.shapes.machine.machine import Failure, Machine, is_plain
+from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.machine import Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
 from torchlint.shapes.search import origins, reasons, remedies, whereabouts, wording

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.axes import Axes
 from torchlint.shapes.core.values import MADE, Unknown, Use
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.search.advice import Through
@@ -61,6 +62,27 @@ def starts(
 
 def _guesses(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
     """What an input may be, best first, and why."""
+    guesses, reason = _harvested(parameter, uses)
+    return (guesses, reason) if parameter.beside is None else _beside(parameter.beside, guesses, reason)
+
+
+def _beside(written: Axes, guesses: list[Any], reason: str) -> tuple[list[Any], str]:
+    """What is guessed of an input, with the shape that a comment says it has: that decides how many sizes there are,
+    and which numbers stand among them.
+    """
+    if not all(isinstance(guess, TensorGuess) for guess in guesses):
+        return guesses, reason
+    alike = [guess for guess in guesses if len(guess.shape) == len(written.sizes)]
+    usual = _axes([str(size) for size in written.sizes])
+    if usual is None or alike and not any(isinstance(size, int) for size in written.sizes):
+        return [*alike, *(guess for guess in guesses if guess not in alike)], reason
+    first = alike[0] if alike else TensorGuess(usual)
+    shape = tuple(size if isinstance(size, int) else old for size, old in zip(written.sizes, first.shape))
+    return [TensorGuess(shape, first.dtype), *guesses], "the shape that stands beside it"
+
+
+def _harvested(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
+    """The same from its annotation, from what takes it, and from its name."""
     name = parameter.name
     if any(u.hole == name and u.kind == "call" and isinstance(u.detail, tuple) and len(u.detail) == 2 for u in uses):
         return [Through()], "it is called"

@@ -10,7 +10,8 @@ import torch
 
 from torchlint.finding import Note
 from torchlint.shapes.language import program
-from torchlint.shapes.machine.machine import Failure, Machine
+from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.wording import LONGEST, Written
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
-from torchlint.shapes.machine.machine import Failure
+from torchlint.shapes.machine.failures import Failure
 
 _LONGEST = 200
 
@@ -15,13 +15,14 @@ def fault_of_program(failure: Failure) -> Fault:
     said = failure.says if len(failure.says) <= _LONGEST else failure.says[: _LONGEST - 1] + "…"
     kind = next(base.__name__ for base in type(failure.error).__mro__ if base.__module__ == "builtins")
     notes = []
-    if failure.kind == "check":
+    if failure.kind == "check" and isinstance(failure.about, str):
         message, words = f"{said} (with {failure.about})", f"the program refuses its own values: {kind}"
     else:
         message, words = said, "" if str(failure.error) in said else f"Python says: {kind}: {failure.error}"
+        words = "what it is and what is written of it have to agree" if failure.kind == "check" else words
         if failure.about is not None and failure.about[1] != failure.place:
             notes.append(Note(failure.about[0], *failure.about[1]))
     for code, caller in reversed(failure.stack):
         if caller is not None and caller != failure.place:
             notes.append(Note(f"{code.name} is called here", *caller))
-    return Fault(failure.kind, path, span, message, words, tuple(notes[:3]))
+    return Fault(failure.kind, path, span, message, words, tuple(notes[:3]), presumed=failure.guessed)

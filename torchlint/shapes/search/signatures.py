@@ -74,7 +74,8 @@ def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
     for position, name in enumerate(code.positional):
         if position >= skip:
             default = closure.defaults[position - first_default] if position >= first_default else ...
-            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, default))
+            beside = code.beside.get(name)
+            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, default, beside))
     for name in code.only_named:
         found.append(
             Parameter(
@@ -82,6 +83,7 @@ def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
                 _text(annotations.get(name)),
                 name in closure.named_defaults,
                 closure.named_defaults.get(name, ...),
+                code.beside.get(name),
             )
         )
     return found

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchlint.shapes.machine.decisions import Way, turnable
-from torchlint.shapes.machine.machine import Failure
+from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.search.candidates import Attempt
 
 MOST = 6  # ways of one class

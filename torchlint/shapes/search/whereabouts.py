@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from torchlint.finding import Note
-from torchlint.shapes.machine.machine import Failure, Machine
+from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.wording import Written, name_of_function, shape_of, text_of
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 

@@ -13,7 +13,7 @@ from torch import nn
 
 from torchlint.notation import shape_text
 from torchlint.shapes.language import program
-from torchlint.shapes.machine.machine import Failure
+from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.search import reasons
 from torchlint.shapes.tensors.ranges import RangeError
 
