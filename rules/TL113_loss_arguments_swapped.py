@@ -34,6 +34,19 @@ for x, y in loader:
     loss = F.cross_entropy(logits, teacher_logits.softmax(-1)) + F.kl_div(target, logits)
     loss = F.cross_entropy(target, logits) + F.cross_entropy(input=logits, target=y)
 ```
+
+What only hands two arguments on may be called with them the right way round.
+
+```python good
+class Loss:
+    def __init__(self):
+        self.fn = nn.CrossEntropyLoss()
+
+    def __call__(self, target, pred):
+        return self.fn(target, pred)
+
+loss = make_loss(config)(output, target)
+```
 """
 
 import ast
@@ -64,7 +77,7 @@ def check(call: Call):
     if len(given) < 2 or call.has_stars:
         return
     first, second = given
-    if not is_target(call, first) or not is_prediction(call, second):
+    if not is_target(call, first) or not is_prediction(call, second) or is_handed_on(call, first, second):
         return
     swapped = (call.replace(first, call.source(second)), call.replace(second, call.source(first)))
     yield call.finding(
@@ -72,6 +85,13 @@ def check(call: Call):
         help=f"write `{call.quoted(second)}, {call.quoted(first)}`",
         fix=call.fix("swap them", *swapped, applicability="unsafe"),
     )
+
+
+def is_handed_on(call, first, second) -> bool:
+    """Are they the parameters of a function around, in their order? Who calls that may have them the other way round."""
+    order = [a.arg for a in call.function.args.args] if isinstance(call.function, ast.FunctionDef) else []
+    names = [n.id for n in (first, second) if isinstance(n, ast.Name) and n.id in order]
+    return len(names) == 2 and order.index(names[0]) < order.index(names[1])
 
 
 def is_target(call, node) -> bool:

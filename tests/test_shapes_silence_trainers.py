@@ -335,3 +335,53 @@ def test_new_tensors_are_where_the_default_says(tmp_path):
     assert said(tmp_path, "torch.set_default_device(unknown())\nnn.Linear(2, 2).cuda()(torch.ones(3, 2))") == []
     later = "\n    torch.set_default_tensor_type(torch.DoubleTensor)\n    net(torch.ones(3, 2).cuda())"
     assert said(tmp_path, program + later) == ["dtype"]
+
+
+SEARCHES = """
+from somewhere import is_it
+
+def place(items, wanted):
+    for i, item in enumerate(items):
+        if item == wanted:
+            return i, "found"
+    raise ValueError("no such item")
+
+def named(parameter, layers):
+    for number, layer in enumerate(layers):
+        for name, other in layer.named_parameters():
+            if parameter.data_ptr() == other.data_ptr():
+                return number, name
+
+layers = [nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3)]
+for bias in [layer.bias for layer in layers if hasattr(layer, "bias")]:
+    number, name = named(bias, layers)
+    torch.zeros_like(getattr(layers[number], name)) + torch.zeros(bias.shape)
+torch.zeros(place([1, 2, 3], is_it())[0] + 2) + torch.zeros(3)
+torch.zeros(next(n for n in (2, 3, 4) if is_it(n))) + torch.zeros(3)
+torch.zeros([n for n in (2, 3, 4) if is_it(n)][0]) + torch.zeros(3)
+nn.Sequential(*[layer for layer in layers if is_it(layer)])(torch.ones(2, 9))
+"""
+
+
+def test_a_search_by_what_nobody_knows_may_end_in_any_round(tmp_path):
+    assert said(tmp_path, SEARCHES) == []
+    known = SEARCHES + "\ntorch.zeros(place([1, 2, 3], 2)[0] + 1) + torch.zeros(3)"
+    assert said(tmp_path, known) == ["shape"]
+    assert said(tmp_path, "torch.zeros([n for n in (2, 3, 4) if n > 3][0]) + torch.zeros(3)") == ["shape"]
+
+
+def test_a_base_that_is_made_by_its_name_is_made(tmp_path):
+    program = """
+    from somewhere import pair
+    from torch.nn.modules.conv import _ConvNd
+
+    class Conv(_ConvNd):
+        def __init__(self, inputs, outputs):
+            _ConvNd.__init__(
+                self, inputs, outputs, pair(3), pair(1), pair(0), pair(1), False, pair(0), 1, True, "zeros"
+            )
+            self.register_buffer("state", torch.tensor([]), persistent=False)
+
+    Conv(1, 1)
+    """
+    assert said(tmp_path, program) == []

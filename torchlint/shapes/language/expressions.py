@@ -12,7 +12,7 @@ from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
-from torchlint.shapes.language.rounds import loosen
+from torchlint.shapes.language.rounds import found_in_a_round, loosen
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
 
@@ -355,6 +355,9 @@ def _comprehension(node, scope: Scope) -> Evaluate:
     first = loops[0][0]
     kind = type(node)
     price = price_of([node])
+    chosen = any(
+        isinstance(n, ast.Name) and n.id in targets for g in node.generators for t in g.ifs for n in ast.walk(t)
+    )
 
     def run(frame):
         machine = frame.machine
@@ -365,8 +368,10 @@ def _comprehension(node, scope: Scope) -> Evaluate:
         made: Any = {} if kind is ast.DictComp else []
         budget = machine.budget
         limit = (3 * budget.steps + budget.used) // 4
+        guessed = False
 
         def loop(depth, items):
+            nonlocal guessed
             _, target, tests, place = loops[depth]
             machine.place = place
             for value in machine.iterate(items, looping=type(items) is not Unknown):
@@ -375,7 +380,10 @@ def _comprehension(node, scope: Scope) -> Evaluate:
                     raise UnknownUsed("it is made of very many items")
                 target(inside, value)
                 for test, where, key in tests:
-                    if not machine.truth(test(inside), where, key):
+                    before = machine.decisions
+                    holds = machine.truth(test(inside), where, key)
+                    guessed |= chosen and machine.decisions > before
+                    if not holds:
                         break
                 else:
                     if depth + 1 < len(loops):
@@ -394,6 +402,10 @@ def _comprehension(node, scope: Scope) -> Evaluate:
             loop(0, source)
         except UnknownUsed as unknown:
             return Unknown(str(unknown))
+        if guessed:  # which of them it keeps, nobody knows
+            if kind is not ast.DictComp:
+                made[:] = [found_in_a_round(part, node.elt, targets) for part in made]
+            changes.early = True
         if changes.early:
             changes.cut, changes.early = True, False
             loosen(made)

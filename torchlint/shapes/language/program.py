@@ -141,7 +141,7 @@ class Frame:
     `parent` is the frame it was defined in, `cls` the class that a class body became.
     """
 
-    __slots__ = ("vars", "parent", "globals", "machine", "cls", "code", "returned", "yields", "handling")
+    __slots__ = ("vars", "parent", "globals", "machine", "cls", "code", "returned", "left", "yields", "handling")
 
     def __init__(self, vars: dict, parent: Frame | None, globals: dict, machine: Any, code: Any = None):
         self.vars = vars
@@ -152,6 +152,7 @@ class Frame:
         self.cls = None
         self.yields = None
         self.returned = None
+        self.left: ast.Return | None = None  # by which statement
         self.handling = None
 
 

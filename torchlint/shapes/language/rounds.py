@@ -219,6 +219,13 @@ class Rounds:
         if self.frame.machine.decisions > self.decisions:
             self.leave_open(like_the_last=True)
 
+    def returned(self) -> None:
+        """`return` on a condition that nobody knows: what it finds may be that of a later round."""
+        frame = self.frame
+        if frame.machine.decisions > self.decisions and frame.left is not None and frame.left.value is not None:
+            bound = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            frame.returned = found_in_a_round(frame.returned, frame.left.value, bound)
+
     def leave_open(self, like_the_last: bool) -> None:
         """The loop ends before it would.
 
@@ -246,6 +253,16 @@ class Rounds:
         for container in [read(self.frame) for read in self.filled]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
+
+
+def found_in_a_round(value: Any, written: ast.expr, bound: set[str]) -> Any:
+    """What a search returns that may end in another round: numbers, words and layers that the rounds have named."""
+    if isinstance(written, ast.Tuple) and type(value) is tuple and len(written.elts) == len(value):
+        return tuple(found_in_a_round(part, node, bound) for part, node in zip(value, written.elts))
+    if type(value) not in (int, float, str) and not isinstance(value, (nn.Module, nn.Parameter)):
+        return value
+    named = any(isinstance(n, ast.Name) and n.id in bound for n in ast.walk(written))
+    return Unknown("it is found in a round that nobody knows") if named else value
 
 
 def _forget(owner: Any, name: str) -> None:

@@ -189,7 +189,7 @@ def _return(node: ast.Return, scope: Scope) -> Run:
     value = _written(node.value, scope) if node.value else None
 
     def leave(frame):
-        frame.returned = value(frame) if value else None
+        frame.returned, frame.left = value(frame) if value else None, node
         return RETURN
 
     return leave
@@ -311,6 +311,7 @@ def _while(node: ast.While, scope: Scope) -> Run:
                     rounds.broken()
                     return None
                 if jump is RETURN:
+                    rounds.returned()
                     return jump
         return orelse(frame)
 
@@ -344,6 +345,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
                     rounds.broken()
                     return None
                 if jump is RETURN:
+                    rounds.returned()
                     return jump
                 machine.changes.early = False
             if machine.changes.early:

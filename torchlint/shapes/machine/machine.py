@@ -190,7 +190,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         if functions.closure_of(getattr(kind, "__call__", None)) is not None:
             return kind.__call__(function, *args, **kwargs)
         if "*" in kwargs:
-            return self._left_out(function, "its arguments are unknown")
+            return self._left_out(function, "its arguments are unknown", args)
         if not callable(function) and self.is_open(kind):
             return Unknown("__call__ may come from a class we do not know")
         if self.changes.loops:
@@ -281,6 +281,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         which only a part is known, and a container that would be filled may hold anything.
         """
         owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+        if name == "__init__" and owner is None and args:
+            owner = args[0]  # `Base.__init__(self, size)`
         if name == "__init__" and self.is_own(owner):
             guards.leave_unfinished(self, owner)
         elif name == "update" and isinstance(owner, dict):

@@ -294,7 +294,7 @@ class Worlds:
             owner = getattr(function, "__self__", None)
             given = self.supposed(function, [owner, *args] if isinstance(owner, torch.Tensor) else list(args), kwargs)
             if given is None or isinstance(owner, torch.Tensor):
-                return self._left_out(function, blind.reason)
+                return self._left_out(function, blind.reason, args)
             args, kwargs = tuple(given[0]), given[1]
         return self.call_known(function, args, kwargs, unknown.reason)
 
