@@ -29,6 +29,8 @@ from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
 MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads to
+MANY_STEPS = 100_000  # of all questions about a file; of one in which so much leads everywhere, the others are told less
+FEW_STEPS = 100
 MAX_DEPTH = 40
 MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
 MAX_NESTING = 8
@@ -96,8 +98,10 @@ def objects(value: Value) -> list[Value]:
 def _enter(world: World) -> bool:
     """Begin a search. The outermost one starts the count of steps; what is deep inside another one may not begin."""
     if world.nesting == 0:
+        world.spent += world.steps
         world.steps = 0
-    if world.nesting > MAX_NESTING or world.steps > MAX_STEPS:
+        world.most_steps = MAX_STEPS if world.spent < MANY_STEPS else FEW_STEPS
+    if world.nesting > MAX_NESTING or world.steps > world.most_steps:
         world.cuts += 1
         return False
     world.nesting += 1
@@ -142,7 +146,7 @@ class _Tracer(CallTracer):
         if (known := _cut_short(world, key, place)) is not None:
             return known
         world.steps += 1
-        if depth > MAX_DEPTH or world.steps > MAX_STEPS or world.depth > MAX_WORLD_DEPTH or value.node is None:
+        if depth > MAX_DEPTH or world.steps > world.most_steps or world.depth > MAX_WORLD_DEPTH or value.node is None:
             world.cuts += 1
             return [Value(value.module, None)]
         if meant in self.active:  # a loop that carries a value round: the other origins say what it is
@@ -159,7 +163,7 @@ class _Tracer(CallTracer):
         if world.cuts == before:
             world.memo[key] = found
             world.kept.append(value)  # so that no id in a key is used twice
-        elif world.circles == circles and world.steps <= MAX_STEPS:
+        elif world.circles == circles and world.steps <= world.most_steps:
             world.short[key] = place, found
             world.kept.append(value)
         return found
@@ -186,7 +190,7 @@ class _Tracer(CallTracer):
         if world.cuts == before:
             world.memo[key] = list(found.values())
             world.kept.append(call)
-        elif world.circles == circles and world.steps <= MAX_STEPS:
+        elif world.circles == circles and world.steps <= world.most_steps:
             world.short[key] = place, list(found.values())
             world.kept.append(call)
         return list(found.values())
@@ -375,7 +379,7 @@ class _Tracer(CallTracer):
     def _global(self, module: Module, name: str, path: tuple, depth: int) -> Iterator[Value]:
         """What the name `name` of a module of the project is."""
         module.world.steps += 1
-        if depth > MAX_DEPTH or module.world.steps > MAX_STEPS or ("global", module.path, name) in self.active:
+        if depth > MAX_DEPTH or module.world.steps > module.world.most_steps or ("global", module.path, name) in self.active:
             return
         self.active.add(("global", module.path, name))
         bindings = module.tree.scope.bindings.get(name, [])

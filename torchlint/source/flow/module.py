@@ -39,6 +39,8 @@ class World:
         self.circles = 0  # how often at itself
         self.short: dict[Any, Any] = {}  # what searches found that ended at a bound, and how deep they were
         self.steps = 0  # of the question that is being answered
+        self.most_steps = 0  # that it may take
+        self.spent = 0  # steps of all questions before
         self.depth = 0  # of the steps that wait for others
         self.deciding = 0  # tests that are being decided for others
         self.nesting = 0  # of questions that lead to questions, so that a recursion ends as an unknown
