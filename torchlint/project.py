@@ -29,7 +29,8 @@ IGNORED_FOLDERS = frozenset(
 
 
 _DOCUMENT = 1 << 18  # bytes of a file that is no program
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)", re.MULTILINE)
+# It begins with what is searched for fast.
+_IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
 _WORD = re.compile(rb"\w+")
 
 
@@ -250,7 +251,7 @@ def read(path: str) -> bytes | None:
 
 
 def _imported_words(data: bytes | None) -> set[bytes]:
-    return {word for statement in _IMPORT.findall(data or b"") for word in _WORD.findall(statement)}
+    return {word for statement in _IMPORT.findall(b"\n" + (data or b"")) for word in _WORD.findall(statement)}
 
 
 class View:

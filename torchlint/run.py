@@ -82,6 +82,7 @@ class Run:
         self.progress = progress
         self.found = found
         self._said = 0  # findings
+        self._repeats = False  # is what was found looked up again?
         self._caches: dict[tuple[int, str], Cache] = {}
         self._judges: dict[tuple[str, ...], str] = {}
         self.trees: tuple[str, ...] = ()
@@ -102,8 +103,7 @@ class Run:
             known = self._cache(group).look_up(group) if not self.overlay else {}
             result.statistics.cached += len(known)
             fresh = self._trivial([path for path in group.files if path not in known])
-            if not self.overlay:
-                self._cache(group).store(group, fresh)
+            self._store(group, fresh)
             entries.add({**known, **fresh})
             todo.append((group, [path for path in group.files if path not in known and path not in fresh]))
         self._lint(todo, entries)
@@ -116,6 +116,7 @@ class Run:
         """Lints, and hands each file that its fixes change to `write`, which says whether it could. If that puts it on
         the disk, what remains (in other files too) is looked for `again`, until nothing changes."""
         applied: list[Finding] = []
+        self._repeats = again
         result = self.check()
         for _ in range(_ROUNDS):
             changed = [one for one in self._fix_once(result) if write(one)]
@@ -211,12 +212,21 @@ class Run:
                 found = {path: failure(path, "TL000", "rule_crashed", what)}
             else:
                 found = msgspec.msgpack.decode(encoded, type=dict[str, Entry])
-                fresh.setdefault(id(group_of[task.paths[0]]), {}).update(found)
+                if self._is_kept:
+                    fresh.setdefault(id(group_of[task.paths[0]]), {}).update(found)
             entries.add(found)
             self._said = len(entries.findings)
-        if not self.overlay:
-            for group, _ in todo:
-                self._cache(group).store(group, fresh.get(id(group), {}))
+        for group, _ in todo:
+            self._store(group, fresh.get(id(group), {}))
+
+    def _store(self, group: Group, fresh: dict[str, Entry]) -> None:
+        if self._is_kept:
+            self._cache(group).store(group, fresh)
+
+    @property
+    def _is_kept(self) -> bool:
+        """Will anybody ask for the entries of this run? They know what each file depends on, which is much."""
+        return not self.overlay and (self.keep or self._repeats)
 
     def _spread(self, function: Callable, tasks: list[Task], size: int):
         """Runs tasks here when they are small, else in workers. What may run torch never runs here: it can crash."""
@@ -282,7 +292,7 @@ class _Entries:
 
     def add(self, entries: Mapping[str, Entry]) -> None:
         for path, entry in entries.items():
-            self.by_path[path] = entry
+            self.by_path[path] = replace(entry, findings=NOTHING, consulted=NOTHING)  # they are large, or decoded here
             said = []
             if entry.findings != NOTHING:
                 decoded = msgspec.msgpack.decode(entry.findings, type=list[Finding])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_WORD = re.compile(r"\w+")
+_NO_WORDS = bytes(byte if re.fullmatch(rb"\w", bytes((byte,))) else ord(" ") for byte in range(256))
 _FEW = 12  # questions that are answered by the text itself
 
 
@@ -30,5 +30,6 @@ class Words:
         if self._different is None:
             if len(self._known) < _FEW:
                 return self.text
-            self._different = " ".join(set(_WORD.findall(self.text)))
+            plain = self.text.encode("ascii", "replace").translate(_NO_WORDS)
+            self._different = b" ".join(set(plain.split())).decode("ascii")
         return self._different

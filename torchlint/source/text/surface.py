@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from torchlint.project import Project
 
+# Each begins with what is searched for fast.
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w.,"
-    r" \t]+))",
-    re.MULTILINE,
+    r"\n[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w.,"
+    r" \t]+))"
 )
-# Both begin with what is searched for fast.
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
 _GIVEN = re.compile(r"\n[ \t]*(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)")
@@ -84,7 +83,7 @@ def surface(project: Project, path: str, text: str) -> Surface:
 
 
 def _imports(text: str) -> Iterator[Import]:
-    for dots, module, names, plain in _IMPORT.findall(text):
+    for dots, module, names, plain in _IMPORT.findall("\n" + text):
         if plain:
             for part in plain.split(","):
                 words = part.split()
