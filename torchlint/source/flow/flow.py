@@ -29,7 +29,9 @@ from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
 MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads to
-MANY_STEPS = 100_000  # of all questions about a file; of one in which so much leads everywhere, the others are told less
+MANY_STEPS = (
+    100_000  # of all questions about a file; of one in which so much leads everywhere, the others are told less
+)
 FEW_STEPS = 100
 MAX_DEPTH = 40
 MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
@@ -379,7 +381,11 @@ class _Tracer(CallTracer):
     def _global(self, module: Module, name: str, path: tuple, depth: int) -> Iterator[Value]:
         """What the name `name` of a module of the project is."""
         module.world.steps += 1
-        if depth > MAX_DEPTH or module.world.steps > module.world.most_steps or ("global", module.path, name) in self.active:
+        if (
+            depth > MAX_DEPTH
+            or module.world.steps > module.world.most_steps
+            or ("global", module.path, name) in self.active
+        ):
             return
         self.active.add(("global", module.path, name))
         bindings = module.tree.scope.bindings.get(name, [])
