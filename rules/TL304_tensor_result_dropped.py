@@ -73,9 +73,9 @@ def check(place: Node):
     owner = tensor.value if isinstance(tensor, ast.Attribute) else tensor  # what is an object's, others may replace
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
         return
-    if is_that_already(place, call) or has_fields(place, tensor):
-        return
     if not used_as_one(place, tensor) and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
+        return
+    if is_that_already(place, call) or has_fields(place, tensor):
         return
     text, said = place.source(tensor), place.quoted(call)
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
@@ -97,8 +97,9 @@ def has_fields(place, tensor) -> bool:
         target = assigned.targets[0]
         if isinstance(target, ast.Tuple) and alike & set(map(place.source, target.elts)):
             alike.update(map(place.source, target.elts))  # `query, key = batch`
-    read = [n for n in place.inside(ast.Attribute, of=around) if place.source(n.value) in alike]
-    return any(n.attr not in FIELDS for n in read if not (isinstance(n.up, ast.Call) and n.up.func is n))
+    foreign = [n for n in place.inside(ast.Attribute, of=around) if n.attr not in FIELDS]
+    read = [n for n in foreign if not (isinstance(n.up, ast.Call) and n.up.func is n)]
+    return any(place.source(n.value) in alike for n in read)
 
 
 def is_that_already(place, call) -> bool:

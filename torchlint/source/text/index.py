@@ -105,6 +105,7 @@ class Index:
         self._places: dict[frozenset[str], list[int]] = {}  # where some words stand
         self._names: dict[str, list[ast.Name]] | None = None
         self._attributes: dict[str, list[ast.Attribute]] | None = None
+        self._stored: dict[str, list[ast.Attribute]] | None = None
         self._keywords: dict[str | None, list[ast.keyword]] | None = None
         self._walk()
 
@@ -294,7 +295,11 @@ class Index:
 
     def stored(self, name: str) -> list[ast.Attribute]:
         """The places where `.name` is set, in source order."""
-        return [node for node in self.attributes(name) if isinstance(node.ctx, ast.Store)]
+        if self._stored is None:
+            self._stored = defaultdict(list)
+            for node in self.stores:
+                self._stored[node.attr].append(node)
+        return self._stored.get(name, [])
 
     @property
     def classes(self) -> list[ast.ClassDef]:
