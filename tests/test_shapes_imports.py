@@ -96,3 +96,61 @@ class Fast(Passing):
 @pytest.mark.parametrize("kind, found", [("Passing", ["        return y @ torch.zeros(3, 2)"]), ("Fast", [])])
 def test_what_is_abstract_is_not_implemented(tmp_path, kind, found):
     assert lines(tmp_path, f"{ABSTRACT}{kind}()(torch.zeros(1, 3))") == found
+
+
+GRAPHS = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(16, 32)
+        self.second = nn.Linear({size}, 4)
+
+    def forward(self, data):
+        x, (source, target) = torch.relu(self.first(data.x)), data.edge_index
+        y = self.second(x)
+        return torch.zeros_like(y).index_add(0, target, y[source] * data.edge_weight.unsqueeze(-1))
+"""
+
+
+@pytest.mark.parametrize("size, found", [(30, ["        y = self.second(x)"]), (32, [])])
+def test_an_input_that_is_asked_for_attributes_is_an_object(tmp_path, size, found):
+    text = GRAPHS.format(size=size)
+    assert lines(tmp_path, text) == found
+    view = Project(tmp_path).view(tmp_path / "train.py")
+    assert dry_run(text, str(tmp_path / "train.py"), view).statistics["modules_run"] == (size == 32)
+
+
+def test_what_a_decorator_may_change_is_forgotten_with_the_run(tmp_path):
+    """The same file in the same process, once behind an unknown decorator and once behind a known one."""
+    files = {
+        "layers.py": "import torch\nfrom deco import checked\n\n@checked\ndef made(**sizes):\n    return torch.zeros(**sizes)\n",
+        "deco.py": "from nowhere import checked\n",
+    }
+    text = "import torch\nfrom layers import made\nmade(size=(2, 3)) @ torch.zeros(4, 2)\n"
+    assert lines(tmp_path, text, files) == []
+    files = {"deco.py": "def checked(function):\n    return function\n"}
+    assert lines(tmp_path, text, files) == ["made(size=(2, 3)) @ torch.zeros(4, 2)"]
+
+
+@pytest.mark.parametrize("size, found", [(4, []), (3, ["    found = x @ torch.zeros(4, 2)"])])
+def test_what_a_function_takes_is_known_to_a_decorator(tmp_path, size, found):
+    text = f"""
+import inspect
+import torch
+
+def checked(function):
+    if "x" not in inspect.getfullargspec(function).args:
+        raise ValueError("there is no x")
+    return function
+
+@checked
+def run(x, **more):
+    found = x @ torch.zeros(4, 2)
+    return found
+
+run(torch.zeros(1, {size}))
+"""
+    assert lines(tmp_path, text) == found

@@ -7,6 +7,8 @@ from __future__ import annotations
 import collections.abc
 from typing import Any
 
+from torchlint.shapes.core.values import Unknown
+
 
 class Library:
     """A module of Python, torch or another library, by its dotted name.
@@ -26,18 +28,31 @@ class Library:
 class ImportedFile:
     """A file of the project that was imported: its globals so far, and the statement that comes next."""
 
-    __slots__ = ("name", "path", "globals", "complete", "position")
+    __slots__ = ("name", "path", "globals", "complete", "program", "position")
 
     def __init__(self, name: str, path: str, names: dict[str, Any]):
         self.name = name
         self.path = path
         self.globals = names
         self.complete = False
+        self.program: Any = None
         self.position = 0
 
 
 class StandIn:
     """Base of our own stand-ins for objects of libraries; all public attributes of one may be seen."""
+
+
+class Given(StandIn):
+    """An object that a forward takes: what it is asked for is guessed, nobody knows what else it has."""
+
+    def __init__(self, values: dict[str, Any]):
+        self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Unknown(f"{name} of an object that was guessed")
 
 
 class Keyed(StandIn):

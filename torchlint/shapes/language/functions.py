@@ -51,7 +51,6 @@ class Code:
         self._names = {*self.positional, *self.only_named}
         self._run: Callable[[Frame], Any] | None = None
         self._generator = False
-        self.loose = False  # whether a decorator that nobody knows may have made another function of it
 
     @property
     def run(self) -> Callable[[Frame], Any]:
@@ -130,7 +129,7 @@ class Closure:
                 bound[code.named_rest] = {}
             return bound
         unknown = kwargs.pop("*", None)
-        if unknown is None and code.loose:
+        if unknown is None and code in self.frame.machine.loosened:
             unknown = Unknown("an argument that a decorator may give")
         bound = dict(zip(names, args))
         if code.rest:

@@ -93,6 +93,23 @@ def _signature(machine, function=None, *args, **kwargs):
     return Signature([Parameter(p.name, int(p.kind), _default(p.default)) for p in found[skip:]])
 
 
+def _full_arguments(machine, function=None):
+    """`inspect.getfullargspec` of a function of the program: its own names, `self` among them."""
+    closure = functions.closure_of(getattr(function, "__func__", function))
+    if closure is None:
+        return Unknown("the arguments of a function")
+    code = closure.code
+    return inspect.FullArgSpec(
+        list(code.positional),
+        code.rest or None,
+        code.named_rest or None,
+        tuple(closure.defaults) or None,
+        list(code.only_named),
+        dict(closure.named_defaults) or None,
+        Unknown("annotations"),
+    )
+
+
 def _default(value: Any) -> Any:
     if value is inspect.Parameter.empty:
         return _Empty
@@ -103,6 +120,7 @@ INSPECT: dict[str, Any] = {
     "inspect.Parameter": Parameter,
     "inspect.Signature": Signature,
     "inspect.signature": Special("signature", _signature),
+    "inspect.getfullargspec": Special("getfullargspec", _full_arguments),
     "inspect._empty": _Empty,
     "inspect.isclass": Special(
         "isclass", lambda machine, value: Unknown("a class") if type(value) is Unknown else isinstance(value, type)

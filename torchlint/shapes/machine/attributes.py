@@ -153,7 +153,7 @@ class Attributes:
         if name in ("shape", "size"):
             return Unknown(owner.reason, f"{owner.hole}.shape")
         report_use(owner, "attribute", name)
-        return Unknown(owner.reason)
+        return Unknown(owner.reason, None if hasattr(torch.Tensor, name) else f"{owner.hole}.{name}")
 
     def _of_tensor(self, owner: torch.Tensor, name: str) -> Any:
         if name == "device":

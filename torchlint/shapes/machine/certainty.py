@@ -159,7 +159,7 @@ class Certainty:
 
     def misfit(self, function: Any, error: TypeError) -> None:
         """A call that is written in the program does not fit the function of the program that it calls."""
-        if not isinstance(error, functions.ArgumentError) or error.code.loose:
+        if not isinstance(error, functions.ArgumentError) or error.code in self.loosened:
             return
         if isinstance(function, type) and self.is_open(function):
             return

@@ -18,7 +18,7 @@ from torchlint.shapes.libraries import world
 
 MAX_FILES = 1000
 MAX_TEXT = 8_000_000  # characters of them all
-MOST_NESTED = 120
+MOST_NESTED = 40
 DEFINITIONS = 20_000  # steps for what a script defines behind its end
 
 
@@ -128,14 +128,14 @@ class Imports:
         if self.imported_text > MAX_TEXT:
             return module
         try:
-            program = load(path, text)
+            module.program = load(path, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return module
         before, self.importing = self.place, self.importing + 1
         budget, self.budget = self.budget, self.import_budget
         self.budget.depth = budget.depth
         try:
-            self.run_program(program, module)
+            self.run_program(module)
             module.complete = True
         except Exhausted:
             raise
@@ -145,12 +145,12 @@ class Imports:
             self.place, self.importing, self.budget = before, self.importing - 1, budget
         return module
 
-    def run_program(self, program: Program, module: standins.ImportedFile, wanted: str = "") -> None:
+    def run_program(self, module: standins.ImportedFile, wanted: str = "") -> None:
         """Run a file's statements from where it is, until it has the name that is wanted; one that fails leaves its
         names unknown, the next ones run.
         """
         frame = Frame(module.globals, None, module.globals, self)
-        body = program.tree.body
+        program, body = module.program, module.program.tree.body
         while module.position < len(body) and wanted not in module.globals:
             at, module.position = module.position, module.position + 1
             try:
@@ -162,15 +162,31 @@ class Imports:
         """Whether a file that imports itself in a circle gets a name if what stands behind its import runs first: it
         would, had Python run the packages around it before, which are left out here.
         """
-        program = source_of(module.path) if not module.complete and module.path in self.files else None
-        if program is None or self.importing > MOST_NESTED or module.position == 0:
+        if module.complete or module.program is None or self.importing > MOST_NESTED or (module.path, name) in self.awaited:
             return False
         before, self.importing = self.place, self.importing + 1
+        self.awaited.add((module.path, name))
         try:
-            self.run_program(program, module, name)
+            if not self._gets_imported(module, name):
+                self.run_program(module, name)
         finally:
+            self.awaited.remove((module.path, name))
             self.place, self.importing = before, self.importing - 1
         return name in module.globals
+
+    def _gets_imported(self, module: standins.ImportedFile, wanted: str) -> bool:
+        """What the imports of a file bring that still run, as far as it is there; whether a name is among it."""
+        for node in module.program.tree.body[: module.position]:
+            for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+                name = alias.asname or alias.name
+                if name != "*" and name not in module.globals:
+                    source = self.import_module(node.module or "", node.level, module.path, False, whole=True)
+                    found = self.import_name(source, alias.name, False)
+                    if type(found) is not Unknown:
+                        module.globals[name] = found
+                if name == wanted:
+                    return name in module.globals
+        return False
 
     def own_file(self, program: Program, names: dict[str, Any]) -> None:
         """Whoever imports the file that was run as a script gets the classes that it made."""

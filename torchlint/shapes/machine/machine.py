@@ -136,6 +136,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.dataclass_fields: dict[type, dict] = {}
         self.importing = 0
         self.imported_text = 0  # characters
+        self.awaited: set[tuple[str, str]] = set()  # names of files that import each other
+        self.loosened: set[Any] = set()  # code that a decorator nobody knows may have changed
         self.scripting = False
         self.script: str | None = None  # the path of what runs as a script
         self.comparing: Any = None  # the code whose shapes are compared with what is written, though inputs are assumed
@@ -442,7 +444,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         """A definition that a decorator nobody knows may have changed."""
         closure = functions.closure_of(value) or functions.closure_of(getattr(value, "__wrapped__", None))
         if closure is not None:
-            closure.code.loose = True
+            self.loosened.add(closure.code)
         elif isinstance(value, type):
             self.open_classes.add(value)
 

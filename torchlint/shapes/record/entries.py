@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from torchlint.finding import Span
+from torchlint.shapes.core.standins import Given
 from torchlint.shapes.tensors import device_tags
 
 Place = tuple[str, Span]
@@ -69,8 +70,8 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from tensors_in(one)
-    elif isinstance(value, dict):
-        for one in value.values():
+    elif isinstance(value, (dict, Given)):
+        for one in (value if isinstance(value, dict) else vars(value)).values():
             yield from tensors_in(one)
 
 

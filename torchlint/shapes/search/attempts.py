@@ -19,6 +19,10 @@ class TensorGuess(NamedTuple):
     dtype: Literal["float", "double", "long", "bool"] = "float"
 
 
+class Fields(dict[str, Any]):
+    """An assumed object: what its attributes are, `data.x`."""
+
+
 class Pattern(NamedTuple):
     """A shape that a user wrote with letters for sizes that are to be found: `B, 3, H, W`."""
 
@@ -160,7 +164,7 @@ def replace(value: Any, path: tuple, new: Any) -> Any:
     if not path:
         return new
     if isinstance(value, dict):
-        return {k: replace(v, path[1:], new) if k == path[0] else v for k, v in value.items()}
+        return type(value)((k, replace(v, path[1:], new) if k == path[0] else v) for k, v in value.items())
     items = list(value)
     items[path[0]] = replace(items[path[0]], path[1:], new)
     return type(value)(items)

@@ -18,7 +18,7 @@ from torchlint.shapes.core.axes import Axes
 from torchlint.shapes.core.values import MADE, Unknown, Use
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.search.advice import Through
-from torchlint.shapes.search.attempts import Assumption, Parameter, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, Fields, Parameter, TensorGuess
 
 BATCH, TIME, SIDE, DEPTH, WIDTH = 2, 12, 64, 16, 32
 _CONVOLUTIONS = ((nn.Conv1d, nn.ConvTranspose1d), (nn.Conv2d, nn.ConvTranspose2d), (nn.Conv3d, nn.ConvTranspose3d))
@@ -28,9 +28,13 @@ _IDS = re.compile(
 _MASKS = re.compile(r"(^|_)masks?($|_)|padding|_mask")
 _TIMES = re.compile(r"^(t|ts|time|times|timesteps?|sigmas?|noise_level|lengths?|lens|seq_len\w*)$")
 _FEATURES = re.compile(r"_(emb|embeds?|embeddings?|hidden_states?|features?)(\[.*\])?$")
+_EDGES = re.compile(r"(^|[._])edge_(label_)?ind(ex|ices)$")  # the two ends of each edge of a graph
+_COUNTS = re.compile(r"\.num_\w+$")
+_OF_EDGES = re.compile(r"(^|[._])edge_(weights?|attrs?|features?|feats?)$")
 _SEVERAL = re.compile(r"(typing\.)?(List|list|Sequence|Tuple|tuple)\[.*Tensor")
 _OPTIONAL = re.compile(r"^(h|c|h0|c0|hx|cx|hidden\w*|state|prev\w*|cache|past\w*|memory_mask|\w*_?mask)$")
 _HIGHEST = 6  # dimensions that a tensor is given
+_DEEPEST = 2  # attributes of attributes
 _STARTS = 8  # how many first guesses are tried
 
 
@@ -84,6 +88,8 @@ def _beside(written: Axes, guesses: list[Any], reason: str) -> tuple[list[Any], 
 def _harvested(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
     """The same from its annotation, from what takes it, and from its name."""
     name = parameter.name
+    if _EDGES.search(name):
+        return [TensorGuess((2, TIME), "long")], "its name"
     if any(u.hole == name and u.kind == "call" and isinstance(u.detail, tuple) and len(u.detail) == 2 for u in uses):
         return [Through()], "it is called"
     unpacked = _of_items(name, uses) if _SEVERAL.match(parameter.hint) else None
@@ -93,6 +99,9 @@ def _harvested(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
     inner = _of_items(name, uses)
     if inner is not None:
         return inner
+    fields = _of_attributes(name, uses)
+    if fields is not None:
+        return fields
     for use in uses:
         if use.hole == name:
             found = _from_use(use)
@@ -299,6 +308,22 @@ def _of_items(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
     return [*several, *_from_name(name)], "its items are used one by one"
 
 
+def _of_attributes(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
+    """An input that is asked for what no tensor has: an object, as graphs are given."""
+    names = dict.fromkeys(
+        use.detail
+        for use in uses
+        if use.hole == name and use.kind == "attribute" and isinstance(use.detail, str) and use.detail[0] != "_"
+    )
+    if all(hasattr(torch.Tensor, one) for one in names) or name.count(".") >= _DEEPEST:
+        return None
+    found = Fields()
+    for one in names:
+        if not hasattr(torch.Tensor, one):
+            found[one] = _guesses(Parameter(f"{name}.{one}"), uses)[0][0]
+    return [found], "its attributes are asked for"
+
+
 # Annotations and names
 
 
@@ -364,6 +389,12 @@ def _axes(names: list[str]) -> tuple[int, ...] | None:
 
 def _from_name(name: str) -> list[Any]:
     lower = name.lower()
+    if _COUNTS.search(lower):
+        return [BATCH, 1]
+    if _OF_EDGES.search(lower):
+        return [TensorGuess((TIME,)), TensorGuess((TIME, WIDTH)), None]
+    if lower.endswith(".batch"):  # to which graph each node belongs
+        return [TensorGuess((BATCH,), "long")]
     if _FEATURES.search(lower):
         return [TensorGuess((BATCH, TIME, WIDTH)), TensorGuess((BATCH, WIDTH)), TensorGuess((BATCH, 3, SIDE, SIDE))]
     if _TIMES.match(lower):

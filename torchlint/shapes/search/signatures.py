@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import torch
 
+from torchlint.shapes.core.standins import Given
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import functions
-from torchlint.shapes.search.attempts import Assumption, Parameter, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, Fields, Parameter, TensorGuess
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
 
@@ -128,6 +129,8 @@ def value_of(guess: Any) -> Any:
         return torch.empty(guess.shape, dtype=DTYPES[guess.dtype])
     if isinstance(guess, (list, tuple)):
         return type(guess)([value_of(g) for g in guess])
+    if isinstance(guess, Fields):
+        return Given({k: value_of(g) for k, g in guess.items()})
     if isinstance(guess, dict):
         return {k: value_of(g) for k, g in guess.items()}
     return guess
