@@ -162,7 +162,12 @@ class Imports:
         """Whether a file that imports itself in a circle gets a name if what stands behind its import runs first: it
         would, had Python run the packages around it before, which are left out here.
         """
-        if module.complete or module.program is None or self.importing > MOST_NESTED or (module.path, name) in self.awaited:
+        if (
+            module.complete
+            or module.program is None
+            or self.importing > MOST_NESTED
+            or (module.path, name) in self.awaited
+        ):
             return False
         before, self.importing = self.place, self.importing + 1
         self.awaited.add((module.path, name))
