@@ -23,8 +23,8 @@ def test_parts_of_words_and_what_is_between_words_are_found():
         "softmax",
     ]
     asked += [f"nothing{number}" for number in range(30)]
-    words = Words(TEXT)
+    words = Words(lambda: TEXT)
     for _ in range(2):
         assert [word for word in asked if words.says(word)] == [word for word in asked if word in TEXT]
-    late = Words(TEXT)
+    late = Words(lambda: TEXT)
     assert [word for word in reversed(asked) if late.says(word)] == [word for word in reversed(asked) if word in TEXT]

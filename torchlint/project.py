@@ -11,7 +11,7 @@ import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchlint import reading
 from torchlint.boundary import repository, stays_in
@@ -28,6 +28,7 @@ IGNORED_FOLDERS = frozenset(
 )
 
 
+_TEXTS = 8 << 20  # bytes of files whose texts are kept
 _DOCUMENT = 1 << 18  # bytes of a file that is no program
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
@@ -40,6 +41,11 @@ class NotText(ValueError):
 
 def decode(data: bytes) -> str:
     """Python source as text: a byte order mark and a coding cookie are respected, line endings are kept."""
+    try:
+        if not data.startswith(codecs.BOM_UTF8) and b"coding" not in data[: data.find(b"\n", data.find(b"\n") + 1)]:
+            return data.decode()  # as nearly all are: the beginning is not taken apart
+    except UnicodeError:
+        pass
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         if codecs.lookup(encoding).name == "punycode":  # takes a time that is quadratic, and is for the names of hosts
@@ -63,7 +69,8 @@ class Project:
         self.folders = tuple(map(str, self.roots))
         self._overlay = overlay or {}
         self._bytes: dict[str, bytes | None] = {}
-        self._texts: dict[str, tuple[bytes, str | None]] = {}
+        self._texts: dict[str, tuple[bytes, str | None]] = {}  # the last ones that were asked for
+        self._characters = 0  # in them
         self._digests: dict[str, tuple[bytes | None, str]] = {}
         self._resolved: dict[tuple, tuple[str | None, tuple[str, ...]]] = {}
         self._words: dict[str, Words] = {}
@@ -92,16 +99,25 @@ class Project:
         return self._bytes[path]
 
     def text(self, path: str) -> str | None:
-        """The same as text, decoded once; None if it is none."""
+        """The same as text; None if it is none. Of a large project only the last ones are kept: a text may take four
+        times what its bytes do."""
         data = self.bytes(path)
         if data is None:
             return None
-        if path not in self._texts or self._texts[path][0] is not data and self._texts[path][0] != data:
-            try:
-                self._texts[path] = data, decode(data)
-            except NotText:
-                self._texts[path] = data, None
-        return self._texts[path][1]
+        known = self._texts.pop(path, None)
+        if known is not None and known[0] == data:
+            self._texts[path] = known
+            return known[1]
+        self._characters -= len(known[0]) if known else 0
+        try:
+            text = decode(data)
+        except NotText:
+            text = None
+        self._texts[path] = data, text
+        self._characters += len(data)
+        while self._characters > _TEXTS and len(self._texts) > 1:
+            self._characters -= len(self._texts.pop(next(iter(self._texts)))[0])
+        return text
 
     def document(self, path: str) -> str | None:
         """The text of a file that is no program: instructions, settings. None if it lies elsewhere, or is too long."""
@@ -169,13 +185,19 @@ class Project:
 
     def contains(self, path: str, word: str) -> bool:
         """Does a word stand in a file's text? Rules ask the same of the same files again and again."""
-        return self.words(path, self.text(path) or "").says(word)
+        return self.words(path).says(word)
 
-    def words(self, path: str, text: str) -> Words:
-        """The words of a file with a text."""
-        if path not in self._words or self._words[path].text is not text:
-            self._words[path] = Words(text)
+    def words(self, path: str, text: str | None = None) -> Words:
+        """The words of a file, or of a text that stands for it."""
+        of = self.reader(path, text)
+        if path not in self._words or self._words[path].of != of:
+            self._words[path] = Words(of)
         return self._words[path]
+
+    def reader(self, path: str, text: str | None = None) -> Reader:
+        """What gives the text of a file, or a text that stands for it, whenever it is needed."""
+        data = self.bytes(path)
+        return Reader(self, path, data) if text is None or text == self.text(path) else Reader(self, path, data, text)
 
     def is_in_one(self, word: str, paths: Sequence[str]) -> bool:
         """Does a word stand in one of some files?"""
@@ -252,6 +274,20 @@ def read(path: str) -> bytes | None:
 
 def _imported_words(data: bytes | None) -> set[bytes]:
     return {word for statement in _IMPORT.findall(b"\n" + (data or b"")) for word in _WORD.findall(statement)}
+
+
+class Reader(NamedTuple):
+    """The text of a file at some time; it is kept only if it is not what the project says."""
+
+    project: Project
+    path: str
+    data: bytes | None
+    own: str | None = None
+
+    def __call__(self) -> str:
+        if self.own is not None:
+            return self.own
+        return self.project.text(self.path) or ""
 
 
 class View:

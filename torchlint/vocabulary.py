@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _NO_WORDS = bytes(byte if re.fullmatch(rb"\w", bytes((byte,))) else ord(" ") for byte in range(256))
 _FEW = 12  # questions that are answered by the text itself
@@ -13,23 +14,23 @@ class Words:
     different words, which are a tenth of it.
     """
 
-    __slots__ = ("text", "_known", "_different")
+    __slots__ = ("of", "_known", "_different")
 
-    def __init__(self, text: str):
-        self.text = text
+    def __init__(self, of: Callable[[], str]):
+        self.of = of  # what gives the text
         self._known: dict[str, bool] = {}
         self._different: str | None = None
 
     def says(self, word: str) -> bool:
         known = self._known
         if word not in known:
-            known[word] = word in (self._words() if word.isidentifier() and word.isascii() else self.text)
+            known[word] = word in (self._words() if word.isidentifier() and word.isascii() else self.of())
         return known[word]
 
     def _words(self) -> str:
         if self._different is None:
             if len(self._known) < _FEW:
-                return self.text
-            plain = self.text.encode("ascii", "replace").translate(_NO_WORDS)
+                return self.of()
+            plain = self.of().encode("ascii", "replace").translate(_NO_WORDS)
             self._different = b" ".join(set(plain.split())).decode("ascii")
         return self._different

@@ -238,7 +238,7 @@ def _given_behind(module: Module) -> frozenset[str]:
 
 def _surfaces_behind(module: Module) -> list[Surface]:
     project = module.world.view.project
-    return [surface(project, path, project.text(path) or "") for path in module.behind.paths]
+    return [surface(project, path) for path in module.behind.paths]
 
 
 def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:

@@ -69,7 +69,7 @@ def names_of_ours(module: Module) -> set[str]:
         further = imported(project, path, project.text(path) or "")
         consulted.update(further.consulted)
         paths.update(further.paths)
-    return names.union(*(surface(project, path, project.text(path) or "").names for path in paths))
+    return names.union(*(surface(project, path).names for path in paths))
 
 
 @remembered

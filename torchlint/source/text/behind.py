@@ -36,8 +36,8 @@ def behind(project: Project, path: str, text: str) -> Behind:
 def _kept(project: Project, key: tuple[str, str], text: str, search: Callable[[], Behind]) -> Behind:
     """What was found for a text; it holds until a text of the project changes."""
     known = project.closures.get(key)
-    if known is None or known[0] != text:
-        known = project.closures[key] = text, search()
+    if known is None or known[0] != hash(text):
+        known = project.closures[key] = hash(text), search()
     return known[1]
 
 
@@ -88,7 +88,7 @@ class _Search:
 
     def pass_on(self, package: str, wanted: Wanted) -> None:
         """A package only passes on: what it imports counts too, if it is asked for."""
-        says = surface(self.project, package, self.project.text(package) or "")
+        says = surface(self.project, package)
         bound = says.bound
         if wanted is not None and not (wanted := wanted - says.constants):
             return
@@ -143,7 +143,7 @@ def _named(project: Project, importer: str, one: Import) -> tuple[list[tuple[str
 
 def _starred(project: Project, package: str) -> tuple[list[tuple[Import, str]], dict[str, str]]:
     consulted: dict[str, str] = {}
-    stars = surface(project, package, project.text(package) or "").bound.get("*", ())
+    stars = surface(project, package).bound.get("*", ())
     places = [(one, _file(project, one.module, one.level, package, consulted)) for one in stars]
     return [(one, place) for one, place in places if place], consulted
 

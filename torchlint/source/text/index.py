@@ -88,7 +88,7 @@ class Index:
 
     def __init__(self, text: str, path: str, tree: ast.Module | None = None, words: Words | None = None):
         self.text = text
-        self.words = words or Words(text)
+        self.words = words or Words(lambda: text)
         self.path = path
         self.tree = tree or parse(text)
         self.lines = lines_with_ends(text)

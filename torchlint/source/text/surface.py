@@ -5,7 +5,7 @@ and attributes have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -37,32 +37,32 @@ class Import(NamedTuple):
 class Surface:
     """The imports of a text, and the names of functions and attributes that are set. Strings may add to both."""
 
-    def __init__(self, text: str):
-        self.text = text
+    def __init__(self, of: Callable[[], str]):
+        self.of = of  # what gives the text
 
     @cached_property
     def names(self) -> frozenset[str]:
         patterns = (_FUNCTION, _SET, *_PUTTING)
-        return frozenset(name for pattern in patterns for name in pattern.findall(self.text))
+        return frozenset(name for pattern in patterns for name in pattern.findall(self.of()))
 
     @cached_property
     def defined(self) -> frozenset[str]:
         """The names of functions and classes."""
-        return frozenset((*_FUNCTION.findall(self.text), *_CLASS.findall(self.text)))
+        return frozenset((*_FUNCTION.findall(self.of()), *_CLASS.findall(self.of())))
 
     @cached_property
     def given(self) -> frozenset[str]:
         """The names that are given to what has another one."""
-        return frozenset((*_GIVEN.findall("\n" + self.text), *_CALLED.findall(self.text)))
+        return frozenset((*_GIVEN.findall("\n" + self.of()), *_CALLED.findall(self.of())))
 
     @cached_property
     def constants(self) -> frozenset[str]:
         """The names at the top of strings and numbers, such as `__version__`."""
-        return frozenset(_CONSTANT.findall("\n" + self.text))
+        return frozenset(_CONSTANT.findall("\n" + self.of()))
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:
-        return tuple(dict.fromkeys(_imports(self.text)))
+        return tuple(dict.fromkeys(_imports(self.of())))
 
     @cached_property
     def bound(self) -> dict[str, list[Import]]:
@@ -74,11 +74,12 @@ class Surface:
         return found
 
 
-def surface(project: Project, path: str, text: str) -> Surface:
-    """The surface of a file, kept with the project."""
+def surface(project: Project, path: str, text: str | None = None) -> Surface:
+    """The surface of a file, or of a text that stands for it, kept with the project."""
     kept: dict[str, Surface] = project.__dict__.setdefault("surfaces", {})
-    if path not in kept or kept[path].text != text:
-        kept[path] = Surface(text)
+    of = project.reader(path, text)
+    if path not in kept or kept[path].of != of:
+        kept[path] = Surface(of)
     return kept[path]
 
 
