@@ -62,11 +62,14 @@ class Net(nn.Module):
         self.scale = nn.Parameter(torch.ones(8))
         self.anchor = torch.zeros(8)
         self.fc = nn.Linear(8, 8)
+        self.softmax = nn.Softmax(dim=0)
 
     def forward(self, x):
         noise = torch.randn_like(x) + x.new_zeros(8)
         steps = torch.arange(x.size(0), device=x.device)
         order = torch.randperm(x.size(0))
+        scores = torch.empty(4, 4)
+        hits = self.softmax(torch.mm(scores, scores)).argmax(0) == torch.arange(4)
         temperature = torch.tensor(0.07)
         mask = torch.zeros(8).to(x.device)
         later = torch.ones(8)

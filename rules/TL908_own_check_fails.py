@@ -90,6 +90,14 @@ if not os.path.exists(options.data):
     raise ValueError("there is no such folder")
 ```
 ```python good
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--split", default="all")
+options = parser.parse_args()
+assert options.split in ("odometry", "eigen"), "this script evaluates two of the four"
+```
+```python good
 if not torch.cuda.is_available():
     raise RuntimeError("this needs a GPU")
 

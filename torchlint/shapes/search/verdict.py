@@ -55,6 +55,9 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             return None
         if _is_at(other, result) and _ranks(tried) != rank:
             elsewhere.setdefault(_ranks(tried), (tried, other))
+    for tried, other in trials.results.values():
+        if _wants_channels(other) and _ranks(tried) > rank and _ranks(tried) not in elsewhere:
+            return None
     multiples: list[Pair] = []
     free: set[Any] = set()
     varied = changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str)
@@ -161,6 +164,13 @@ def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: 
             if not _collect(other, result, found):
                 return False
     return _relation(pair, found, []) in ("equal", relation)
+
+
+def _wants_channels(other: RunResult) -> bool:
+    """Whether a convolution takes the number of dimensions, and no run found the channels it wants: a sample without its
+    batch, whose rows are cut where channels were meant, says nothing of batches.
+    """
+    return other.stopped == "torch" and "channel" in other.error
 
 
 def _is_at(other: RunResult, result: RunResult) -> bool:

@@ -33,7 +33,9 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
         if _is_made_in(loop, switch.on) or _is_a_copy(switch.on):
             continue
         if any(
-            act.role in (TRAIN, OPAQUE) and (act.on is None or not are_distinct(act.on, switch.on)) for act in found
+            act.role in (TRAIN, OPAQUE)
+            and (act.on is None or not are_distinct(act.on, switch.on) or _is_given_to(act.on, switch.on))
+            for act in found
         ):
             continue
         for backward, step in pairs:
@@ -56,6 +58,16 @@ def _is_made_in(loop: ast.AST, model: Value) -> bool:
     made = identity(model).values()
     return bool(made) and all(
         isinstance(o.node, ast.Call) and any(within(node, loop) for node in _calls_to(o)) for o in made
+    )
+
+
+def _is_given_to(made: Value, model: Value, depth: int = 3) -> bool:
+    """`ready, optimizer = amp.initialize(model, optimizer)`: what is made of a model switches it, for all we know."""
+    return depth > 0 and any(
+        is_same(given := origin.at(argument, ()), model) or _is_given_to(given, model, depth - 1)
+        for origin in identity(made).values()
+        if isinstance(origin.node, ast.Call)
+        for argument in origin.node.args
     )
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from bisect import bisect_left
 
-from torchlint.facts import named, words
+from torchlint.facts import fact, named, words
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
@@ -150,6 +150,10 @@ def _call(origin: Value, depth: int) -> str | None:
         elif callee.kind == "instance" and name.startswith("torch.nn."):
             layer = origin.at(node.func, ())
             inputs = [device_of(origin.at(a, ()), depth - 1) for a in node.args]
+            row = fact(name)
+            if row is not None and not row.weights:  # it computes where its input is
+                answers.add(MOVED if MOVED in inputs else HERE if inputs and set(inputs) == {HERE} else None)
+                continue
             answers.add(
                 MOVED
                 if MOVED in inputs
