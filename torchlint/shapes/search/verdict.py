@@ -167,8 +167,8 @@ def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: 
 
 
 def _wants_channels(other: RunResult) -> bool:
-    """Whether a convolution takes the number of dimensions, and no run found the channels it wants: a sample without its
-    batch, whose rows are cut where channels were meant, says nothing of batches.
+    """Whether a convolution takes the number of dimensions, and no run found the channels it wants: a sample without
+    its batch, whose rows are cut where channels were meant, says nothing of batches.
     """
     return other.stopped == "torch" and "channel" in other.error
 
