@@ -29,7 +29,8 @@ class Net(nn.Module):
             return y * x
 ```
 
-Behind a flag it is a choice, and a module that does nothing but show is meant to. So is the line of a log.
+Behind a flag it is a choice, and a module that does nothing but show is meant to. So is the line of a log, and the
+number of the round in which a sampler is.
 
 ```python good
 class Net(nn.Module):
@@ -46,6 +47,13 @@ class Boxes(nn.Module):
         loss = (x - y).abs().mean()
         print("%d boxes, loss %6.3f" % (len(y), loss))
         return loss
+
+class Sampler(nn.Module):
+    def forward(self, x):
+        for step in reversed(range(1000)):
+            print(step)
+            x = self.denoise(x, step)
+        return x
 
 class Show(nn.Module):
     def forward(self, x):
@@ -119,7 +127,10 @@ def is_meant(text: str) -> bool:
 
 
 def is_logged(call) -> bool:
-    """Is it the line of a log, which names the loss it shows?"""
+    """Is it the line of a log, which names the loss it shows, or the number of a round?"""
+    shown = [ast.unparse(a) for a in call.node.args]
+    if any(isinstance(loop, ast.For) and shown == [ast.unparse(loop.target)] for loop in call.loops):
+        return True
     words = (n.value for n in ast.walk(call.node) if isinstance(n, ast.Constant) and isinstance(n.value, str))
     return any("loss" in text.lower() for text in words)
 

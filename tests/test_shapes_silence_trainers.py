@@ -275,6 +275,18 @@ def said(tmp_path, program: str) -> list[str]:
         gradients = np.array(seen)
         print(gradients.mean(axis=(1, 2)))
         """,
+        # a sample without its batch, whose rows are cut where the channels of a batch were meant
+        """
+        class Coupling(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Conv2d(16, 32, 3, padding=1)
+
+            def forward(self, x):
+                a, b = x.chunk(2, 1)
+                scale, shift = self.net(a).chunk(2, 1)
+                return torch.cat([a, (b + shift) * scale], 1)
+        """,
         # nothing that is drawn is less than 0
         """
         import random
