@@ -103,20 +103,6 @@ with torch.no_grad():
     print(model(x))
 ```
 ```python good
-from apex import amp
-
-single = nn.Sequential(nn.Linear(3, 6), nn.Dropout(0.5), nn.Linear(6, 1))
-model, optimizer = amp.initialize(single, torch.optim.Adam(single.parameters()))
-model = nn.parallel.DistributedDataParallel(model)
-for x, y in loader:
-    model.train()
-    optimizer.zero_grad()
-    F.mse_loss(model(x), y).backward()
-    optimizer.step()
-    single.eval()
-    print(single(x_val))
-```
-```python good
 teacher = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5))
 student = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5))
 optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
