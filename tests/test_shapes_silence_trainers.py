@@ -372,6 +372,17 @@ torch.zeros(place([1, 2, 3], is_it())[0] + 2) + torch.zeros(3)
 torch.zeros(next(n for n in (2, 3, 4) if is_it(n))) + torch.zeros(3)
 torch.zeros([n for n in (2, 3, 4) if is_it(n)][0]) + torch.zeros(3)
 nn.Sequential(*[layer for layer in layers if is_it(layer)])(torch.ones(2, 9))
+torch.zeros(list(filter(is_it, [2, 3]))[0]) + torch.zeros(3)
+
+class Fitting:
+    def __init__(self):
+        for size in (2, 3):
+            if is_it(size):
+                half = size // 2
+                self.half = half
+                break
+
+torch.zeros(Fitting().half + 1) + torch.zeros(3)
 """
 
 

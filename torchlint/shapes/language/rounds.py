@@ -12,6 +12,7 @@ import ast
 import operator
 from collections import OrderedDict, deque
 from collections.abc import Callable, Container, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -218,6 +219,17 @@ class Rounds:
         """`break`: on a condition that nobody knows, it may come in a later round."""
         if self.frame.machine.decisions > self.decisions:
             self.leave_open(like_the_last=True)
+            self._forget_what_was_found()
+
+    def _forget_what_was_found(self) -> None:
+        """`for n in sizes: if fits(n): found = n; break`, or `self.size = n` in its place."""
+        names, fields = _given_by_rounds(self.node)
+        held = self.frame.vars
+        for name in names & held.keys():
+            held[name] = of_any_round(held[name])
+        for owner, name, value in self.changes.fields[self.fields :]:
+            if name in fields and of_any_round(value) is not value:
+                _forget(owner, name)
 
     def returned(self) -> None:
         """`return` on a condition that nobody knows: what it finds may be that of a later round."""
@@ -256,13 +268,32 @@ class Rounds:
 
 
 def found_in_a_round(value: Any, written: ast.expr, bound: set[str]) -> Any:
-    """What a search returns that may end in another round: numbers, words and layers that the rounds have named."""
+    """What a search returns that may end in another round, if the rounds have named it."""
     if isinstance(written, ast.Tuple) and type(value) is tuple and len(written.elts) == len(value):
         return tuple(found_in_a_round(part, node, bound) for part, node in zip(value, written.elts))
-    if type(value) not in (int, float, str) and not isinstance(value, (nn.Module, nn.Parameter)):
-        return value
     named = any(isinstance(n, ast.Name) and n.id in bound for n in ast.walk(written))
-    return Unknown("it is found in a round that nobody knows") if named else value
+    return of_any_round(value) if named else value
+
+
+def of_any_round(value: Any) -> Any:
+    """A number, word or layer that may be that of another round; tensors have the shape of their kind."""
+    found = type(value) in (int, float, str) or isinstance(value, (nn.Module, nn.Parameter))
+    return Unknown("it is found in a round that nobody knows") if found else value
+
+
+@lru_cache(256)
+def _given_by_rounds(node: ast.For | ast.While) -> tuple[frozenset[str], frozenset[str]]:
+    """The names and attributes that a loop sets to what it goes over, or to a part of that."""
+    names = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)} if isinstance(node, ast.For) else set()
+    fields = set()
+    for part in node.body if names else ():
+        for one in ast.walk(part):
+            if not isinstance(one, ast.Assign) or any(isinstance(n, ast.Call) for n in ast.walk(one.value)):
+                continue
+            if any(isinstance(n, ast.Name) and n.id in names for n in ast.walk(one.value)):
+                names |= {t.id for t in one.targets if isinstance(t, ast.Name)}
+                fields |= {t.attr for t in one.targets if isinstance(t, ast.Attribute)}
+    return frozenset(names), frozenset(fields)
 
 
 def _forget(owner: Any, name: str) -> None:

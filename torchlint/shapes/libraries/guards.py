@@ -196,7 +196,12 @@ def _known(value):
 
 def _filter(machine, kind, function, items):
     keep = (lambda v: v) if function is None else (lambda v: machine.call(function, [v], {}))
-    return iter([v for v in machine.iterate(items) if machine.truth(keep(v))])
+    before = machine.decisions
+    kept = [v for v in machine.iterate(items) if machine.truth(keep(v))]
+    if machine.decisions > before:  # which of them it keeps, nobody knows
+        machine.changes.cut = True
+        kept = [*(rounds.of_any_round(v) for v in kept), rounds.REST]
+    return iter(kept)
 
 
 def _reversed(machine, kind, items):
