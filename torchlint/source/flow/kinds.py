@@ -152,6 +152,8 @@ def _external_kind(name: str, origin: Value) -> str | None:
     if head == "torch.optim":
         return OPTIMIZER if last[:1].isupper() else None
     if head == "torch.nn":
+        if last in ("ParameterList", "ParameterDict") and origin.path:
+            return PARAMETER
         return MODULE if last[:1].isupper() else None
     if head.startswith("torchvision.models") or name == "timm.create_model":
         return MODULE
