@@ -118,10 +118,14 @@ def _evaluated_between(module: Module, loop: ast.AST, switch: Act, backward: Act
 
 
 def _is_trained(module: Module, loop: ast.AST, switch: Act, step: Act) -> bool:
-    """Does the step train the model, or has the same function put it in train mode before?"""
+    """Does the step train the model, or has the same function put it in train mode before? Where the loop puts another
+    one in train mode, that may hold the part which is trained.
+    """
     known = holds(step.on, switch.on)
     if known is not None:
         return known
+    if any(act.role == TRAIN for act in acts(module, loop.body)):
+        return False
     function = enclosing_function(loop)
     before = acts(module, getattr(function, "body", module.tree.body))
     return any(

@@ -31,7 +31,8 @@ def asks_mode(model: Value, depth: int = 4) -> bool | None:
             return None
         for callee in callees(origin):
             if callee.kind == "class" and callee.owner:
-                found.append(_class_asks(callee.owner, depth, origin))
+                asks = _class_asks(callee.owner, depth, origin)
+                found.append(None if asks and _drops_nothing(origin) else asks)
             elif callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
                 layers = (
                     [
@@ -60,6 +61,11 @@ def _layer_asks(name: str, made: Value) -> bool:
     if rate is not None and _is_zero(made.at(rate, ())):
         return False
     return bool(ASK_MODE.fullmatch(name)) or any(k.arg == "dropout" for k in call.keywords)
+
+
+def _drops_nothing(made: Value) -> bool:
+    """`Net(dropout=0.0)`: whether its layers of dropout are left out then, and others are there, is not told."""
+    return any(k.arg and "drop" in k.arg.lower() and _is_zero(made.at(k.value, ())) for k in made.node.keywords)
 
 
 def _is_zero(rate: Value) -> bool:
