@@ -138,6 +138,7 @@ class Rounds:
         "written",
         "periodic",
         "steps",
+        "counted",
     )
 
     def __init__(
@@ -163,6 +164,7 @@ class Rounds:
         self.decisions = machine.decisions
         self.periodic = periodic  # whether some rounds train, and others do not
         self.steps = machine.progress.steps
+        self.counted: list[dict[int, int]] = []  # the steps of schedules at the beginning of each round
         self.count = 0
         self.before = self._values()
         self.first: list[Any] | None = None
@@ -191,6 +193,7 @@ class Rounds:
         """Count a round; whether two rounds have trained something before it, and this one has nothing new."""
         self.count += 1
         self.changes.early = False
+        self.counted.append(self.frame.machine.schedules.steps())
         last, self.changes.last = self.changes.last, False
         if self.count == 2:
             self.first = self._values()
@@ -199,6 +202,12 @@ class Rounds:
     def waits(self) -> bool:
         """Whether the optimizer makes its step in some rounds only, and has not made two."""
         return self.periodic and self.count <= PERIOD and self.frame.machine.progress.steps < self.steps + 2
+
+    def rest_of(self, rounds: int | None) -> None:
+        """The loop would have so many rounds; those that ran are the ones that `trained` let begin."""
+        if rounds is not None and not self.frame.machine.schedules.is_idle:
+            began = self.counted if self.changes.early else self.counted[:-1]
+            self.frame.machine.schedules.leave_out(rounds - len(began), began)
 
     def expensive(self) -> bool:
         """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds
@@ -265,6 +274,16 @@ class Rounds:
         for container in [read(self.frame) for read in self.filled]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
+
+
+def rounds_of(items: Any) -> int | None:
+    """How many rounds a loop over something has, if that is known."""
+    if isinstance(items, Unknown) or not hasattr(type(items), "__len__"):
+        return None
+    try:
+        return len(items)
+    except Exception:  # a loader of nobody knows how many batches
+        return None
 
 
 def found_in_a_round(value: Any, written: ast.expr, bound: set[str]) -> Any:

@@ -14,7 +14,7 @@ from torchlint.shapes.language import written
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import is_plain, shows, throws_away
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
-from torchlint.shapes.language.rounds import CHANGING, Name, Rounds
+from torchlint.shapes.language.rounds import CHANGING, Name, Rounds, rounds_of
 from torchlint.shapes.language.targets import store, store_name
 from torchlint.shapes.language.walking import walk
 
@@ -22,6 +22,7 @@ Run = Callable[[Frame], Any]
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 ABANDONED = "a statement that would have set it failed"
+_SAME_LENGTH = ("enumerate", "tqdm")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -318,11 +319,19 @@ def _while(node: ast.While, scope: Scope) -> Run:
     return loop
 
 
+def _number_of_rounds(iterated: ast.expr, scope: Scope) -> Callable[[Frame, Any], int | None]:
+    """How many rounds a loop has over what was evaluated; `enumerate(loader)` has as many as the loader."""
+    inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) == 1 else None
+    named = isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id in _SAME_LENGTH
+    asked = expression(inner, scope) if named and isinstance(inner, ast.Name) else None
+    return lambda frame, items: rounds_of(items if asked is None else asked(frame))
+
+
 def _for(node: ast.For, scope: Scope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
-    periodic = _trains_in_some_rounds(node)
+    periodic, count = _trains_in_some_rounds(node), _number_of_rounds(node.iter, scope)
 
     def loop(frame):
         machine = frame.machine
@@ -331,6 +340,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
         with Rounds(node, frame, names, filled, periodic) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
+                    rounds.rest_of(count(frame, items))
                     rounds.leave_open(like_the_last=True)
                     return None
                 if rounds.expensive():
@@ -349,6 +359,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
                     return jump
                 machine.changes.early = False
             if machine.changes.early:
+                rounds.rest_of(count(frame, items))
                 rounds.leave_open(like_the_last=True)
         return orelse(frame)
 

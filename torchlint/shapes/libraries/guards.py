@@ -406,6 +406,12 @@ def _step(machine, method, closure=None, *args, **kwargs):
     return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
 
 
+def _schedule_step(machine, method, /, *args, **kwargs):
+    made = machine.foreign(method, args, kwargs)
+    machine.schedules.stepped(method.__self__)
+    return made
+
+
 def _to(machine, method, /, *args, **kwargs):
     """`module.to(0)` means the first GPU."""
     if args and type(args[0]) is int:
@@ -525,6 +531,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
         },
     ),
     *containers.METHODS,
+    (torch.optim.lr_scheduler.OneCycleLR, {"step": _schedule_step}),
     (torch.optim.Optimizer, {"load_state_dict": _load_optimizer, "step": _step, "__init__": _optimizer_init}),
 ]
 # Guards that cannot do anything with an unknown among their arguments.

@@ -32,6 +32,7 @@ from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.given_arguments import Starts
+from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.machine import decisions, holes
 from torchlint.shapes.machine.as_written import AsWritten
 from torchlint.shapes.machine.attributes import Attributes
@@ -122,6 +123,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.blurred = False  # whether a tensor was given something unknown in place, which may have a graph
         self.left = GUESSED_STEPS
         self.remembered: Any = None  # what the search for arguments keeps of what it tried
+        self.schedules = Schedules(self)
         self.updates = 0  # backward passes and optimizer steps so far
         self.changes = Changes()
         self.files: dict[str, Any] = {}

@@ -70,9 +70,13 @@ def device_of(tensor: torch.Tensor) -> torch.device:
     return CPU if tag is None or tag == ANY else torch.device(tag)
 
 
-def stamp(result: Any, tag: str) -> None:
-    """Say where new tensors are."""
-    if isinstance(result, torch.Tensor):
+def stamp(result: Any, tag: str | list[str | None]) -> None:
+    """Say where new tensors are; several tags are those of a list."""
+    if isinstance(tag, list):
+        for one, its in zip(result if isinstance(result, (list, tuple)) else (), tag):
+            if its is not None:
+                stamp(one, its)
+    elif isinstance(result, torch.Tensor):
         if result.layout is torch.strided:
             result.untyped_storage().device_tag = tag
         used[0] = True
@@ -138,6 +142,17 @@ def common(operation: Any, tensors: list[torch.Tensor], asked: Any = None) -> st
         return _pending[-1]
     tag = next(iter(found), None) or next((t for t in map(tag_of, looked_at) if t), None)
     return None if tag == "cpu" else tag
+
+
+def of_lists(operation: Any, args: tuple, tensors: list[torch.Tensor]) -> str | list[str | None] | None:
+    """The same for what optimizers do with lists of tensors, as with one after the other: their items may be on several
+    devices.
+    """
+    tags = {tag_of(tensor) or "cpu" for tensor in tensors if tensor.dim()}
+    if len(tags) < 2:
+        return common(operation, tensors)
+    lists = [a for a in args if isinstance(a, (list, tuple)) and a and isinstance(a[0], torch.Tensor)]
+    return [common(operation, list(row)) for row in zip(*lists)]
 
 
 def _check_indices(tensors: list[torch.Tensor]) -> None:

@@ -137,7 +137,14 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
         args, key = autocast.cast(operation, args, tensors, key)
     if operation.by_data or operation.indexing and _is_masked(args[1]):
         return _by_data(function, operation, args, kwargs, tensors)
-    device = device_tags.common(operation, tensors, asked) if device_tags.used[0] else None
+    device = None
+    if device_tags.used[0]:
+        of_lists = operation.name.startswith("_foreach")
+        device = (
+            device_tags.of_lists(operation, args, tensors)
+            if of_lists
+            else device_tags.common(operation, tensors, asked)
+        )
     ranges.check(operation, args)
     if operation.writes:
         return _write(function, operation, args, kwargs, tensors, key)

@@ -1,0 +1,63 @@
+"""Models whose parts are on two GPUs."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+PROGRAM = """
+import torch
+from torch import nn
+
+class Split(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(4, 8), nn.ReLU()).to("cuda:0")
+        self.second = nn.Linear(8, 2).to("cuda:1")
+
+    def forward(self, x):
+        hidden = self.first(x.to("cuda:0"))
+        return self.second(hidden.to("cuda:1"))
+
+model = Split()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    x, y = torch.randn(3, 4), torch.zeros(3, 2)
+    loss = nn.functional.mse_loss(model(x), y.to("cuda:1"))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("optimizer", ["SGD(model.parameters(), lr=0.1, momentum=0.9)", "Adam(model.parameters())"])
+def test_an_optimizer_has_parameters_on_both(tmp_path, optimizer):
+    path = tmp_path / "train.py"
+    text = PROGRAM.replace("SGD(model.parameters(), lr=0.1)", optimizer)
+    result = dry_run(text, str(path), Project(tmp_path).view(path))
+    assert not result.faults
+    assert result.statistics["scripts_stepped_twice"] == 1
+
+
+@pytest.mark.parametrize(
+    "line, instead, found",
+    [
+        ("", "", []),
+        ('hidden.to("cuda:1")', "hidden", ["self.second is on cuda:1 but `hidden` (3, 8) is on cuda:0"]),
+        ('x.to("cuda:0")', "x", ["self.first is on cuda:0 but `x` (3, 4) is on the CPU, where line 18 makes it"]),
+        (
+            'y.to("cuda:1")',
+            'y.to("cuda:0")',
+            ["`model(x)` (3, 2) is on cuda:1 but `y.to('cuda:0')` (3, 2) is on cuda:0"],
+        ),
+    ],
+)
+def test_what_meets_is_on_one_gpu(tmp_path, line, instead, found):
+    path = tmp_path / "train.py"
+    text = PROGRAM.replace(line, instead) if line else PROGRAM
+    said = [f.message for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+    assert [message.partition(";")[0] for message in said] == found

@@ -1,0 +1,110 @@
+"""How often a schedule is stepped in all rounds of its loops, of which a few are run: some refuse more than they know.
+
+A step counts for the rounds that are left out if nothing on its way can leave one: it stands right in its loops, and
+in functions that are called right in them.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from torch.optim.lr_scheduler import OneCycleLR
+
+from torchlint.shapes.language.influence import text_of
+from torchlint.shapes.language.program import source_of
+
+_LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try, ast.While, ast.Yield, ast.YieldFrom, ast.Await)
+_AROUND = (ast.For, ast.With, ast.FunctionDef, ast.ClassDef)
+_CALLING = (ast.Expr, ast.Assign, ast.AugAssign)
+_ROUNDS = 2  # that must have been alike
+
+
+class Schedule:
+    """One that has an end: the steps that it made, and those of the rounds that were left out."""
+
+    def __init__(self, scheduler: OneCycleLR, first: int):
+        self.scheduler = scheduler
+        self.first = first  # where it stood when it was seen first
+        self.made = 0
+        self.left_out = 0
+        self.regular = True
+        self.place: Any = None
+
+    @property
+    def steps(self) -> int:
+        return self.first + self.made + self.left_out
+
+
+class Schedules:
+    """Those of one run, and the loops around their steps."""
+
+    def __init__(self, machine: Any):
+        self.machine = machine
+        self.seen: dict[int, Schedule] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.seen
+
+    def stepped(self, scheduler: OneCycleLR) -> None:
+        """One step was made."""
+        found = self.seen.setdefault(id(scheduler), Schedule(scheduler, scheduler.last_epoch - 1))
+        found.made += 1
+        found.place = self.machine.place
+        found.regular &= scheduler.last_epoch == found.first + found.made and self._is_regular()
+
+    def steps(self) -> dict[int, int]:
+        """What was counted so far, for each."""
+        return {key: one.steps for key, one in self.seen.items()}
+
+    def leave_out(self, rounds: int, before: list[dict[int, int]]) -> None:
+        """A loop ends so many rounds before its end; `before` is what was counted at the beginning of each round."""
+        if len(before) < _ROUNDS or rounds <= 0:
+            return
+        now = self.steps()
+        ends = [*before[1:], now]
+        for key, one in self.seen.items():
+            alike = {end.get(key, 0) - start.get(key, one.first) for start, end in zip(before, ends)}
+            if len(alike) == 1 and one.regular:
+                one.left_out += rounds * alike.pop()
+                self._judge(one)
+
+    def _judge(self, one: Schedule) -> None:
+        most = getattr(one.scheduler, "total_steps", None)
+        if type(most) is not int or one.steps <= most:
+            return
+        place, self.machine.place = self.machine.place, one.place
+        one.regular = False
+        self.machine.protest(
+            ValueError(f"Tried to step {most + 1} times. The specified number of total steps is {most}"),
+            f"the schedule is made for {most} steps, and its loops make at least {one.steps}",
+        )
+        self.machine.place = place
+
+    def _is_regular(self) -> bool:
+        """Whether nothing on the way to what runs now may leave a loop or be left out in one."""
+        return all(_is_plain(at) for at in (self.machine.place, *(caller for _, caller in self.machine.stack)))
+
+
+def _is_plain(place: Any) -> bool:
+    source = source_of(place[0]) if place is not None else None
+    if source is None:
+        return False
+    around = text_of(source.tree).statements_at(place[1].line, place[1].column - 1)
+    if around and isinstance(around[0], ast.If) and ast.unparse(around[0].test) == "__name__ == '__main__'":
+        around = around[1:]
+    return bool(around) and isinstance(around[-1], _CALLING) and _is_whole(around)
+
+
+def _is_whole(around: list[ast.stmt]) -> bool:
+    """Whether the loops and functions around a statement run to their ends; a function may return at its end."""
+    if not all(isinstance(one, _AROUND) for one in around[:-1]):
+        return False
+    for one in around:
+        if isinstance(one, (ast.For, ast.FunctionDef)):
+            leaving = [node for node in ast.walk(one) if isinstance(node, _LEAVING)]
+            at_end = one.body[-1] if isinstance(one, ast.FunctionDef) else None
+            if any(node is not at_end for node in leaving) or getattr(one, "orelse", ()):
+                return False
+    return True
