@@ -10,8 +10,9 @@ import re
 import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from torchlint import reading
 from torchlint.boundary import repository, stays_in
@@ -276,7 +277,8 @@ def _imported_words(data: bytes | None) -> set[bytes]:
     return {word for statement in _IMPORT.findall(b"\n" + (data or b"")) for word in _WORD.findall(statement)}
 
 
-class Reader(NamedTuple):
+@dataclass(slots=True)
+class Reader:
     """The text of a file at some time; it is kept only if it is not what the project says."""
 
     project: Project
