@@ -6,6 +6,7 @@ import pytest
 from asking import asked, callees_of, module_of, origins_of
 from effort import calls_of
 
+from torchlint.source.flow import flow
 from torchlint.source.flow.flow import SAME_NUMBERS, origins
 from torchlint.source.flow.kinds import kinds
 
@@ -262,3 +263,22 @@ def test_a_partial_is_not_looked_into():
     program = "import functools\ndef f(v, w): return v\ng = functools.partial(f, a())\nask(g(b()))"
     assert origins_of(program) == {"g(b())"}  # and not b()
     assert callees_of(program) == {"function f"}
+
+
+def test_what_leads_everywhere_is_asked_less(monkeypatch):
+    """A wide question is answered as long as the file has not cost much; a short one always is."""
+    wide = "".join(f"x{n} = x{n - 1} if c else a{n}()\n" for n in range(1, 12))
+    text = f"x0 = a0()\n{wide}y = b()\nask({{}})\n"
+
+    def answers(what: str) -> set[str]:
+        module = module_of(text.format(what))
+        origins(asked(module))
+        again = asked(module)
+        module.world.memo.clear()
+        return {origin.node and f"{origin.node.func.id}" for origin in origins(again)}
+
+    assert answers("x11") == {f"a{n}" for n in range(12)}
+    monkeypatch.setattr(flow, "MANY_STEPS", 10)
+    monkeypatch.setattr(flow, "FEW_STEPS", 9)
+    assert None in answers("x11")
+    assert answers("y") == {"b"}
