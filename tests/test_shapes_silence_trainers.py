@@ -287,6 +287,20 @@ def said(tmp_path, program: str) -> list[str]:
                 scale, shift = self.net(a).chunk(2, 1)
                 return torch.cat([a, (b + shift) * scale], 1)
         """,
+        # a batch of which there is nothing to learn
+        """
+        class Loss(nn.Module):
+            def forward(self, x, y):
+                found = y > 0
+                if found.long().sum() == 0:
+                    return torch.zeros(1)
+                return (x - y)[found].abs().mean()
+
+        net, loss_of = nn.Linear(4, 4), Loss()
+        data = torch.utils.data.TensorDataset(torch.randn(30, 4), torch.randn(30, 4))
+        for x, y in torch.utils.data.DataLoader(data, 3):
+            loss_of(net(x), y).backward()
+        """,
         # nothing that is drawn is less than 0
         """
         import random

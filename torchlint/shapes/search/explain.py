@@ -116,8 +116,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         return None  # what was to be filled may have been unknown, or filled where this run did not go
     if machine.resized:
         return None
-    if machine.blurred and "does not require grad" in str(error):
-        return None
+    if (machine.blurred or machine.asked and not failure.sure) and "does not require grad" in str(error):
+        return None  # `if not found.any(): return torch.zeros(1)`: a batch of which there is nothing to learn is rare
     parties = (getattr(failure.function, "__self__", None), *failure.args)
     if isinstance(error, (RuntimeError, IndexError)) and any(
         isinstance(a, (torch.Tensor, Array)) and a.shape == (0,) for a in parties
