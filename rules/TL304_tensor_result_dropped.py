@@ -105,9 +105,18 @@ def has_fields(place, tensor) -> bool:
 def is_that_already(place, call) -> bool:
     """`bias.to(query.dtype)` of what was made with `dtype=query.dtype` changes nothing, kept or not."""
     made = [origin.node for origin in place.origins(call.func.value)]
+    sure = not any(isinstance(n, ast.arg) for n in made) and "parameter" not in place.kinds(call.func.value)
+    if sure and only_moves(place, call) and place.is_moved(call.func.value):
+        return True  # `target.to(device)` of what was computed there
     wanted = [place.source(argument) for argument in (*call.args, *(k.value for k in call.keywords))]
     given = [[place.source(k.value) for k in getattr(node, "keywords", ())] for node in made]
     return bool(made and wanted) and all(want in said for said in given for want in wanted)
+
+
+def only_moves(place, call) -> bool:
+    """`x.cuda()`, `x.to(device)`, and no cast"""
+    said = [place.source(argument).lower() for argument in call.args]
+    return call.func.attr == "cuda" or call.func.attr == "to" and any("dev" in t or "cuda" in t for t in said)
 
 
 def next_use(place, tensor) -> list:

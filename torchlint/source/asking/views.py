@@ -152,6 +152,10 @@ class Place(Fixing, Standing):
     def is_tensor(self, node: ast.AST | None = None) -> bool:
         return is_tensor(self.value.at(node or self.node, ()))
 
+    def is_moved(self, node: ast.expr) -> bool:
+        """Is a tensor surely on the device of the model or the data: moved, or computed from what was?"""
+        return devices.device_of(self.value.at(node, ())) == devices.MOVED
+
     def rank(self, node: ast.expr) -> int | None:
         """How many dimensions a tensor has; None where it is not plain."""
         return rank(self.value.at(node, ()))
