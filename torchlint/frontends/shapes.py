@@ -33,6 +33,7 @@ from torchlint.reading import read
 @click.option("--fold", is_flag=True, help="Show once what is repeated, with how often it is (a report).")
 @click.option("--memory", metavar="SIZE", help="Say whether training fits into so much, such as 24GiB (a report).")
 @click.option("--annotate", is_flag=True, help="Write the shapes into the file, as comments behind assignments.")
+@click.option("--step", is_flag=True, help="Show the first training step of a script: data, loss, moves, memory.")
 @click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours.")
 def shapes(
     target: str | None,
@@ -45,6 +46,7 @@ def shapes(
     fold: bool,
     memory: str | None,
     annotate: bool,
+    step: bool,
     color: str,
 ) -> int:
     """Show the shapes in the forward of every model in a file or a folder, or of one class.
@@ -71,6 +73,9 @@ def shapes(
     if annotate:
         others = inputs or imported or output_file or output_format != "text" or report or depth or fold or memory
         return _annotate(target or "", bool(others))
+    if step:
+        others = inputs or imported or output_file or output_format != "text" or report or depth or fold or memory
+        return _step(target or "", bool(others))
     report = report or bool(depth or fold or memory)
     if report and imported:
         raise Failure("a report is made of a file: name it instead of --import")
@@ -125,6 +130,26 @@ def _annotate(target: str, has_others: bool) -> int:
     lines = f"{changed} line{'s' * (changed != 1)}"
     put(f"New shapes in {lines} of {printable(target)}.\n" if changed else "Nothing to change.\n")
     return 0
+
+
+def _step(target: str, has_others: bool) -> int:
+    """The first training step of a script."""
+    from torchlint.shapes.record.step import Step
+    from torchlint.shapes.search.check import dry_run
+    from torchlint.traces.step import render
+
+    if has_others or os.path.isdir(target) or not target.endswith(".py"):
+        raise Failure("--step takes one Python file and no other option: `torchlint shapes train.py --step`")
+    path = os.path.abspath(target)
+    text = _read(target, path)
+    settings, project = _project(path)
+    step = Step()
+    result = dry_run(text, path, project.view(path), inputs=settings.inputs, step=step)
+    if not step.optimizer:
+        reasons = "; ".join((*result.notices, *result.unknowns)).replace(HERE, target)
+        raise Failure(f"{target} makes no step of an optimizer{f': {reasons}' if reasons else ''}")
+    put("".join(f"{printable(line)}\n" for line in render(step, target, path)))
+    return 1 if result.faults else 0
 
 
 def _project(path: str) -> tuple[Settings, Project]:

@@ -396,6 +396,8 @@ def _apply(machine, method, function):
 
 def _backward(machine, method, /, *args, **kwargs):
     machine.updates += 1
+    if machine.step is not None:
+        machine.step.backward(method.__self__)
     made = machine.foreign(method, args, kwargs)
     machine.progress.backwards += machine.scripting
     return made

@@ -124,6 +124,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.left = GUESSED_STEPS
         self.remembered: Any = None  # what the search for arguments keeps of what it tried
         self.schedules = Schedules(self)
+        self.step: Any = None  # who wants to see the first training step
         self.updates = 0  # backward passes and optimizer steps so far
         self.changes = Changes()
         self.files: dict[str, Any] = {}

@@ -48,6 +48,7 @@ from torchlint.shapes.tensors.dispatch import dry_tensors
 
 if TYPE_CHECKING:
     from torchlint.shapes.record.listening import Listener
+    from torchlint.shapes.record.step import Step
     from torchlint.shapes.record.traces import Traces
 
 STEPS = 250_000
@@ -69,11 +70,13 @@ def dry_run(
     traces: Traces | None = None,
     listener: Listener | None = None,
     graphs: bool = False,
+    step: Step | None = None,
 ) -> DryRun:
     """Run a file without data and say what torch would refuse. `inputs` are configured shapes, by `module:Class`.
 
     `watch` is for editors: it sees every tensor of this file. `traces` collects the forwards of its modules, `listener`
-    hears operations for rules; with `graphs` the result has the forwards as torch.fx graphs.
+    hears operations for rules; with `graphs` the result has the forwards as torch.fx graphs. `step` sees the first
+    training step of the script.
     """
     try:
         program = load(path, text, tree, watch)
@@ -86,7 +89,9 @@ def dry_run(
             from torchlint.shapes.record.traces import Traces as Collector
 
             traces = Collector(path)
-        result = _Run(program, view, inputs, traces, listener, graphs).run()
+        run = _Run(program, view, inputs, traces, listener, graphs)
+        run.step = step
+        result = run.run()
         if traces is None or graphs:
             result = cured(text, result, lambda changed: _run_changed(path, changed, view, inputs))
         return result
@@ -111,6 +116,7 @@ class _Run:
         listener: Listener | None,
         graphs: bool,
     ):
+        self.step: Step | None = None
         self.traces = traces
         self.listener = listener
         self.graphs: tuple[Trace, ...] | None = () if graphs else None
@@ -187,7 +193,8 @@ class _Run:
         kinds = ("shape", "dtype") if answers else ()
         names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
         try:
-            with self.hearing(), machine.reach.watching(machine):
+            seen = self.step.watching(machine) if self.step is not None and rest else nullcontext()
+            with self.hearing(), machine.reach.watching(machine), seen:
                 for failure in machine.run_script(self.program, names):
                     if not answers or are_independent(machine.asked):
                         self.add(machine, failure, kinds)
