@@ -21,10 +21,13 @@ from torchlint.source.text.spelling import argument
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
 _CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
-_ASKS = re.compile(
-    r"(?<!con)(?<!in)version|find_spec|signature\(|(?:has|get)attr\(\s*(?:torch|nn|f|functional|optim|amp|tensor|init|models"
-    r"|transforms|functorch)\b"
+_VERSION = r"(?<!con)(?<!in)version"
+_LOOKS = (
+    r"find_spec|signature\("
+    r"|(?:has|get)attr\(\s*(?:torch|nn|f|functional|optim|amp|tensor|init|models|transforms|functorch)\b"
 )
+_ASKS = re.compile(f"{_VERSION}|{_LOOKS}")
+_NAMES_VERSION, _LOOKS_FOR = re.compile(_VERSION), re.compile(_LOOKS)
 _FLAGS = re.compile(
     r"torch_?(?:g|l|v?\d)|\bpt_?\d|native|legacy|(?:old|new|has)_|_available"
 )  # what a test may be called
@@ -258,10 +261,7 @@ class _Search:
     def is_guarded(self, node: ast.AST) -> bool:
         """Is it written for versions that have the name and for others?"""
         function = enclosing_function(node)
-        body = getattr(function, "body", [])  # a parameter that is called `version` asks nothing by itself
-        if any(
-            _ASKS.search(self.module.segment(part).lower()) for part in (body if isinstance(body, list) else [body])
-        ):
+        if function is not None and self._reads_version(function):
             return True
         for above in ancestors(node):
             if isinstance(above, ast.Try) and self._catches(above):
@@ -271,6 +271,16 @@ class _Search:
                 if _ASKS.search(test) or _FLAGS.search(test):
                     return True
         return False
+
+    def _reads_version(self, function: ast.AST) -> bool:
+        """Does a function look at a version anywhere, or for a name? A parameter or keyword that is called `version`,
+        a comment or a text does not.
+        """
+        inside = self.module.index.inside
+        return any(
+            isinstance(node.ctx, ast.Load) and _NAMES_VERSION.search(str(last_word(node)).lower())
+            for node in inside(function, ast.Name, ast.Attribute)
+        ) or any(_LOOKS_FOR.search(self.module.segment(call).lower()) for call in inside(function, ast.Call))
 
     def _catches(self, statement: ast.Try) -> bool:
         wanted = (*_CAUGHT, *_CAUGHT_CALLS) if self.raises else _CAUGHT
