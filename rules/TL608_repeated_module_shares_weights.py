@@ -58,7 +58,7 @@ Layers without weights may be repeated, and some models share their weights with
 import copy
 
 class Net(nn.Module):
-    def __init__(self, width, depth):
+    def __init__(self, width, depth, norm=True):
         super().__init__()
         self.activations = nn.ModuleList([nn.ReLU()] * depth)
         layer = nn.Linear(width, width)
@@ -66,6 +66,7 @@ class Net(nn.Module):
         self.shared_heads = nn.ModuleList([layer] * depth)
         self.tower = nn.ModuleList([layer] * depth)  # the same weights in each step, as in ALBERT
         self.once = nn.ModuleList([nn.Linear(width, width)] * 1)
+        self.norms = nn.Sequential(*(norm * [nn.BatchNorm1d(width)]))
         self.blocks = nn.ModuleList()
         for _ in range(depth):
             block = nn.Linear(width, width)
@@ -100,9 +101,22 @@ def multiplied(place: Node):
     ):
         return
     [layer] = listed.elts
-    if has_weights(place, layer) and becomes_layers(place) and not is_meant(place):
+    if has_weights(place, layer) and becomes_layers(place) and not is_meant(place) and not is_truth(place, times):
         fix = place.replace(node, f"[{anew(place, layer)} for _ in range({place.source(times)})]")
         yield found(place, layer, fix)
+
+
+def is_truth(place, times) -> bool:
+    """`with_norm * [layer]` has one, or none."""
+    made = [origin.node for origin in place.origins(times)]
+    return any(
+        isinstance(node, (ast.Compare, ast.BoolOp))
+        or isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.Not)
+        or isinstance(node, ast.Constant)
+        and isinstance(node.value, bool)
+        for node in made
+    )
 
 
 @on_node("ListComp", needs="Module|Sequential")

@@ -360,6 +360,21 @@ def test_a_cell_that_is_expected_to_fail_or_runs_a_script(cells, found):
     assert [f.code for f in lint(document(*cells), "n.ipynb").findings] == ["TL901"] * found
 
 
+@pytest.mark.parametrize("device, found", [("cpu", []), ("cuda", ["TL605"])])
+def test_a_notebook_that_never_leaves_the_cpu_needs_no_buffers(device, found):
+    module = """
+import torch
+class Shift(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.by = torch.ones(4)
+    def forward(self, x):
+        return x + self.by
+"""
+    used = f"net = Shift().to('{device}')\nfor name in net.state_dict():\n    print(name)\n"
+    assert [f.code for f in lint(document(cell(module), cell(used)), "n.ipynb").findings if f.code == "TL605"] == found
+
+
 @pytest.mark.parametrize(
     "name, found", [("Nets.ipynb", 1), ("Nets_Exercise.ipynb", 0), ("2 (Exercises).ipynb", 0), ("Exercised.ipynb", 1)]
 )

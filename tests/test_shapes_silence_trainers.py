@@ -301,6 +301,20 @@ def said(tmp_path, program: str) -> list[str]:
         for x, y in torch.utils.data.DataLoader(data, 3):
             loss_of(net(x), y).backward()
         """,
+        # a hash that nobody knows
+        """
+        class Flow(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(2, 2)
+
+            def __hash__(self):
+                return nn.Module.__hash__(self)
+
+        net = nn.Sequential(Flow(), nn.Linear(2, 2))
+        net.eval()
+        print(len(list(net.parameters())), {Flow(): 1})
+        """,
         # nothing that is drawn is less than 0
         """
         import random

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import enum
 import types
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -79,6 +80,8 @@ class Classes:
         body["__qualname__"] = code.name
         if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
             body["__hash__"] = nn.Module.__hash__
+        if functions.closure_of(body.get("__hash__")) is not None:
+            body["__hash__"] = _hashing(body["__hash__"])
         try:
             made = types.new_class(code.name, tuple(known), {}, lambda namespace: namespace.update(body))
         except (TypeError, ValueError, AttributeError):
@@ -188,3 +191,13 @@ class Classes:
                 if not self.guessing and not self.decided_here:
                     self.built_instances[type(made)] = made
         return made
+
+
+def _hashing(method: Callable) -> Callable:
+    """The program's `__hash__`, which Python asks behind everybody's back; a hash that nobody knows is the object's."""
+
+    def hashed(owner: Any) -> int:
+        found = method(owner)
+        return found if type(found) is int else object.__hash__(owner)
+
+    return hashed

@@ -15,7 +15,14 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import rooted_in_import
-from torchlint.source.training.devices import HERE, MOVES, device_of, is_default_moved, is_default_moved_elsewhere
+from torchlint.source.training.devices import (
+    HERE,
+    MOVES,
+    device_of,
+    is_default_moved,
+    is_default_moved_elsewhere,
+    uses_a_device,
+)
 from torchlint.source.training.ranks import rank
 
 # Who says one of these of a tensor knows that it does not follow the module.
@@ -38,6 +45,8 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
     module = cls.module
     if not cls.is_named_module or any(name in owner.methods for owner in cls.mro for name in _MOVING):
         return
+    if module.path.endswith(".ipynb") and not uses_a_device(module):
+        return  # nobody imports it, and it never leaves the CPU
     for name, stores in stores_of(cls).items():
         if len(stores) != 1 or len(cls.attributes[name]) != 1 or any(name in owner.attributes for owner in cls.mro[1:]):
             continue
