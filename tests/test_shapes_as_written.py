@@ -112,6 +112,29 @@ def test_a_class_with_open_sizes_is_not_blamed(tmp_path):
     assert said(tmp_path, program) == []
 
 
+@pytest.mark.parametrize(
+    "takes, gives, words",
+    [
+        ("", "b 49 8", 0),  # as many as the side of the picture makes it
+        (", parts: int", "b 1 8", 0),  # how many parts there are is for the caller to say
+        ("", "b n 16", 1),
+        ("", "b b 8", 1),
+    ],
+)
+def test_what_depends_on_sizes_that_are_assumed_is_no_contradiction(tmp_path, takes, gives, words):
+    program = f"""
+    class Patches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cut = nn.Conv2d(3, 8, 4, 4)
+
+        def forward(self, x: Float[Tensor, "b 3 h w"]{takes}) -> Float[Tensor, "{gives}"]:
+            cut = self.cut(x).flatten(2).transpose(1, 2)
+            return {"cut[:, :parts]" if takes else "cut"}
+    """
+    assert len(said(tmp_path, program)) == words
+
+
 CALLS = """
 {decorator}
 def merge(a: Float[Tensor, "b n"], b: Float[Tensor, "b n"]) -> tuple[Float[Tensor, "b n"], Bool[Tensor, "b"]]:

@@ -119,7 +119,7 @@ def _assign(node: ast.Assign, scope: Scope) -> Run:
 
         def assign_and_compare(frame):
             result = value(frame)
-            frame.machine.as_said(said, result, frame.code)
+            frame.machine.as_said(said, result)
             target(frame, result)
 
         return assign if said is None else assign_and_compare

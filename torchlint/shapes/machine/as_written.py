@@ -31,27 +31,32 @@ class AsWritten:
         for what, part, written in code.written.parts(result):
             self._compare(code, f"{what} (`{code.name}`)", part, written, names)
 
-    def as_said(self, written: Written, value: Any, code: Code | None) -> None:
+    def as_said(self, written: Written, value: Any) -> None:
         """Compare what a variable gets with the comment behind it: a remark, for comments grow old."""
-        if isinstance(value, torch.Tensor) and (self.is_sure() or self.comparing is code is not None):
+        if isinstance(value, torch.Tensor) and self.is_sure():
             why = written.misfit(value, {})
             if why:
                 shape = shape_text(value.shape)
                 says = f"the comment says `{written.text}`, `{ast.unparse(written.node)}` is {shape} here: {why}"
-                self._tell(self._misfit(says, None, is_remark=True))
+                self.tell(self._misfit(says, None, is_remark=True))
 
     def _compare(self, code: Code, what: str, value: Any, written: Written, names: _Names) -> None:
-        if not isinstance(value, torch.Tensor) or not (self.is_sure() or self.comparing is code):
+        is_assumed = self.comparing is code
+        if not isinstance(value, torch.Tensor) or not (is_assumed or self.is_sure()):
             return
         why = written.misfit(value, names)
         if not why:
             return
         says = f"{what} is written as `{written.text}` and is {shape_text(value.shape)} here: {why}"
         failure = self._misfit(says, code.parent.program.place(written.node))
+        if is_assumed:
+            # Sizes of names are examples: that they differ says something, by how much does not.
+            self.misfits[failure.place, what, "names" if why.startswith("`") else why] = failure
+            return
         if code.written.is_enforced and self.scripting:
             self.failures[id(failure.error)] = failure
             raise failure.error
-        self._tell(failure)
+        self.tell(failure)
 
     def _misfit(self, says: str, written_at: Place | None, is_remark: bool = False) -> Failure:
         failure = Failure(self, TypeError(says), self._misfit, (), {})
@@ -59,6 +64,7 @@ class AsWritten:
         failure.about = ("it is written here", written_at or failure.place)
         return failure
 
-    def _tell(self, failure: Failure) -> None:
+    def tell(self, failure: Failure) -> None:
+        """Keep what is to be said although the program goes on."""
         if not failure.expected and all(other.place != failure.place for other in self.reported):
             self.reported.append(failure)

@@ -144,6 +144,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.scripting = False
         self.script: str | None = None  # the path of what runs as a script
         self.comparing: Any = None  # the code whose shapes are compared with what is written, though inputs are assumed
+        self.misfits: dict[Any, Failure] = {}  # what came of it, by where and what
         self.yielded = functions.yielded
         self.lexical_class = functions.lexical_class
 

@@ -29,12 +29,41 @@ def solved_as_written(run: Run, signature: Signature, instance: nn.Module, machi
     solution = solve_forward(run, signature.parameters, inputs)
     solution = solution._replace(why={**solution.why, **dict.fromkeys(inputs, "its annotation")})
     if solution.last.stopped is None:
-        machine.comparing = closure.code
-        run(solution.assumed)
-        machine.comparing = None
+        if all(parameter.has_default or parameter.name in inputs for parameter in signature.parameters):
+            _compare(run, solution.assumed, inputs, machine, closure.code)
         return solution
     free = solve_forward(run, signature.parameters)
     return solution if free.last.stopped is None and _otherwise(inputs, free.assumed) else free
+
+
+def _compare(run: Run, assumed: Assumption, inputs: dict[str, list], machine: Machine, code: functions.Code) -> None:
+    """Say where what it gives is not what is written, whatever the sizes are that names stand for."""
+    machine.misfits.clear()
+    machine.comparing = code
+    run(assumed)
+    found = dict(machine.misfits)
+    names = {size for (one,) in inputs.values() if isinstance(one, Pattern) for size in one.sizes if type(size) is str}
+    changed: set[int | str] = set()
+    for name in sorted(names) if found else ():
+        if run(_doubled(assumed, inputs, {*changed, name})).stopped is None:
+            changed.add(name)
+    machine.misfits.clear()
+    run(_doubled(assumed, inputs, changed))
+    machine.comparing = None
+    for key, failure in found.items():
+        if key in machine.misfits:
+            machine.tell(failure)
+
+
+def _doubled(assumed: Assumption, inputs: dict[str, list], names: set[int | str]) -> Assumption:
+    """What is assumed, with twice the size for these names."""
+    made = dict(assumed)
+    for name, (pattern,) in inputs.items():
+        if isinstance(pattern, Pattern):
+            sizes = zip(pattern.sizes, assumed[name].shape)
+            shape = tuple(size * 2 if written in names else size for written, size in sizes)
+            made[name] = assumed[name]._replace(shape=shape)
+    return made
 
 
 def _patterns(written: written.Signature) -> dict[str, list]:
