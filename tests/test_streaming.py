@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from torchlint.finding import Finding, Span
+from torchlint.finding import Finding, Note, Span
 from torchlint.frontends import check as command
 from torchlint.run import Run
 from torchlint.streaming import InOrder
@@ -37,6 +37,21 @@ def test_whoever_is_faster_the_order_is_the_same(seed):
     assert [(f.path, f.span.line) for f in handed if (f.path, f.span.line) != ("a", 5)] == [
         ("a", 1), ("a", 9), ("b", 2), ("d", 1), ("e", 1), ("e", 3),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_two_files_say_is_said_once_as_the_file_itself_says_it(seed):
+    there, here = (
+        Finding("TL101", "x", "b", Span(1, 1, 1, 1), "m", notes=(Note(words, "b", Span(2, 1, 2, 1)),))
+        for words in ("called by a", "called by b")
+    )
+    said = {"a": [there], "b": [here], "c": [there]}
+    handed: list[Finding] = []
+    stream = InOrder(said, handed.extend)
+    for path in random.Random(seed).sample(sorted(said), len(said)):
+        stream.add(path, said[path])
+        stream.advance()
+    assert handed == [here]
 
 
 def test_nothing_waits_for_the_files_behind_it():

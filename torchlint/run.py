@@ -215,7 +215,7 @@ class Run:
                 if self._is_kept:
                     fresh.setdefault(id(group_of[task.paths[0]]), {}).update(found)
             entries.add(found)
-            self._said = len(entries.findings)
+            self._said = len(entries.said)
         for group, _ in todo:
             self._store(group, fresh.get(id(group), {}))
 
@@ -273,7 +273,7 @@ class Run:
                     },
                 )
             )
-        result.findings = sorted(entries.findings, key=lambda finding: finding.order)
+        result.findings = [finding for _, (_, finding) in sorted(entries.said.items())]
         result.notices += _as_lines(notices)
         result.texts.update(self.overlay)
         if groups:
@@ -282,12 +282,12 @@ class Run:
 
 class _Entries:
     """What was said of the files of a run so far. A finding belongs to the file its span is in and is shown if that
-    file was asked for, once."""
+    file was asked for, once: as this file says it, else the first that does, for the notes may differ."""
 
     def __init__(self, groups: list[Group], found: Callable[[list[Finding]], object] | None):
         self.settings_of = {path: group.settings for group in groups for path in group.files}
         self.by_path: dict[str, Entry] = {}
-        self.findings: dict[Finding, None] = {}
+        self.said: dict[tuple, tuple[tuple[bool, str], Finding]] = {}
         self.stream = InOrder(self.settings_of, found) if found else None
 
     def add(self, entries: Mapping[str, Entry]) -> None:
@@ -298,7 +298,10 @@ class _Entries:
                 decoded = msgspec.msgpack.decode(entry.findings, type=list[Finding])
                 known = self.settings_of
                 said = [_as_settings_say(f, known[f.path]) for f in decoded if f.path in known]
-            self.findings.update(dict.fromkeys(said))
+            for finding in said:
+                rank = finding.path != path, path
+                if finding.order not in self.said or rank < self.said[finding.order][0]:
+                    self.said[finding.order] = rank, finding
             if self.stream:
                 self.stream.add(path, said)
         if self.stream:

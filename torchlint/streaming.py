@@ -17,18 +17,21 @@ class InOrder:
         self.paths = sorted(paths, reverse=True)
         self.hand_on = hand_on
         self.done: set[str] = set()
-        self.found: dict[str, dict[Finding, None]] = {}  # by the file that a finding is about
+        self.found: dict[str, dict[tuple, Finding]] = {}  # by the file that a finding is about, and where
 
     def add(self, path: str, findings: Iterable[Finding]) -> None:
         """All that linting a file said. It is about this file or about others."""
         self.done.add(path)
         for finding in findings:
-            self.found.setdefault(finding.path, {})[finding] = None
+            known = self.found.setdefault(finding.path, {})
+            if finding.order not in known or finding.path == path:  # a file itself says best what is wrong in it
+                known[finding.order] = finding
 
     def advance(self) -> None:
         """Hands on what can be."""
         ready: list[Finding] = []
         while self.paths and self.paths[-1] in self.done:
-            ready += sorted(self.found.pop(self.paths.pop(), ()), key=lambda finding: finding.order)
+            known = self.found.pop(self.paths.pop(), {})
+            ready += [known[order] for order in sorted(known)]
         if ready:
             self.hand_on(ready)

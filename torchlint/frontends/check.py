@@ -113,7 +113,7 @@ class Check:
         self.fixes = given["fix"] or given["fix_only"] or given["diff"]
         self.overlay: dict[str, str] = {}
         self.failures: dict[str, None] = {}
-        self.printed: set[Finding] = set()  # while others were looked for
+        self.printed: set[tuple] = set()  # where and what was said while others were looked for
         self.configurations = configurations(given)
         if "-" in self.paths:
             if len(self.paths) > 1:
@@ -181,7 +181,7 @@ class Check:
         render, texts = load(self.settings.output_format), Result()
 
         def show(findings: list[Finding]) -> None:
-            self.printed.update(findings)
+            self.printed.update(finding.order for finding in findings)
             parts: list[str] = []
             part = msgspec.structs.replace(texts, findings=findings)
             render(part, self.settings, parts.append, color=self._color())
@@ -242,7 +242,7 @@ class Check:
         parts: list[str] = []
         rest = result
         if self.printed:
-            rest = msgspec.structs.replace(result, findings=[f for f in result.findings if f not in self.printed])
+            rest = msgspec.structs.replace(result, findings=[f for f in result.findings if f.order not in self.printed])
         load(style)(rest, self.settings, parts.append, color=self._color())
         if style in HUMAN and not self.given["quiet"]:
             parts.append(summary(result, self.settings, hidden, show_fixes=bool(self.given["show_fixes"])))
