@@ -345,6 +345,19 @@ def _load_state(machine, method, state=None, *args, **kwargs):
     return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
 
 
+def _by_path(machine, method, /, target="", *args, **kwargs):
+    """`get_submodule("a.b")`, `get_parameter("a.weight")`: behind a part that nobody knows, all is unknown."""
+    owner = method.__self__
+    for part in target.split(".") if type(target) is str else ():
+        held = getattr(owner, part, None)
+        if type(held) is Unknown or isinstance(held, Placeholder):
+            return Unknown(f"`{part}` is not known")
+        if held is None and (may_have_more(owner) or machine.is_open(type(owner))):
+            return Unknown(f"`{part}` may come from a class that is not known")
+        owner = held
+    return machine.foreign(method, (target, *args), kwargs)
+
+
 _STORES = {
     "register_buffer": ("_buffers", "tensor"),
     "register_parameter": ("_parameters", "param"),
@@ -507,6 +520,9 @@ MODULE_METHODS: dict[str, Callable] = {
     "to": _to,
     "share_memory": _module_transparent,
     "load_state_dict": _load_state,
+    "get_submodule": _by_path,
+    "get_parameter": _by_path,
+    "get_buffer": _by_path,
     "register_buffer": _module_store,
     "register_parameter": _module_store,
     "add_module": _module_store,
