@@ -342,3 +342,12 @@ def test_a_fault_of_the_class_is_told_from_one_of_its_guessed_arguments():
         lambda dim, planes: Function(lambda self, x: self.b(self.a(x)), a=nn.Linear(10, dim), b=nn.Linear(100, 2))
     )
     assert not same_fault(*one_value)
+
+
+def test_a_size_that_is_a_tensor_is_no_number_to_go_by():
+    layer = nn.Linear(8, 2)
+    layer.in_features = torch.tensor(9)
+    failing = RunResult(1, "torch", None, "shapes cannot be multiplied", layer, (torch.zeros(1, 8),), {})
+    assert pair_of(failing) is None
+    layer.in_features = 9
+    assert pair_of(failing) == (9, 8)

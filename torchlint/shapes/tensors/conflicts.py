@@ -141,8 +141,10 @@ def _of_function(name: str, args: tuple, kwargs: Any) -> Pair | None:
     return None
 
 
-def _differ(wanted: int, there: int) -> Pair | None:
-    return None if wanted == there else (wanted, there)
+def _differ(wanted: Any, there: Any) -> Pair | None:
+    """The two, if they are numbers: a size may be a tensor, and then nobody can go by it."""
+    are_known = isinstance(wanted, int) and isinstance(there, int)
+    return (wanted, there) if are_known and wanted != there else None
 
 
 def _broadcast(left: tuple[int, ...], right: tuple[int, ...]) -> Pair | None:
