@@ -25,19 +25,6 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         draw([os.listdir(".")])
         """,
-        # behind a part that nobody knows there may be anything
-        """
-        from somewhere import make_model, Base
-
-        class Net(Base):
-            def __init__(self):
-                super().__init__()
-                self.body = make_model()
-                self.tied = self.get_parameter("body.embed.weight")
-                self.part = self.get_submodule("head.embed")
-
-        Net()
-        """,
         # a state that is filled under names that are unknown is not empty
         """
         model = nn.Linear(2, 2)
@@ -608,10 +595,3 @@ def test_a_distributed_model_that_moves_nothing_gets_what_is_on_the_cpu(tmp_path
     path, text = tmp_path / "program.py", USE + program
     path.write_text(text)
     assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["device"]
-
-
-def test_a_path_into_known_layers_that_leads_nowhere_is_said(tmp_path):
-    program = "net = nn.Sequential(nn.Linear(3, 4))\nnet.get_parameter('0.wait')"
-    path, text = tmp_path / "program.py", USE + program
-    path.write_text(text)
-    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["operation"]
