@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import gc
 
+import pytest
+
 from torchlint.config import Settings
 from torchlint.linter import Job, lint
 from torchlint.project import Project
@@ -53,6 +55,17 @@ def test_a_file_that_is_read_again_is_judged_as_before(tree, monkeypatch):
     paths = [folder / "net.py", folder / "main.py"] * 2
     first, second, *again = (lint(p.read_text(), Job.of(p, Settings(dry_run=False), project)).findings for p in paths)
     assert again == [first, second] and first
+
+
+def test_the_dry_run_of_others_goes_on_with_the_tree_of_a_file_that_is_let_go(tree, monkeypatch):
+    pytest.importorskip("torch")
+    use = "import torch\nimport net\n\nnet.Net()(torch.zeros(2, 4))\n"
+    folder = tree({"net.py": NET.replace("{n}", "5").split("for i")[0], "other.py": NET, "use.py": use})
+    monkeypatch.setattr(module, "MAX_KEPT", 1)
+    project = Project(folder)
+    paths = [folder / f"{name}.py" for name in ("net", "other", "use")]
+    *_, found = (lint(path.read_text(), Job.of(path, Settings(), project)).findings for path in paths)
+    assert [(f.code, f.span.line) for f in found if f.code.startswith("TL9")] == [("TL901", 4)]
 
 
 def _names() -> int:

@@ -130,7 +130,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         text_world = _text_world(text, job, tree, world, chosen, part)
         dry = None
         if settings.dry_run and says_torch and not path.endswith(".pyi"):  # what a stub declares does not run
-            dry = _dry_run(text, job, tree, view, chosen)
+            dry = _dry_run(text, job, view, chosen)
     finally:
         world.end()
     findings = text_world.findings
@@ -193,7 +193,7 @@ class _Dry(Struct):
     hints: tuple = ()
 
 
-def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
+def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
     rules = [rule for rule in rules if rule.dry]
     if not rules and not job.hints:
         return _Dry()
@@ -214,7 +214,7 @@ def _dry_run(text: str, job: Job, tree, view, rules: list[Rule]) -> _Dry:
 
         watch = Watch()
     graphs = any(trigger.kind == "graph" for _, trigger in armed)
-    result = dry_run(text, job.path, view, tree, job.settings.inputs, watch, listener=listener, graphs=graphs)
+    result = dry_run(text, job.path, view, job.settings.inputs, watch, listener=listener, graphs=graphs)
     found = list(listener.findings.values()) if listener is not None else []
     for rule, trigger in armed:
         subjects = (

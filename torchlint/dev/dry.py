@@ -72,7 +72,7 @@ def facts_of_run(program: Program) -> Iterator[str]:
 
 
 def _run(program: Program, **options) -> DryRun:
-    return dry_run(program.text, program.path, program.view, program.tree, program.settings.inputs, **options)
+    return dry_run(program.text, program.path, program.view, program.settings.inputs, **options)
 
 
 def _judged(rule: Rule, trigger: Trigger, subject) -> list[str]:

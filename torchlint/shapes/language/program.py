@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from functools import cached_property
@@ -118,15 +119,18 @@ KEPT = 8_000_000  # characters of source whose trees and closures are kept; each
 _programs: OrderedDict[str, tuple[str, Program]] = OrderedDict()
 
 
-def load(path: str, text: str, tree: ast.Module | None = None, watch: Any = None) -> Program:
+def load(path: str, text: str, watch: Any = None) -> Program:
     """The program in a text; parsed and compiled once per worker, however many files import it. Raises SyntaxError.
+    The tree is its own: rules write into theirs, and take it apart.
 
     Of a file only the last text is kept: an editor sends a new one with every key. One that is watched is always new.
     """
     if watch is None and path in _programs and _programs[path][0] == text:
         _programs.move_to_end(path)
         return _programs[path][1]
-    program = Program(path, text, tree or ast.parse(text), watch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
+        program = Program(path, text, ast.parse(text), watch)
     _programs[path] = (text, program)
     _programs.move_to_end(path)
     size = sum(len(kept) for kept, _ in _programs.values())

@@ -64,7 +64,6 @@ def dry_run(
     text: str,
     path: str,
     view: View,
-    tree: ast.Module | None = None,
     inputs: Mapping[str, Sequence[str]] = {},
     watch: Watch | None = None,
     traces: Traces | None = None,
@@ -79,7 +78,7 @@ def dry_run(
     training step of the script.
     """
     try:
-        program = load(path, text, tree, watch)
+        program = load(path, text, watch)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return DryRun(notices=("the dry run cannot read it",))
     before = sys.getrecursionlimit()
@@ -89,9 +88,7 @@ def dry_run(
             from torchlint.shapes.record.traces import Traces as Collector
 
             traces = Collector(path)
-        run = _Run(program, view, inputs, traces, listener, graphs)
-        run.step = step
-        result = run.run()
+        result = _Run(program, view, inputs, traces, listener, graphs, step).run()
         if traces is None or graphs:
             result = cured(text, result, lambda changed: _run_changed(path, changed, view, inputs))
         return result
@@ -101,7 +98,7 @@ def dry_run(
 
 def _run_changed(path: str, text: str, view: View, inputs: Mapping[str, Sequence[str]]) -> DryRun:
     """Run another text of a file, with the work that is left to the file."""
-    return _Run(Program(path, text, ast.parse(text)), view, inputs, None, None, False).run(work.used)
+    return _Run(Program(path, text, ast.parse(text)), view, inputs, None, None, False, None).run(work.used)
 
 
 class _Run:
@@ -115,8 +112,9 @@ class _Run:
         traces: Traces | None,
         listener: Listener | None,
         graphs: bool,
+        step: Step | None,
     ):
-        self.step: Step | None = None
+        self.step = step
         self.traces = traces
         self.listener = listener
         self.graphs: tuple[Trace, ...] | None = () if graphs else None

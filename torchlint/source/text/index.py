@@ -110,7 +110,9 @@ class Index:
         self._walk()
 
     def take_apart(self) -> None:
-        """Nodes know what is around them: without this they would be garbage that refers to itself."""
+        """Nodes know what is around them: without this they would be garbage that refers to itself. The tree is the
+        index's own.
+        """
         for nodes in self.by_kind.values():
             for node in nodes:
                 node.__dict__.clear()
