@@ -171,6 +171,25 @@ except TypeError:
 """
 
 
+@pytest.mark.parametrize(
+    "written", [f'Float[Tensor, "{"9" * 5000}"]', f'Float[Tensor, "{"n " * 5000}"]', "Same", " | ".join(["Same"] * 50)]
+)
+def test_what_is_written_to_do_harm_says_nothing(tmp_path, written):
+    program = f"""
+    from typing import Optional
+    Same = Optional["Same"]
+    Same = Optional[Same]
+
+
+    def twice(x: {written}, y: {written} = None) -> {written}:
+        return x + x
+
+
+    twice(torch.zeros(2))
+    """
+    assert said(tmp_path, program) == []
+
+
 def test_words_that_are_not_of_jaxtyping_say_nothing(tmp_path):
     program = NET.format(takes='Float[Tensor, "b 1 h w"]', gives="Tensor")
     path = tmp_path / "program.py"

@@ -20,7 +20,7 @@ from torchlint.installed import installed_version
 from torchlint.project import WORDS, digest
 from torchlint.reading import limit_of, read_start, too_large
 from torchlint.result import Result, Statistics, shown
-from torchlint.streaming import InOrder
+from torchlint.streaming import InOrder, Said
 from torchlint.user import cache_folder
 from torchlint.walk import Group, Walk, project_of
 from torchlint.workers import Fixed, Task, failure, fix_files, lint_files
@@ -273,7 +273,7 @@ class Run:
                     },
                 )
             )
-        result.findings = [finding for _, (_, finding) in sorted(entries.said.items())]
+        result.findings = entries.said.in_order()
         result.notices += _as_lines(notices)
         result.texts.update(self.overlay)
         if groups:
@@ -282,12 +282,12 @@ class Run:
 
 class _Entries:
     """What was said of the files of a run so far. A finding belongs to the file its span is in and is shown if that
-    file was asked for, once: as this file says it, else the first that does, for the notes may differ."""
+    file was asked for."""
 
     def __init__(self, groups: list[Group], found: Callable[[list[Finding]], object] | None):
         self.settings_of = {path: group.settings for group in groups for path in group.files}
         self.by_path: dict[str, Entry] = {}
-        self.said: dict[tuple, tuple[tuple[bool, str], Finding]] = {}
+        self.said = Said()
         self.stream = InOrder(self.settings_of, found) if found else None
 
     def add(self, entries: Mapping[str, Entry]) -> None:
@@ -299,9 +299,7 @@ class _Entries:
                 known = self.settings_of
                 said = [_as_settings_say(f, known[f.path]) for f in decoded if f.path in known]
             for finding in said:
-                rank = finding.path != path, path
-                if finding.order not in self.said or rank < self.said[finding.order][0]:
-                    self.said[finding.order] = rank, finding
+                self.said.add(path, finding)
             if self.stream:
                 self.stream.add(path, said)
         if self.stream:

@@ -9,6 +9,27 @@ from collections.abc import Callable, Iterable
 from torchlint.finding import Finding
 
 
+class Said:
+    """What was said of some files, each thing once: as the file itself says it that it is about, else as the first by
+    name does, for notes and words of help may differ.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple, tuple[tuple[bool, str], Finding]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, path: str, finding: Finding) -> None:
+        """Linting the file `path` said this."""
+        rank = finding.path != path, path
+        if finding.order not in self._kept or rank < self._kept[finding.order][0]:
+            self._kept[finding.order] = rank, finding
+
+    def in_order(self) -> list[Finding]:
+        return [finding for _, (_, finding) in sorted(self._kept.items())]
+
+
 class InOrder:
     """Hands on the findings of files in the order of their paths. What a file says about one that was handed on before
     comes with the rest, at the end of the run."""
@@ -17,21 +38,18 @@ class InOrder:
         self.paths = sorted(paths, reverse=True)
         self.hand_on = hand_on
         self.done: set[str] = set()
-        self.found: dict[str, dict[tuple, Finding]] = {}  # by the file that a finding is about, and where
+        self.found: dict[str, Said] = {}  # by the file that a finding is about
 
     def add(self, path: str, findings: Iterable[Finding]) -> None:
         """All that linting a file said. It is about this file or about others."""
         self.done.add(path)
         for finding in findings:
-            known = self.found.setdefault(finding.path, {})
-            if finding.order not in known or finding.path == path:  # a file itself says best what is wrong in it
-                known[finding.order] = finding
+            self.found.setdefault(finding.path, Said()).add(path, finding)
 
     def advance(self) -> None:
         """Hands on what can be."""
         ready: list[Finding] = []
         while self.paths and self.paths[-1] in self.done:
-            known = self.found.pop(self.paths.pop(), {})
-            ready += [known[order] for order in sorted(known)]
+            ready += self.found.pop(self.paths.pop(), Said()).in_order()
         if ready:
             self.hand_on(ready)

@@ -70,12 +70,10 @@ def shapes(
             given[name.strip()] = parse(sizes)
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
-    if annotate:
+    if annotate or step:
         others = inputs or imported or output_file or output_format != "text" or report or depth or fold or memory
-        return _annotate(target or "", bool(others))
-    if step:
-        others = inputs or imported or output_file or output_format != "text" or report or depth or fold or memory
-        return _step(target or "", bool(others))
+        has_others = bool(others) or annotate and step
+        return (_annotate if annotate else _step)(target or "", has_others)
     report = report or bool(depth or fold or memory)
     if report and imported:
         raise Failure("a report is made of a file: name it instead of --import")

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from torchlint.notation import shape_text
+from torchlint.traces.report import size
+
 if TYPE_CHECKING:
     from torchlint.shapes.record.step import Step
 
 _MOST = 8  # lines, and names, of a kind
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def render(step: Step, name: str, path: str) -> list[str]:
@@ -35,29 +37,22 @@ def _lines(step: Step, name: str, path: str) -> Iterator[tuple[str, str]]:
     yield "optimizer", f"{step.optimizer}, {at(step.place)}"
     moved = Counter((at(m.place), m.start, m.end) for m in step.moves)
     for (where, start, end), count in moved.most_common(_MOST):
-        size = sum(m.bytes for m in step.moves if (at(m.place), m.start, m.end) == (where, start, end))
-        yield "move", f"{count} tensor{'s' * (count > 1)} from {start} to {end}, {_size(size)}, {where}"
+        moved_bytes = sum(m.bytes for m in step.moves if (at(m.place), m.start, m.end) == (where, start, end))
+        yield "move", f"{count} tensor{'s' * (count > 1)} from {start} to {end}, {size(moved_bytes)}, {where}"
     yield "gradients", f"{len(step.fed)} of {len(step.fed) + len(step.starved)} parameters that require one have one"
     if step.starved:
         more = f" and {len(step.starved) - _MOST} more" if len(step.starved) > _MOST else ""
         yield "", f"none: {', '.join(step.starved[:_MOST])}{more}"
     kept = sum(step.kept.values())
     parts = (("parameters", step.parameters), ("gradients", step.gradients), ("optimizer state", step.state))
-    said = [f"{what} {_size(size)}" for what, size in (*parts, ("kept for the backward pass", kept))]
+    said = [f"{what} {size(taken)}" for what, taken in (*parts, ("kept for the backward pass", kept))]
     yield "memory", ", ".join(said)
     by_line: Counter[str] = Counter()
-    for place, size in step.kept.items():
-        by_line[at(place)] += size
-    for where, size in by_line.most_common(_MOST):
-        yield "", f"{_size(size)} kept, {where}"
+    for place, taken in step.kept.items():
+        by_line[at(place)] += taken
+    for where, taken in by_line.most_common(_MOST):
+        yield "", f"{size(taken)} kept, {where}"
 
 
 def _said(tensor: Any) -> str:
-    return f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')} on {tensor.device}"
-
-
-def _size(count: float) -> str:
-    unit = 0
-    while count >= 1024 and unit < len(_UNITS) - 1:
-        count, unit = count / 1024, unit + 1
-    return f"{count:.0f} {_UNITS[unit]}" if unit == 0 else f"{count:.1f} {_UNITS[unit]}"
+    return f"{shape_text(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')} on {tensor.device}"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 _NAME = re.compile(r"[A-Za-z][A-Za-z_0-9]*")
 _COMMENT = re.compile(r"[\[(]\s*(\w+(?:(?:\s*,\s*\w+)+|(?:\s+[x×]\s+\w+)+))\s*,?\s*[\])]")  # one kind of sign
 _MOST = 8  # dimensions of one tensor
-_LARGEST = 2**31
+_DIGITS = 9  # of a size
 
 
 class Axes(NamedTuple):
@@ -52,7 +52,7 @@ def of_jaxtyping(text: str) -> Axes | None:
             if rest is not None:
                 return None
             rest = len(sizes)
-        elif word.isdecimal() and int(word) < _LARGEST:
+        elif word.isdecimal() and len(word) <= _DIGITS:
             sizes.append(int(word))
         elif _NAME.fullmatch(word):
             sizes.append(word)
@@ -67,8 +67,8 @@ def of_comment(text: str) -> Axes | None:
     """The axes in a comment that is nothing but a shape of two dimensions or more."""
     found = _COMMENT.fullmatch(text.strip())
     parts = re.split(r"\s*,\s*|\s+[x×]\s+", found.group(1)) if found else []
-    if not found or len(parts) > _MOST or any(p.isdecimal() and int(p) >= _LARGEST for p in parts):
+    if not found or len(parts) > _MOST:
         return None
-    if not all(part.isdecimal() or _NAME.fullmatch(part) for part in parts):
+    if not all(part.isdecimal() and len(part) <= _DIGITS or _NAME.fullmatch(part) for part in parts):
         return None
     return Axes(tuple(int(part) if part.isdecimal() else part for part in parts))

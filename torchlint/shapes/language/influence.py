@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from torchlint.shapes.language.rounds import CHANGING
+from torchlint.shapes.language.walking import last_word
 
 EVERYTHING = "*"  # a word that all others depend on
 _CHANGE = CHANGING | set(
@@ -58,11 +59,6 @@ def _chain(node: ast.AST) -> Iterator[str]:
         node = node.func if isinstance(node, ast.Call) else node.value
     if isinstance(node, ast.Name) and node.id not in ("self", "cls"):
         yield node.id
-
-
-def _called(call: ast.Call) -> str:
-    func = call.func
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def words_of(nodes: Iterable[ast.AST]) -> frozenset[str]:
@@ -124,7 +120,7 @@ class Text:
         """Under which word the function is known that a call calls."""
         if isinstance(call.func, ast.Attribute):
             return call.func.attr if set(_chain(call.func.value)) & self.modules else f".{call.func.attr}"
-        return _called(call)
+        return last_word(call.func)
 
     def effects(self, nodes: Iterable[ast.AST]) -> Effects:
         """What statements may change themselves."""
@@ -146,7 +142,7 @@ class Text:
         return Effects(frozenset(words), frozenset(calls), leaves)
 
     def _call(self, call: ast.Call, words: set[str], calls: set[str]) -> None:
-        name, function = _called(call), self.function_of(call)
+        name, function = last_word(call.func), self.function_of(call)
         given = {
             w for a in (*call.args, *(k.value for k in call.keywords)) for word in _chain(a) for w in changed(word)
         }

@@ -101,7 +101,7 @@ def _expression(node: ast.Expr, scope: Scope) -> Run:
     return run
 
 
-def _written(node: ast.expr, scope: Scope) -> Callable[[Frame], Any]:
+def _value_in(node: ast.expr, scope: Scope) -> Callable[[Frame], Any]:
     """The closure of a value; nobody knows one that is still to be written."""
     if is_blank(node):
         return lambda frame: Unknown("what is left to whoever does the exercise")
@@ -109,7 +109,7 @@ def _written(node: ast.expr, scope: Scope) -> Callable[[Frame], Any]:
 
 
 def _assign(node: ast.Assign, scope: Scope) -> Run:
-    value, targets = _written(node.value, scope), [store(t, scope) for t in node.targets]
+    value, targets = _value_in(node.value, scope), [store(t, scope) for t in node.targets]
     if len(targets) == 1:
         target = targets[0]
         said = written.behind(node, scope.program)
@@ -148,7 +148,7 @@ def _annotated(node: ast.AnnAssign, scope: Scope) -> Run:
 
 def _augmented(node: ast.AugAssign, scope: Scope) -> Run:
     target, place = store(node.target, scope), scope.place(node)
-    value, apply = _written(node.value, scope), IN_PLACE[type(node.op)]
+    value, apply = _value_in(node.value, scope), IN_PLACE[type(node.op)]
     read = type(node.target)(**{**{f: getattr(node.target, f) for f in node.target._fields}, "ctx": ast.Load()})
     current = expression(ast.copy_location(read, node.target), scope)
 
@@ -187,7 +187,7 @@ def _delete(node: ast.Delete, scope: Scope) -> Run:
 
 
 def _return(node: ast.Return, scope: Scope) -> Run:
-    value = _written(node.value, scope) if node.value else None
+    value = _value_in(node.value, scope) if node.value else None
 
     def leave(frame):
         frame.returned, frame.left = value(frame) if value else None, node

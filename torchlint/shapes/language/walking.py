@@ -28,6 +28,11 @@ class _Fields(dict):
 _FIELDS = _Fields({ast.Constant: (), ast.Name: (), ast.Pass: (), ast.MatchSingleton: ()})
 
 
+def last_word(node: ast.AST | None) -> str:
+    """`c` of `a.b.c`, the word by which a name or attribute goes; empty for anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below one, but for contexts, operators and the constants of long displays."""
     found: list[ast.AST] = []

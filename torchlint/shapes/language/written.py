@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from torchlint.shapes.core.axes import Axes, of_comment, of_jaxtyping
+from torchlint.shapes.language.walking import last_word
 
 if TYPE_CHECKING:
     from torchlint.shapes.language.program import Program
 
 _JAXTYPING = "jaxtyping"
-_KINDS = re.compile(r"(Float|BFloat|Int|UInt|Integer|Bool|Complex|Shaped|Num|Real|Inexact)(\d*)")
+KINDS = re.compile(r"(Float|BFloat|Int|UInt|Integer|Bool|Complex|Shaped|Num|Real|Inexact)(\d*)")
 _OF_KINDS = {
     "Float": "float bfloat", "Int": "int", "UInt": "uint", "Integer": "int uint", "Bool": "bool", "Complex": "complex",
     "Num": "float bfloat int uint complex", "Real": "float bfloat int uint", "Inexact": "float bfloat complex",
@@ -40,7 +41,7 @@ class Written(NamedTuple):
     def misfit(self, tensor: torch.Tensor, names: dict[str, int]) -> str:
         """Why a tensor is not what is written, in words; `names` holds what the names of axes stand for."""
         dtype = str(tensor.dtype).removeprefix("torch.")
-        family, width = _KINDS.fullmatch(self.kind).groups()
+        family, width = KINDS.fullmatch(self.kind).groups()
         if family != "Shaped" and not _is_of(dtype, _OF_KINDS.get(family, family.lower()).split(), width):
             return f"{dtype} where {self.kind} is written"
         return self.axes.misfit(tensor.shape, names)
@@ -76,7 +77,11 @@ def signature(node: ast.AST, program: Program) -> Signature | None:
     arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
     taken = {a.arg: found for a in arguments if (found := _annotated(a.annotation, program)) is not None}
     given: Any = _annotated(node.returns, program)
-    if given is None and isinstance(node.returns, ast.Subscript) and _word(node.returns.value) in ("tuple", "Tuple"):
+    if (
+        given is None
+        and isinstance(node.returns, ast.Subscript)
+        and last_word(node.returns.value) in ("tuple", "Tuple")
+    ):
         parts = node.returns.slice
         if isinstance(parts, ast.Tuple) and not any(isinstance(p, ast.Constant) for p in parts.elts):
             given = tuple(_annotated(part, program) for part in parts.elts)
@@ -87,28 +92,26 @@ def signature(node: ast.AST, program: Program) -> Signature | None:
 
 def _enforces(decorator: ast.expr) -> bool:
     """`@jaxtyped(typechecker=beartype)`, or `@beartype` below it."""
-    if isinstance(decorator, ast.Call) and _word(decorator.func) == "jaxtyped":
-        return any(k.arg == "typechecker" and _word(k.value) for k in decorator.keywords)
-    return _word(decorator) in _DECORATORS
+    if isinstance(decorator, ast.Call) and last_word(decorator.func) == "jaxtyped":
+        return any(k.arg == "typechecker" and last_word(k.value) for k in decorator.keywords)
+    return last_word(decorator) in _DECORATORS
 
 
-def _word(node: ast.expr | None) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def _annotated(node: ast.expr | None, program: Program) -> Written | None:
+def _annotated(node: ast.expr | None, program: Program, deepest: int = 4) -> Written | None:
     """`Float[Tensor, "b 3 h w"]`, the same or None, or a name for it."""
+    if deepest == 0:
+        return None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _annotated(node.left, program) if _is_none(node.right) else None
-    if isinstance(node, ast.Name) and node.id in program.aliases:
-        node = program.aliases[node.id]
+        return _annotated(node.left, program, deepest - 1) if _is_none(node.right) else None
+    if isinstance(node, ast.Name):
+        node = program.aliases.get(node.id)
     if not isinstance(node, ast.Subscript):
         return None
-    if _word(node.value) == "Optional":
-        return _annotated(node.slice, program)
+    if last_word(node.value) == "Optional":
+        return _annotated(node.slice, program, deepest - 1)
     kind = _kind(node.value, program.written_names)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else ()
-    if not _KINDS.fullmatch(kind) or len(parts) != 2 or _word(parts[0]) != "Tensor":
+    if not KINDS.fullmatch(kind) or len(parts) != 2 or last_word(parts[0]) != "Tensor":
         return None
     text = parts[1].value if isinstance(parts[1], ast.Constant) else None
     axes = of_jaxtyping(text) if isinstance(text, str) else None

@@ -23,8 +23,6 @@ _OWN_KEYS = (str, int, float, bool)
 class Certainty:
     """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
 
-    resized = False  # whether a tensor, under whatever name, got a shape that nobody knows
-
     def is_sure(self) -> bool:
         """Whether the script came here on values that are all its own: what was guessed, or left out, has nothing to do
         with what runs now.

@@ -121,6 +121,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
         self.blurred = False  # whether a tensor was given something unknown in place, which may have a graph
+        self.resized = False  # whether a tensor, under whatever name, got a shape that nobody knows
         self.left = GUESSED_STEPS
         self.remembered: Any = None  # what the search for arguments keeps of what it tried
         self.schedules = Schedules(self)

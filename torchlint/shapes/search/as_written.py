@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from typing import Any
 
 from torch import nn
 
 from torchlint.shapes.language import functions, written
+from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.search.attempts import Assumption, Pattern, Run, Solution, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, Pattern, Run, Solution, TensorGuess, written_dtype
 from torchlint.shapes.search.signatures import Signature
 from torchlint.shapes.search.sizes import solve_forward
-
-_DTYPES = {"Int": "long", "Integer": "long", "UInt": "long", "Bool": "bool"}  # jaxtyping's words; all else are floats
 
 
 def solved_as_written(run: Run, signature: Signature, instance: nn.Module, machine: Machine) -> Solution | None:
@@ -26,6 +25,8 @@ def solved_as_written(run: Run, signature: Signature, instance: nn.Module, machi
     if machine.instances.get(type(instance), (None, False)) != (instance, False):
         return None
     inputs = _patterns(closure.code.written)
+    if not inputs:
+        return None
     solution = solve_forward(run, signature.parameters, inputs)
     solution = solution._replace(why={**solution.why, **dict.fromkeys(inputs, "its annotation")})
     if solution.last.stopped is None:
@@ -38,21 +39,27 @@ def solved_as_written(run: Run, signature: Signature, instance: nn.Module, machi
 
 def _compare(run: Run, assumed: Assumption, inputs: dict[str, list], machine: Machine, code: functions.Code) -> None:
     """Say where what it gives is not what is written, whatever the sizes are that names stand for."""
-    machine.misfits.clear()
-    machine.comparing = code
-    run(assumed)
-    found = dict(machine.misfits)
+    found = _misfits(run, assumed, machine, code)
+    if not found:
+        return
     names = {size for (one,) in inputs.values() if isinstance(one, Pattern) for size in one.sizes if type(size) is str}
     changed: set[int | str] = set()
-    for name in sorted(names) if found else ():
+    for name in sorted(names):
         if run(_doubled(assumed, inputs, {*changed, name})).stopped is None:
             changed.add(name)
-    machine.misfits.clear()
-    run(_doubled(assumed, inputs, changed))
-    machine.comparing = None
-    for key, failure in found.items():
-        if key in machine.misfits:
-            machine.tell(failure)
+    still = _misfits(run, _doubled(assumed, inputs, changed), machine, code)
+    for key in found.keys() & still.keys():
+        machine.tell(found[key])
+
+
+def _misfits(run: Run, assumed: Assumption, machine: Machine, code: functions.Code) -> dict[Any, Failure]:
+    """Where one run gave what is not written."""
+    machine.comparing, machine.misfits = code, {}
+    try:
+        run(assumed)
+    finally:
+        machine.comparing = None
+    return machine.misfits
 
 
 def _doubled(assumed: Assumption, inputs: dict[str, list], names: set[int | str]) -> Assumption:
@@ -70,7 +77,7 @@ def _patterns(written: written.Signature) -> dict[str, list]:
     """What jaxtyping's annotations say of inputs, as far as their number of dimensions is known."""
     found = {}
     for name, one in written.taken.items():
-        axes, dtype = one.axes, _DTYPES.get(re.sub(r"\d+$", "", one.kind), "float")
+        axes, dtype = one.axes, written_dtype(one.kind)
         if axes.rest is None:
             sizes = tuple(f"_{number}" if size is None else size for number, size in enumerate(axes.sizes))
             found[name] = [

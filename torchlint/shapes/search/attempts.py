@@ -42,6 +42,14 @@ class Pattern(NamedTuple):
         return _USUAL.get(first, 8)
 
 
+_WRITTEN = {"Int": "long", "Integer": "long", "UInt": "long", "Bool": "bool"}  # jaxtyping's words; all else are floats
+
+
+def written_dtype(kind: str) -> Any:
+    """The dtype of a guess for one of jaxtyping's words, such as `Float32`."""
+    return _WRITTEN.get(kind.rstrip("0123456789"), "float")
+
+
 _USUAL = {"b": 2, "n": 2, "t": 12, "s": 12, "l": 12, "c": 3, "h": 64, "w": 64, "d": 32}
 
 

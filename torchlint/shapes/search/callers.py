@@ -16,6 +16,7 @@ from torchlint.shapes.core.values import Stop, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import Frame, Program, Scope, load
+from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.attempts import Assumption
 
@@ -149,24 +150,20 @@ class _Sites:
         self.users: defaultdict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)  # other than as a base
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                name = _last_word(node.func)
+                name = last_word(node.func)
                 self.calls[name].append(node)
                 self.constructions[name].append(node)
             elif isinstance(node, ast.ClassDef):
-                starts = [n for n in ast.walk(node) if isinstance(n, ast.Call) and _last_word(n.func) == "__init__"]
-                for base in {_last_word(base) for base in node.bases}:
+                starts = [n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) == "__init__"]
+                for base in {last_word(base) for base in node.bases}:
                     self.constructions[base] += starts
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 inside = [n for part in node.body for n in ast.walk(part)]
-                for name in {_last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
+                for name in {last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
                     self.users[name].append(node)
 
     @staticmethod
     @lru_cache(maxsize=8)
     def of(program: Program) -> _Sites:
         return _Sites(program.tree)
-
-
-def _last_word(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -14,11 +14,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.axes import Axes
+from torchlint.shapes.core.axes import Axes, of_comment, of_jaxtyping
 from torchlint.shapes.core.values import MADE, Unknown, Use
+from torchlint.shapes.language.written import KINDS
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.search.advice import Through
-from torchlint.shapes.search.attempts import Assumption, Fields, Parameter, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, Fields, Parameter, TensorGuess, written_dtype
 
 BATCH, TIME, SIDE, DEPTH, WIDTH = 2, 12, 64, 16, 32
 _CONVOLUTIONS = ((nn.Conv1d, nn.ConvTranspose1d), (nn.Conv2d, nn.ConvTranspose2d), (nn.Conv3d, nn.ConvTranspose3d))
@@ -77,7 +78,7 @@ def _beside(written: Axes, guesses: list[Any], reason: str) -> tuple[list[Any], 
     if not all(isinstance(guess, TensorGuess) for guess in guesses):
         return guesses, reason
     alike = [guess for guess in guesses if len(guess.shape) == len(written.sizes)]
-    usual = _axes([str(size) for size in written.sizes])
+    usual = _shape(written)
     if usual is None or alike and not any(isinstance(size, int) for size in written.sizes):
         return [*alike, *(guess for guess in guesses if guess not in alike)], reason
     first = alike[0] if alike else TensorGuess(usual)
@@ -356,15 +357,13 @@ def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
     if numbers:
         count = numbers.group(1).count("int")
         return [_GRID if count == 2 else (SIDE,) * count, (SIDE,) * count], "it is annotated as whole numbers"
-    axes = re.search(r"""(Float|Int|Integer|Bool|Shaped|Num|Real)\w*\[[^,]*,\s*['"]([^'"]+)['"]""", hint)
-    if axes:
-        dtype = "long" if axes.group(1).startswith("Int") else "bool" if axes.group(1) == "Bool" else "float"
-        shape = _axes(axes.group(2).split())
-        return ([TensorGuess(shape, dtype)], "its annotation") if shape else None
-    comment = re.fullmatch(r"[\[(]\s*([\w*]+(?:\s*[,x]\s*[\w*]+)+)\s*,?\s*[\])]", hint)
-    if comment:
-        shape = _axes(re.split(r"\s*[,x]\s*", comment.group(1)))
-        return ([TensorGuess(shape)], "the shape that stands beside it") if shape else None
+    written = re.search(r"""(\w+)\[[^,]*,\s*['"]([^'"]*)['"]""", hint)
+    if written and KINDS.fullmatch(written.group(1)):
+        shape = _shape(of_jaxtyping(written.group(2)))
+        return ([TensorGuess(shape, written_dtype(written.group(1)))], "its annotation") if shape is not None else None
+    comment = _shape(of_comment(hint))
+    if comment is not None:
+        return [TensorGuess(comment)], "the shape that stands beside it"
     if _SEVERAL.match(hint):
         return [
             [TensorGuess((BATCH, 16, SIDE, SIDE))] * 2,
@@ -375,16 +374,14 @@ def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
     return None
 
 
-def _axes(names: list[str]) -> tuple[int, ...] | None:
-    shape = []
-    for name in names:
-        if name.isdigit():
-            shape.append(int(name))
-        elif name.startswith(("*", "...")):
-            shape.append(BATCH)
-        else:
-            shape.append(_AXES.get(name.lower(), 8))
-    return tuple(shape) if len(shape) <= 6 else None
+def _shape(written: Axes | None) -> tuple[int, ...] | None:
+    """Sizes for what is written; several that may stand there are one, which counts rows."""
+    if written is None or len(written.sizes) > _HIGHEST:
+        return None
+    sizes = [size if isinstance(size, int) else _AXES.get((size or "").lower(), 8) for size in written.sizes]
+    if written.rest is not None:
+        sizes.insert(written.rest, BATCH)
+    return tuple(sizes)
 
 
 def _from_name(name: str) -> list[Any]:

@@ -278,7 +278,7 @@ class _Search:
         """
         inside = self.module.index.inside
         return any(
-            isinstance(node.ctx, ast.Load) and _NAMES_VERSION.search(str(last_word(node)).lower())
+            isinstance(node.ctx, ast.Load) and _NAMES_VERSION.search(last_word(node).lower())
             for node in inside(function, ast.Name, ast.Attribute)
         ) or any(_LOOKS_FOR.search(self.module.segment(call).lower()) for call in inside(function, ast.Call))
 

@@ -29,10 +29,8 @@ from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
 MAX_STEPS = 3000  # of one question of a rule, with all the questions it leads to
-MANY_STEPS = (
-    100_000  # of all questions about a file; of one in which so much leads everywhere, the others are told less
-)
-FEW_STEPS = 100
+MANY_STEPS = 100_000  # of all questions about a file: where so much leads everywhere, the others are told less
+FEW_STEPS = 100  # of one question then
 MAX_DEPTH = 40
 MAX_WORLD_DEPTH = 50  # of all the searches that wait for each other: Python's own stack is bounded
 MAX_NESTING = 8
