@@ -217,3 +217,36 @@ def test_conditions_that_share_a_name_are_not_answered_alone():
     one_value = {"mode == 'a'": False, "mode == 'b'": True}
     assert are_independent(one_value) and not are_independent({**one_value, "mode == 'a'": True})
     assert excluded("mode == 'a'", {"mode == 'b'": True}) and not excluded("mode == 'a'", {"mode == 'b'": False})
+
+
+CHOSEN = """
+import torchvision
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, backbone):
+        super().__init__()
+        resnet = getattr(torchvision.models, backbone)(pretrained=False)
+        self.body = nn.Sequential(resnet.conv1, resnet.bn1, resnet.relu, resnet.maxpool, resnet.layer1)
+        self.head = nn.Sequential(nn.Conv2d({channels}, 8, 1), nn.ReLU())
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+class Model(nn.Module):
+    def __init__(self, backbone="resnet50"):
+        super().__init__()
+        self.head = nn.Conv2d(64 if backbone == "resnet18" else 256, 2, 1)
+
+    def forward(self, x):
+        return self.head(x)
+"""
+
+
+@pytest.mark.parametrize("channels, kinds", [(256, []), (100, ["shape"])])
+def test_a_word_that_is_the_default_elsewhere_is_what_is_meant(tmp_path, channels, kinds):
+    path = tmp_path / "program.py"
+    text = CHOSEN.format(channels=channels)
+    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == kinds

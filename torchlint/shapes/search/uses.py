@@ -33,7 +33,7 @@ class Known:
     def __init__(self) -> None:
         self.texts: dict[str, None] = {}  # it is compared with these
         self.tables: list[ast.expr] = []  # it is a key of these
-        self.defaults: list[Any] = []  # `get("name", default)`
+        self.defaults: list[Any] = []  # `get("name", default)`, or a word that a parameter so called has by default
         self.is_text = False
         self.is_list = False
         self.is_settings = False
@@ -89,6 +89,8 @@ def _uses_of(program: Program) -> dict[str, Known]:
                 _use(found, name, child, node)
         if isinstance(node, ast.Call):
             _default(found, node)
+        elif isinstance(node, ast.arguments):
+            _words_by_default(found, node)
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.NotEq, ast.In, ast.NotIn)):
             _compared(found, node.left, node.comparators[0])
     return {name: known for name, known in found.items() if _says_something(known)}
@@ -148,6 +150,20 @@ def _default(found: defaultdict[str, Known], node: ast.Call) -> None:
             )
         ) if isinstance(default, _PLAIN):
             found[name].defaults.append(default)
+
+
+def _words_by_default(found: defaultdict[str, Known], node: ast.arguments) -> None:
+    """`backbone="resnet50"`: who leaves `backbone` open elsewhere is given the same, rather than what it is compared
+    with.
+    """
+    positional = [*node.posonlyargs, *node.args]
+    given = [
+        *zip(positional[len(positional) - len(node.defaults) :], node.defaults),
+        *zip(node.kwonlyargs, node.kw_defaults),
+    ]
+    for parameter, default in given:
+        if isinstance(default, ast.Constant) and isinstance(default.value, str) and default.value:
+            found[parameter.arg].defaults.append(default.value)
 
 
 def _is_of_tensors(attribute: str) -> bool:
