@@ -135,6 +135,8 @@ import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
 
+in_tests = False
+
 
 @on_call(".backward", ".manual_backward", unknown=True)
 def check(call: Call):

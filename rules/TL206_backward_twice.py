@@ -127,6 +127,8 @@ import ast
 
 from torchlint import Node, on_node
 
+in_tests = False
+
 
 @on_node("Module", needs="backward")
 def check(file: Node):

@@ -162,6 +162,8 @@ import ast
 
 from torchlint import SAME_NUMBERS, Call, on_call
 
+in_tests = False
+
 SAME = SAME_NUMBERS | {"[]"}
 
 

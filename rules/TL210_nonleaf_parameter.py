@@ -91,6 +91,8 @@ import ast
 
 from torchlint import Node, on_node
 
+in_tests = False
+
 WHY = {
     "optimizer": "an optimizer refuses it",
     "grad": "its `.grad` stays None",

@@ -77,8 +77,12 @@ def check(place: Node):
         return
     if is_that_already(place, call) or has_fields(place, tensor):
         return
-    text, said = place.source(tensor), place.quoted(call)
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
+    if only_moves(place, call) and (is_computed(place, tensor) or is_parameter and place.function.name == "__init__"):
+        severity = "info"  # it is where its operands are; and a module is moved as a whole
+    else:
+        severity = "warning"
+    text, said = place.source(tensor), place.quoted(call)
     fix = None if is_parameter else place.replace(call, f"{text} = {place.source(call)}")
     yield place.finding(
         f"`{said}` returns another tensor, which is dropped: `{text}` stays as it is",
@@ -86,6 +90,7 @@ def check(place: Node):
         fix=place.fix("keep it", fix, applicability="unsafe"),
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
+        severity=severity,
     )
 
 
@@ -116,7 +121,17 @@ def is_that_already(place, call) -> bool:
 def only_moves(place, call) -> bool:
     """`x.cuda()`, `x.to(device)`, and no cast"""
     said = [place.source(argument).lower() for argument in call.args]
-    return call.func.attr == "cuda" or call.func.attr == "to" and any("dev" in t or "cuda" in t for t in said)
+    return (
+        call.func.attr in ("cuda", "type_as") or call.func.attr == "to" and any("dev" in t or "cuda" in t for t in said)
+    )
+
+
+def is_computed(place, tensor) -> bool:
+    """Is it what an operation or a network gives, of nothing that is plainly on the CPU?"""
+    made = [origin.node for origin in place.origins(tensor)]
+    computed = [n for n in made if isinstance(n, ast.BinOp) or isinstance(n, ast.Call) and place.is_module(n.func)]
+    parts = [p for n in computed for p in place.inside(ast.Name, ast.Call, of=n)]
+    return bool(made) and computed == made and not any(map(place.is_made_here, parts))
 
 
 def next_use(place, tensor) -> list:

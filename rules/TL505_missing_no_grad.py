@@ -150,6 +150,7 @@ def check(place: Node):
             fix=_wrap(place, found),
             notes=[place.note(found.switch, "put in eval mode here")] if found.switch else [],
             at=found,
+            severity="info" if is_soon_over(found) else "warning",
         )
 
 
@@ -163,6 +164,13 @@ def check_targets(file: Node):
             notes=[file.note(found.prediction, "what the target is for")],
             at=found.call.node,
         )
+
+
+def is_soon_over(found) -> bool:
+    """Is the loop left after one batch, or does nobody want the results: do they warm something up?"""
+    loop = found.loop
+    left = isinstance(loop, (ast.For, ast.While)) and any(isinstance(s, ast.Break) for s in loop.body)
+    return left or isinstance(found.node.up, ast.Expr)
 
 
 def _wrap(place, found):

@@ -89,6 +89,8 @@ import ast
 
 from torchlint import ModuleClass, on_module
 
+in_tests = False
+
 
 @on_module(needs="self.")
 def check(cls: ModuleClass):

@@ -23,10 +23,20 @@ import pdb
 class Net(nn.Module):
     def forward(self, x):
         y = x.softmax(-1)
-        if y.isnan().any():
-            pdb.set_trace()  # TL705
+        pdb.set_trace()  # TL705
         with torch.autograd.profiler.profile() as report:  # TL705
             return y * x
+```
+
+A stop that waits for a value that should not be is a remark.
+
+```python remark
+class Net(nn.Module):
+    def forward(self, x):
+        y = x.softmax(-1)
+        if y.isnan().any():
+            breakpoint()  # TL705
+        return y
 ```
 
 Behind a flag it is a choice, and a module that does nothing but show is meant to. So is the line of a log, and the
@@ -78,6 +88,7 @@ def forward(x):
 """
 
 import ast
+from pathlib import PurePath
 
 from torchlint import ModuleClass, on_module
 
@@ -92,7 +103,8 @@ MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, 
 @on_module(needs=("forward", "print|breakpoint|set_trace|profile|embed"))
 def check(cls: ModuleClass):
     forward = cls.method("forward")
-    if forward is None or only_shows(forward) or is_meant(cls.node.name):
+    shown = is_meant(cls.node.name) or "demo" in PurePath(cls.module.path).stem.lower()
+    if forward is None or only_shows(forward) or shown:
         return
     for call in cls.calls("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print", inside=forward):
         if call.function is not forward or any(is_meant(call.source(test)) for test, _ in call.tests):
@@ -119,6 +131,7 @@ def check(cls: ModuleClass):
             if alone and not call.tests
             else None,
             at=call.node,
+            severity="info" if call.tests and call.is_call(*STOPS) else "warning",
         )
 
 

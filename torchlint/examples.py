@@ -73,20 +73,25 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
     )
     texts, marks = _written(case.blocks, folder)
     said: dict[tuple[int, str], str] = {}
+    weighed: set[str] = set()
     begins = {str(folder / _file(block)): block.line for block in case.blocks}
     for path, text in texts.items():
         outcome = lint(text, Job.of(path, settings, Project(folder), rules, strict=strict))
         said |= {(begins[f.path] + f.span.line - 1, f.code): f.message for f in outcome.findings}
+        weighed |= {f.severity for f in outcome.findings if f.code == case.rule.code}
         yield from outcome.notices
     for line, code in sorted(marks - set(said)):
         yield f"{case.line(line)}: {code} is not found here"
     for (line, code), message in sorted(said.items()):
         if (line, code) not in marks:
             yield f"{case.line(line)}: {code} is found here: {message}"
-    if case.kind == "bad" and not any(code == case.rule.code for _, code in marks):
+    has_marks = case.kind in ("bad", "remark")
+    if has_marks and not any(code == case.rule.code for _, code in marks):
         yield f"{case.line(case.blocks[0].line)}: a bad example marks its lines with  # {case.rule.code}"
-    if case.kind != "bad" and marks:
+    if not has_marks and marks:
         yield f"{case.line(min(marks)[0])}: only bad examples have marks"
+    if case.kind == "remark" and weighed - {"info"}:
+        yield f"{case.line(case.blocks[0].line)}: this is more than a remark"
     if case.kind == "fixed":
         yield from _other_fixes(case, texts, settings, rules, folder / "before")
 

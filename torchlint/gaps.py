@@ -15,6 +15,8 @@ _GAP = re.compile(
     re.IGNORECASE,
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
+_UNWRITTEN = re.compile(r"=[ \t]*#")  # `x = # YOUR CODE`
+_PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 _EXERCISE = re.compile(
     r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
 )
@@ -36,6 +38,19 @@ class Gaps:
             return True
         at = bisect_left(self.lines, node.lineno)
         return at < len(self.lines) and self.lines[at] <= (node.end_lineno or node.lineno)
+
+
+def stops_at_a_gap(text: str, line: int) -> bool:
+    """Is a text no Python because code is left to others, where the parser stops or in the comments right above?"""
+    *above, written = text.split("\n")[:line]
+    if _UNWRITTEN.search(written):
+        return True
+    for comment in reversed(above):
+        if comment.strip() and not comment.lstrip().startswith("#"):
+            return False
+        if _PLAN.match(comment) or _GAP.search(comment):
+            return True
+    return False
 
 
 def is_blank(node: ast.expr | None) -> bool:

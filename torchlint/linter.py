@@ -16,6 +16,7 @@ from msgspec import Struct
 from torchlint.config import Settings, matches
 from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
+from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
 from torchlint.project import TORCH, WORDS, NotText, Project, decode
 from torchlint.rule import Rule, Trigger, load_rules
@@ -119,7 +120,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     try:
         tree = parsed(job.project, path, text)
     except CannotParse as error:
-        if not says_torch:
+        if not says_torch or stops_at_a_gap(text, error.line):
             return Outcome(lines=lines)
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from torchlint.reading import read
 
 _FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
-_EXAMPLE = re.compile(r"^```python (bad|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^```python (bad|remark|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FACTS = ("group", "default", "preview", "since", "until", "severity", "also_said_by", "in_tests")
 GROUPS = (
     "torchlint itself",

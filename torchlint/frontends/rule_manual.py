@@ -14,7 +14,7 @@ from torchlint.reports.links import rule_url
 if TYPE_CHECKING:
     from torchlint.rule import Rule
 
-_BLOCK = re.compile(r"^```python (bad|fixed|good)[^\n]*\n(.*?)^```$\n?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```python (bad|remark|fixed|good)[^\n]*\n(.*?)^```$\n?", re.MULTILINE | re.DOTALL)
 _TORCH_DOCS = "https://docs.pytorch.org/docs/stable/generated/{}.html"
 _MOST_LINKS = 4
 # Fixes that are made in one word, which is unsafe by itself.

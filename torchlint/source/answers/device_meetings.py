@@ -17,6 +17,7 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.devices import (
     MOVED,
     MOVES,
@@ -61,6 +62,9 @@ class Meeting(NamedTuple):
 
 def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
     """Follow a tensor forwards from its creation to the operations in which it meets a moved one."""
+    function = enclosing_function(created)
+    if getattr(function, "name", "").startswith("_") and is_never_asked_for(module, function, created):
+        return  # of a private function, its file shows all calls
     yield from _follow(module, created, set(), 12)
 
 

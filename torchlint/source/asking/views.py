@@ -156,6 +156,10 @@ class Place(Fixing, Standing):
         """Is a tensor surely on the device of the model or the data: moved, or computed from what was?"""
         return devices.device_of(self.value.at(node, ())) == devices.MOVED
 
+    def is_made_here(self, node: ast.expr) -> bool:
+        """Is a tensor surely on the default device: made there, and computed from nothing else?"""
+        return devices.device_of(self.value.at(node, ())) == devices.HERE
+
     def rank(self, node: ast.expr) -> int | None:
         """How many dimensions a tensor has; None where it is not plain."""
         return rank(self.value.at(node, ()))

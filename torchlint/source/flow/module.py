@@ -22,6 +22,7 @@ MAX_KEPT = 4_000_000  # characters of files whose index is kept; a character tak
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
 _TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 _IN_A_FOLDER_OF_TESTS = re.compile(r"(^|.*/)tests?/test_[^/]*\.py")  # a script among them has no functions
+_BELOW_TESTS = re.compile(r"(^|.*/)tests?/.*")  # what tests use: models to try, scripts that print
 _TEST_FUNCTIONS = re.compile(r"^[ \t]*(?:def test_|class Test|@pytest\b)", re.MULTILINE)
 
 
@@ -142,9 +143,16 @@ class Module:
         return bool(
             any(map(self.index.says, ("pytest", "unittest", "absl")))
             and _TEST_LIBRARIES.search(self.index.text)
+            or _BELOW_TESTS.fullmatch(self._path_in_project)
             or _TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
             and (_TEST_FUNCTIONS.search(self.index.text) or _IN_A_FOLDER_OF_TESTS.fullmatch(path))
         )
+
+    @property
+    def _path_in_project(self) -> str:
+        """Where the whole project lies says nothing of its files."""
+        root = str(self.world.view.project.root)
+        return self.path.removeprefix(root).replace("\\", "/").lstrip("/") if self.path.startswith(root) else ""
 
     @cached_property
     def skipped(self) -> tuple[tuple[int, int], ...]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from typing import Any
 
 from torchlint.source.flow.branches import may_run
 from torchlint.source.flow.calling import sequential_layers
@@ -15,6 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import last_word, within
+from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
 
@@ -31,7 +30,7 @@ def asks_mode(model: Value, depth: int = 4) -> bool | None:
             return None
         for callee in callees(origin):
             if callee.kind == "class" and callee.owner:
-                asks = _class_asks(callee.owner, depth, origin)
+                asks = _class_asks(callee.owner, depth, origin, _has_open_options(origin.node))
                 found.append(None if asks and _drops_nothing(origin) else asks)
             elif callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
                 layers = (
@@ -63,6 +62,22 @@ def _layer_asks(name: str, made: Value) -> bool:
     return bool(ASK_MODE.fullmatch(name)) or any(k.arg == "dropout" for k in call.keywords)
 
 
+def _has_open_options(made: ast.Call) -> bool:
+    """`Net(**config)`: which of the layers that are a choice it has, nobody can tell."""
+    return any(k.arg is None for k in made.keywords)
+
+
+def _is_a_choice(function: ast.AST, layer: ast.Call) -> bool:
+    """Does a layer stand under a test, or is its rate a parameter that is 0 by default?"""
+    if any(tests_around(layer)):
+        return True
+    arguments = getattr(function, "args", None)
+    named = [*arguments.posonlyargs, *arguments.args] if arguments is not None else []
+    zero = {p.arg for p, d in zip(named[::-1], arguments.defaults[::-1]) if isinstance(d, ast.Constant) and not d.value}
+    rates = [k.value for k in layer.keywords if k.arg in ("p", "dropout")]
+    return any(isinstance(rate, ast.Name) and rate.id in zero for rate in rates)
+
+
 def _drops_nothing(made: Value) -> bool:
     """`Net(dropout=0.0)`: whether its layers of dropout are left out then, and others are there, is not told."""
     return any(k.arg and "drop" in k.arg.lower() and _is_zero(made.at(k.value, ())) for k in made.node.keywords)
@@ -74,16 +89,16 @@ def _is_zero(rate: Value) -> bool:
 
 
 @remembered
-def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None) -> bool | None:
+def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None, open_options: bool = False) -> bool | None:
     """Do objects of a class, or the one that is made by a call? A class that handles modes itself answers None: its
-    authors know.
+    authors know. With open options layers that are a choice count as unknown.
     """
     if owner.method("train") or owner.method("eval") or any(_switches(base) for base in owner.mro):
         return None
     unknown = not owner.known
     for base in owner.mro:
         for method in base.methods.values():
-            answer = _code_asks(base.module, method, depth, made if base is owner.mro[0] else None)
+            answer = _code_asks(base.module, method, depth, made if base is owner.mro[0] else None, open_options)
             if answer:
                 return True
             unknown = unknown or answer is None
@@ -95,45 +110,10 @@ def _switches(owner: ClassInfo) -> bool:
     return any(within(call, owner.node) for call in owner.module.index.callers("eval"))
 
 
-def _is_never_asked_for(module: Module, function: ast.AST, layer: ast.Call) -> bool:
-    """Does a layer stand under `if batchnorm:` or `if norm == "batch":`, which no call of its file makes true?"""
-    names = [a.arg for a in function.args.args]
-    defaults = dict(zip(names[::-1], function.args.defaults[::-1]))
-    owner = function.up.name if function.name == "__init__" and isinstance(function.up, ast.ClassDef) else None
-    calls = [*module.index.callers(function.name), *(module.index.callers(owner) if owner else ())]
-    for test, truth in tests_around(layer):
-        asked, holds = _question(test)
-        default = defaults.get(asked)
-        if holds is None or asked not in names or not calls:
-            continue
-        place = names.index(asked) - (names[0] == "self")
-        given = [_given(call, asked, place, default) for call in calls]
-        values = [*given, default] if default is not None else given
-        if all(isinstance(value, ast.Constant) and holds(value.value) is not truth for value in values):
-            return True
-    return False
-
-
-def _question(test: ast.expr) -> tuple[str, Callable[[Any], bool] | None]:
-    """The name that a test asks for, and whether it holds with a value."""
-    match test:
-        case ast.Name(id=name):
-            return name, bool
-        case ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[ast.Constant(value=wanted)]):
-            return name, lambda value: value == wanted
-    return "", None
-
-
-def _given(call: ast.Call, name: str, place: int, default: ast.expr | None) -> ast.expr | None:
-    """What a call gives for a parameter, or its default; None where nobody can tell."""
-    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-        return None
-    named = next((k.value for k in call.keywords if k.arg == name), default)
-    return call.args[place] if len(call.args) > place else named
-
-
 @remembered
-def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None = None) -> bool | None:
+def _code_asks(
+    module: Module, function: ast.AST, depth: int, made: Value | None = None, open_options: bool = False
+) -> bool | None:
     answer: bool | None = False
     # What the object was made with counts for its own layers only: each object would be another question.
     frame = frame_of(module, function, made, made) if made is not None and function.name == "__init__" else None
@@ -145,14 +125,14 @@ def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None
             continue
         if word[:1].isupper() and function.name == "forward":
             continue  # what is made for one call hears nothing of the mode
-        if not may_run(Value(module, call, frame)) or _is_never_asked_for(module, function, call):
+        if not may_run(Value(module, call, frame)) or is_never_asked_for(module, function, call):
             continue
         for callee in callees(Value(module, call)):
             if callee.kind == "class" and callee.owner and callee.owner.is_module:
-                inner = _class_asks(callee.owner, depth - 1) if depth else None
+                inner = _class_asks(callee.owner, depth - 1, None, open_options) if depth else None
             elif callee.kind == "function" and callee.function is not None and callee.function is not function:
                 inner = (
-                    _code_asks(callee.module, callee.function, depth - 1)
+                    _code_asks(callee.module, callee.function, depth - 1, None, open_options)
                     if depth and hasattr(callee.function, "name")
                     else False
                 )
@@ -160,6 +140,8 @@ def _code_asks(module: Module, function: ast.AST, depth: int, made: Value | None
                 inner = _layer_asks(callee.name[9:], Value(module, call, frame))
             else:
                 inner = True if callee.name.startswith(_WITH_MODE_LAYERS) else False
+            if inner and open_options and _is_a_choice(function, call):
+                inner = None
             if inner:
                 return True
             answer = None if inner is None else answer
