@@ -112,6 +112,8 @@ for epoch in range(9):
 How living weights are found: `torchlint/source/answers/aliased_weights.py`.
 """
 
+import ast
+
 from torchlint import Node, on_node
 
 in_tests = False
@@ -147,4 +149,12 @@ def another_name(place: Node):
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
     copied = place.replace(kept.value, f"copy.deepcopy({place.source(kept.value)})")
     fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
-    return place.finding(message, help=help, fix=fix, at=kept.state)
+    severity = "warning" if is_read(place, kept.holder) else "info"
+    return place.finding(message, help=help, fix=fix, at=kept.state, severity=severity)
+
+
+def is_read(place, holder) -> bool:
+    """Does anybody want what a name holds?"""
+    if not isinstance(holder, ast.Name):
+        return True
+    return any(isinstance(n.ctx, ast.Load) for n in place.module.index.names(holder.id))
