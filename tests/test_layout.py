@@ -32,7 +32,7 @@ ALLOWED = {
     "source": {"columns", "edits", "facts", "finding", "gaps", "installed", "project", "reading", "rule", "vocabulary"},
     "shapes": {"columns", "edits", "facts", "finding", "gaps", "notation", "project"},
     "edits": {"finding"},
-    "linter": {"finding", "project", "config", "edits", "installed", "rule", "source", "shapes"},
+    "linter": {"finding", "gaps", "project", "config", "edits", "installed", "rule", "source", "shapes"},
     "printable": set(),
     "reports": {"finding", "printable", "result", "config", "edits", "rule"},
     "result": {"finding", "project", "reading", "rule", "source"},
