@@ -78,6 +78,7 @@ class Project:
         self._reachable: dict[str, bool] = {}
         self._files: list[str] | None = None
         self._importing: dict[bytes, list[str]] | None = None
+        self._overlay_imports: dict[str, tuple[str, set[bytes]]] = {}
         self.closures: dict[Any, Any] = {}  # what was found out about files together with others
 
     @property
@@ -239,9 +240,14 @@ class Project:
                     self._importing.setdefault(name, []).append(path)
         wanted = word.encode()
         found = [path for path in self._importing.get(wanted, ()) if path not in self.overlay]
-        return sorted(
-            [*found, *(path for path, text in self.overlay.items() if wanted in _imported_words(text.encode()))]
-        )
+        return sorted([*found, *(path for path in self.overlay if wanted in self._imported_by_unsaved(path))])
+
+    def _imported_by_unsaved(self, path: str) -> set[bytes]:
+        text = self.overlay[path]
+        kept = self._overlay_imports.get(path)
+        if kept is None or kept[0] is not text:
+            kept = self._overlay_imports[path] = (text, _imported_words(text.encode()))
+        return kept[1]
 
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""

@@ -26,8 +26,8 @@ class Document(Text):
     """One text that is open: a file, or a cell of a notebook. What was found in it moves with its text.
 
     `findings` are what the text says, `dry` what the dry run adds, `hints` and `signatures` the shapes it saw. `broken`
-    says why the text as it is cannot be read; then the others are what was last known. `edits` are the changes since
-    the whole text was judged.
+    says why the text as it is cannot be read; then the others are what was last known. `edits` are the changes that
+    nobody has judged.
     """
 
     def __init__(self, item: types.TextDocumentItem, encoding: str):
@@ -123,7 +123,7 @@ class Unit:
         return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, ensure_ascii=False)
 
     def changed(self) -> tuple[int, int] | None:
-        """The lines of a long file that have changed since all of it was judged; None where all is to be judged."""
+        """The lines of a long file that nobody has judged since they changed; None where all is to be judged."""
         document = self.documents[0]
         if self.is_notebook or self.news or self.judged < 0 or len(document.starts) < LONG:
             return None

@@ -305,8 +305,8 @@ class Session:
             stay = (f for f in document.findings if not first <= f.span.line <= last or f.code in unit.afar)
             findings = list(dict.fromkeys([*findings, *stay]))
         else:
-            document.edits = list(moves)
             unit.judged, unit.afar = revision, answer.afar
+        document.edits = list(moves)
         document.findings = findings
 
     def _is_dry(self, finding: Finding) -> bool:

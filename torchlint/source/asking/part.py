@@ -19,9 +19,12 @@ class Part(NamedTuple):
 
     def touches(self, node: ast.AST) -> bool:
         """Does a node reach into these lines? That of a whole file is more than a part."""
-        if not hasattr(node, "lineno") or node.end_lineno < self.first:
+        if getattr(node, "end_lineno", 0) < self.first:
             return False
-        return node.lineno <= self.last or lines_of(node).first <= self.last
+        if node.lineno <= self.last:
+            return True
+        decorators = getattr(node, "decorator_list", ())  # they stand before the line of what they decorate
+        return bool(decorators) and decorators[0].lineno <= self.last
 
 
 def around(tree: ast.Module, changed: Part) -> Part:
