@@ -53,6 +53,7 @@ print(second(first(torch.rand(2, 10))))
 WORKLOAD = "".join(
     f"def f{i}(x, y=({i}, 2)):\n    z = [a.b[{i}] + x for a in y if a]\n    return z\n" for i in range(300)
 )
+QUICK = 1.0  # CPU seconds that are no question of the machine
 PACE = 0.05  # what the workload costs on the machine on which the promise was made, quiet
 events, watching = [], False
 
@@ -178,7 +179,6 @@ def main():
         ).findings
     ]
     sys.addaudithook(audit)
-    slowness = workload()
     for line in sys.stdin:
         task = json.loads(line)
         path, text = task["path"], task["text"]
@@ -206,7 +206,7 @@ def main():
         ]
         answer = {
             "seconds": cpu,
-            "pace": (slowness + (slowness := workload())) / 2 / PACE,
+            "pace": workload() / PACE if cpu > QUICK else 1.0,
             "wall": wall,
             "megabytes": megabytes,
             "held": held,

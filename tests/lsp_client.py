@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import pytest_asyncio
 from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pygls.protocol import default_converter
@@ -69,6 +71,17 @@ class Editor:
         self.versions[uri] += 1
         document = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [event]))
+
+    def move_to(self, root: Path) -> None:
+        """Another folder is opened in place of the one before, and nothing is left of what was open in that."""
+        for uri in list(self.versions):
+            self.close(uri)
+        for kept in (self.versions, self.published, self.refreshed, self.messages, self.progress):
+            kept.clear()
+        gone, come = (types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in (self.root, root))
+        self.root = root
+        event = types.WorkspaceFoldersChangeEvent(added=[come], removed=[gone])
+        self.client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
 
     def close(self, uri: str) -> None:
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
@@ -234,3 +247,32 @@ async def editor(
         if client._server.returncode is None:  # a test has failed; its server must not hold up the others
             client._server.kill()
         await client.stop()
+
+
+_shared: dict[str, tuple[Editor, AsyncExitStack]] = {}
+
+
+@asynccontextmanager
+async def same_editor(root: Path, settings: dict[str, Any]) -> AsyncIterator[Editor]:
+    """An editor with the server that other tests have used with these settings: starting one takes longer than what
+    most of them ask.
+    """
+    key = json.dumps(settings)
+    if key not in _shared:
+        stack = AsyncExitStack()
+        _shared[key] = await stack.enter_async_context(editor(root, settings=settings)), stack
+    else:
+        _shared[key][0].move_to(root)
+    try:
+        yield _shared[key][0]
+    except BaseException:
+        await _shared.pop(key)[1].aclose()  # what has failed once is nobody else's
+        raise
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)
+async def shared_servers_end() -> AsyncIterator[None]:
+    """For the modules of tests that import it."""
+    yield
+    while _shared:
+        await _shared.popitem()[1][1].aclose()

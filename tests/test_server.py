@@ -1,7 +1,7 @@
 """The language server as an editor sees it: what is published, offered and shown, and that nothing ends it."""
 
 import pytest
-from lsp_client import LOSS, PULLS, QUIET, applied, capabilities, editor, span
+from lsp_client import LOSS, PULLS, QUIET, applied, capabilities, editor, same_editor, shared_servers_end, span  # noqa: F401
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio
@@ -12,7 +12,7 @@ UNUSED = "import torch\n\nx = torch.ones(2)  # noqa: TL101\n"
 
 
 async def test_a_diagnostic_says_what_where_and_why(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         (found,) = await at.diagnostics(uri)
         assert (found.code, found.source, found.severity) == ("TL101", "torchlint", types.DiagnosticSeverity.Warning)
@@ -24,7 +24,7 @@ async def test_a_diagnostic_says_what_where_and_why(tmp_path):
 
 
 async def test_diagnostics_follow_the_typing(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == [("TL101", 6)]
         at.type(uri, "\n\n", (0, 0))
@@ -36,7 +36,7 @@ async def test_diagnostics_follow_the_typing(tmp_path):
 
 
 async def test_only_the_last_of_many_changes_counts(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         for _ in range(50):
             at.type(uri, "# \n", (0, 0))
@@ -44,19 +44,19 @@ async def test_only_the_last_of_many_changes_counts(tmp_path):
 
 
 async def test_files_without_torch_are_not_looked_at(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         assert await at.codes(at.open("a.py", "def broken(:\n")) == []
 
 
 async def test_other_languages_are_ignored(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         other = at.open("a.md", LOSS, language="markdown")
         assert await at.codes(at.open("a.py", LOSS))
         assert other not in at.published
 
 
 async def test_what_is_unused_is_faded(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         (found,) = await at.diagnostics(at.open("a.py", UNUSED))
         assert (found.code, list(found.tags)) == ("TL002", [types.DiagnosticTag.Unnecessary])
 
@@ -96,7 +96,7 @@ async def test_columns_are_counted_as_the_client_does(tmp_path, encoding, width)
 
 
 async def test_only_newlines_end_lines(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", "# \u2028 \x0c \x85\r\n" + LOSS)
         assert await at.codes(uri) == [("TL101", 7)]
         at.type(uri, "x", (6, 8), (6, 27))
@@ -107,7 +107,7 @@ async def test_only_newlines_end_lines(tmp_path):
 
 
 async def test_a_quick_fix_says_that_it_is_unsafe(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         text = "import torch\nfrom torch.nn import functional as F\nl = F.cross_entropy(F.softmax(x, 1), y)\n"
         uri = at.open("a.py", text)
         found = await at.diagnostics(uri)
@@ -122,7 +122,7 @@ async def test_a_quick_fix_says_that_it_is_unsafe(tmp_path):
 
 
 async def test_a_safe_fix_is_preferred(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", UNUSED)
         (fix,) = await at.actions(uri, await at.diagnostics(uri))
         assert (fix.kind, fix.is_preferred) == ("quickfix", True)
@@ -130,7 +130,7 @@ async def test_a_safe_fix_is_preferred(tmp_path):
 
 
 async def test_a_fix_is_for_the_text_as_it_is_now(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", UNUSED)
         old = await at.diagnostics(uri)
         at.type(uri, "y = 1; ", (2, 0))
@@ -149,7 +149,7 @@ async def test_a_client_without_versions_gets_plain_changes(tmp_path):
 
 
 async def test_everything_safe_is_fixed_at_once(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         text = UNUSED + "y = 2  # noqa: TL201\nz = 3\n"
         uri = at.open("a.py", text)
         for only in ("source.fixAll.torchlint", "source.fixAll", "source"):
@@ -163,7 +163,7 @@ async def test_everything_safe_is_fixed_at_once(tmp_path):
 
 
 async def test_a_finding_can_be_silenced(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         *_, silence = await at.actions(uri, await at.diagnostics(uri))
         text = applied(LOSS, silence.edit.document_changes[0].edits)
@@ -176,7 +176,7 @@ async def test_a_finding_can_be_silenced(tmp_path):
 
 
 async def test_hover_explains_a_finding_and_a_code(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS + "a = 1  # noqa: TL101\n")
         await at.diagnostics(uri)
         manual = await at.hover(uri, 6, 15)

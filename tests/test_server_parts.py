@@ -1,7 +1,7 @@
 """The language server on a long file: after a key only the part that has changed is judged, the rest a moment later."""
 
 import pytest
-from lsp_client import LOSS, QUIET, editor
+from lsp_client import LOSS, QUIET, same_editor, shared_servers_end  # noqa: F401
 
 from torchlint.config import Selection, Settings
 from torchlint.examples import PRELUDE, cases
@@ -25,7 +25,7 @@ RULES = load_rules()
 
 @pytest.mark.asyncio
 async def test_what_is_typed_is_seen_and_the_rest_stays(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LONG)
         assert await at.codes(uri) == [("TL101", 6)]
         at.type(uri, "        loss = F.cross_entropy(x.softmax(1), y)\n", (TRAIN + 4, 0))
@@ -38,7 +38,7 @@ async def test_what_is_typed_is_seen_and_the_rest_stays(tmp_path):
 
 @pytest.mark.asyncio
 async def test_what_a_change_means_elsewhere_is_seen_a_moment_later(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open(
             "a.py", LONG.replace("    p = F.softmax(x, dim=1)", "    p = head(x)") + "\n\ndef head(x):\n    return x\n"
         )
@@ -49,7 +49,7 @@ async def test_what_a_change_means_elsewhere_is_seen_a_moment_later(tmp_path):
 
 @pytest.mark.asyncio
 async def test_a_half_typed_statement_hides_nothing(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LONG)
         assert await at.codes(uri) == [("TL101", 6)]
         at.type(uri, "        y = (\n", (TRAIN + 2, 0))

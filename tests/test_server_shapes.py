@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from lsp_client import PULLS, capabilities, editor, shapes
+from lsp_client import PULLS, capabilities, editor, same_editor, shapes, shared_servers_end  # noqa: F401
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio
@@ -29,7 +29,7 @@ class Net(nn.Module):
 
 async def test_shapes_are_shown_and_stay(tmp_path):
     pytest.importorskip("torch")
-    async with editor(tmp_path) as at:
+    async with same_editor(tmp_path, {}) as at:
         uri = at.open("net.py", NET)
         found = await shapes(at, uri)
         sides = found[0][2].removeprefix(": ~(B, 16, ").removesuffix(")").split(", ")
@@ -58,7 +58,7 @@ async def test_shapes_are_shown_and_stay(tmp_path):
 
 async def test_sizes_that_a_script_gives_are_not_marked_as_guesses(tmp_path):
     pytest.importorskip("torch")
-    async with editor(tmp_path) as at:
+    async with same_editor(tmp_path, {}) as at:
         found = await shapes(at, at.open("net.py", NET + "\n\nNet()(torch.zeros(4, 3, 8, 8))\n"))
         assert [text for _, _, text in found] == [": (B, 16, 4, 4)", ": (B, 16, 16)", ": (B, 16)"]
 
@@ -97,7 +97,7 @@ async def test_a_client_that_cannot_be_told_of_new_shapes_gets_them_with_its_ans
 
 async def test_a_panel_gets_the_page_of_the_text_as_it_is(tmp_path):
     pytest.importorskip("torch")
-    async with editor(tmp_path) as at:
+    async with same_editor(tmp_path, {}) as at:
         uri = at.open("net.py", NET)
         assert "Linear(16, 10)" in (await at.page(uri))["page"]
         at.type(uri, "12", (8, 32), (8, 34))
@@ -109,7 +109,7 @@ async def test_a_panel_gets_the_page_of_the_text_as_it_is(tmp_path):
 
 async def test_a_file_without_a_page_says_why(tmp_path):
     pytest.importorskip("torch")
-    async with editor(tmp_path) as at:
+    async with same_editor(tmp_path, {}) as at:
         plain = at.open("plain.py", "print(1)\n")
         assert "does not mention torch" in (await at.page(plain))["reason"]
         assert "no Python file" in (await at.page("file:///nowhere.py"))["reason"]

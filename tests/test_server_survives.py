@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from lsp_client import LOSS, QUIET, Editor, editor
+from lsp_client import LOSS, QUIET, Editor, editor, same_editor, shared_servers_end  # noqa: F401
 from lsprotocol import types
 
 from torchlint.frontends.lsp.documents import OpenFiles
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio
 
 
 async def test_a_half_typed_line_is_said_and_forgotten(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == [("TL101", 6)]
         at.type(uri, "    foo(\n", (6, 0))
@@ -29,7 +29,7 @@ async def test_a_half_typed_line_is_said_and_forgotten(tmp_path):
 
 
 async def test_a_closed_file_has_no_diagnostics_and_can_be_opened_again(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri)
         at.close(uri)
@@ -41,7 +41,7 @@ async def test_a_closed_file_has_no_diagnostics_and_can_be_opened_again(tmp_path
 
 
 async def test_a_file_that_was_never_saved(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         assert await at.codes(at.open("untitled:Untitled-1", LOSS)) == [("TL101", 6)]
 
 
@@ -85,7 +85,7 @@ async def raw(at: Editor, *requests: dict) -> list[dict]:
 
 
 async def test_half_a_character_is_survived(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS + "# \ud83d\n")
         assert await at.codes(uri) == [("TL101", 6)]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from lsp_client import LOSS, QUIET, Editor, capabilities, editor
+from lsp_client import LOSS, QUIET, Editor, capabilities, editor, same_editor, shared_servers_end  # noqa: F401
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio
@@ -91,8 +91,21 @@ async def test_each_folder_of_the_workspace_has_its_own_rules(tmp_path):
         assert [await at.codes(uri) for uri in uris] == [[], [], [("TL101", 6)]]
 
 
+async def test_a_folder_that_comes_later_has_its_settings(tmp_path):
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    quiet = {folders[1].as_uri(): {**QUIET, "ignore": ["TL101"]}}
+    async with editor(folders[0], settings=QUIET, folder_settings=quiet) as at:
+        uri = at.open("a.py", LOSS)
+        assert await at.codes(uri) == [("TL101", 6)]
+        at.move_to(folders[1])
+        uri = at.open("a.py", LOSS)
+        await at.until(lambda: at.published.get(uri) and not at.shown(uri))
+
+
 async def test_excluded_files_are_left_alone(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         inside = at.open(".venv/lib/a.py", LOSS)
         assert await at.codes(at.open("a.py", LOSS))
         assert await at.codes(inside) == []
@@ -124,7 +137,7 @@ loss = nn.CrossEntropyLoss()(net(x), y)
 
 async def test_unsaved_text_of_other_files_is_used(tmp_path):
     (tmp_path / "model.py").write_text(MODEL.replace("torch.softmax(self.fc(x), dim=1)", "self.fc(x)"))
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         train = at.open("train.py", TRAIN)
         assert await at.codes(train) == []
         model = at.open("model.py", MODEL)
@@ -137,7 +150,7 @@ async def test_unsaved_text_of_other_files_is_used(tmp_path):
 async def test_files_that_change_on_the_disk_are_read_again(tmp_path):
     model = tmp_path / "model.py"
     model.write_text(MODEL)
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         train = at.open("train.py", TRAIN)
         assert await at.codes(train) == [("TL101", 4)]
         model.unlink()

@@ -82,41 +82,43 @@ def _lifecycle(server: Server, rule_paths: tuple[str, ...]) -> None:
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
         asyncio.ensure_future(server.session.text.lanes.quick.worker.warm_up())
-        await refresh_settings()
+        await _refresh_settings(server)
         server.session.has_settings.set()
         await server.session.client.watch()
-
-    async def refresh_settings() -> None:
-        workspace = server.session.workspace
-        uris = [None, *(folder.uri for folder in server.workspace.folders.values())]
-        first, *others = await server.session.client.configuration(uris)
-        if first is not None:
-            workspace.everywhere = read(first)
-        workspace.by_folder = {
-            path: read(section)
-            for uri, section in zip(uris[1:], others)
-            if section is not None and (path := to_fs_path(uri))
-        }
-        server.session.reconsider()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def settings_changed(params: types.DidChangeConfigurationParams) -> None:
         if params.settings:
             server.session.workspace.everywhere = read(params.settings)
-        await refresh_settings()
+        await _refresh_settings(server)
 
     @server.feature(types.SHUTDOWN)
     def shutdown(params: None) -> None:
         server.session.stop()
 
 
+async def _refresh_settings(server: Server) -> None:
+    """What the client says by now, in all of its folders."""
+    workspace = server.session.workspace
+    uris = [None, *(folder.uri for folder in server.workspace.folders.values())]
+    first, *others = await server.session.client.configuration(uris)
+    if first is not None:
+        workspace.everywhere = read(first)
+    workspace.by_folder = {
+        path: read(section)
+        for uri, section in zip(uris[1:], others)
+        if section is not None and (path := to_fs_path(uri))
+    }
+    server.session.reconsider()
+
+
 def _workspace(server: Server) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
+    async def folders_changed(params: types.DidChangeWorkspaceFoldersParams) -> None:
         paths = [to_fs_path(folder.uri) for folder in server.workspace.folders.values()]
         server.session.workspace.folders = [path for path in paths if path]
         safe_path.enter(*server.session.workspace.folders)
-        server.session.reconsider()
+        await _refresh_settings(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def files_changed(params: types.DidChangeWatchedFilesParams) -> None:

@@ -150,7 +150,7 @@ def _uses(module: Module, binding: ast.Name, seen: set[int], depth: int) -> Iter
     for node in followed:
         if (
             _is_earlier(node, binding)
-            or is_the_other_branch(node)
+            or is_the_other_branch(module, node)
             or _is_replaced(binding, node, reaching(node, scope))
         ):
             continue

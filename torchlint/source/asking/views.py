@@ -456,7 +456,7 @@ class Call(Place):
     @property
     def meeting(self) -> Meeting | None:
         """Where the tensor that is made here meets one that was moved to a device."""
-        if devices.is_the_other_branch(self.node):
+        if devices.is_the_other_branch(self.module, self.node):
             return None
         found = next(meetings(self.module, self.node), None)
         return None if found is None or devices.is_default_moved_elsewhere(self.module) else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
+from operator import attrgetter
 
 from torchlint.facts import fact, named, words
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
@@ -15,7 +16,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word
+from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.moves import is_moved_at
 
@@ -50,8 +51,9 @@ def is_default_moved_elsewhere(module: Module) -> bool:
     return any(module.world.view.mentions(word) for word in ("set_default_tensor_type", "set_default_device"))
 
 
-def is_the_other_branch(node: ast.AST) -> bool:
+def is_the_other_branch(module: Module, node: ast.AST) -> bool:
     """Does the other branch of an `if` around a place move its tensors? Then this one is for the CPU."""
+    moves = _moves(module)
     child = node
     for parent in ancestors(node):
         if isinstance(parent, FUNCTIONS):
@@ -59,14 +61,17 @@ def is_the_other_branch(node: ast.AST) -> bool:
         if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
             body, orelse = (part if isinstance(part, list) else [part] for part in (parent.body, parent.orelse))
             other = orelse if child in body else body
-            if any(
-                isinstance(n, ast.Attribute) and n.attr in MOVES and isinstance(n.up, ast.Call)
-                for part in other
-                for n in ast.walk(part)
-            ):
+            if any(standing_in(part, moves) for part in other):
                 return True
         child = parent
     return False
+
+
+@remembered
+def _moves(module: Module) -> list[ast.Call]:
+    """The calls of methods that move something, in source order."""
+    found = (call for word in MOVES for call in module.index.callers(word) if isinstance(call.func, ast.Attribute))
+    return sorted(found, key=attrgetter("pos"))
 
 
 @remembered
