@@ -2,9 +2,15 @@
 
 import pytest
 from lsp_client import LOSS, QUIET, same_editor, shared_servers_end  # noqa: F401
+from lsprotocol import types
 
 from torchlint.config import Selection, Settings
 from torchlint.examples import PRELUDE, cases
+from torchlint.frontends.lsp.documents import OpenFiles
+from torchlint.frontends.lsp.lanes import Lanes
+from torchlint.frontends.lsp.session import Session
+from torchlint.frontends.lsp.settings import EditorSettings, Workspace
+from torchlint.frontends.lsp.work import Desk
 from torchlint.linter import Job, lint
 from torchlint.rule import load_rules
 
@@ -56,6 +62,57 @@ async def test_a_half_typed_statement_hides_nothing(tmp_path):
         assert sorted(await at.codes(uri)) == [("TL001", TRAIN + 2), ("TL101", 6)]
         at.type(uri, ")", (TRAIN + 2, 13))
         assert await at.codes(uri) == [("TL101", 6)]
+
+
+class HereAndNow(Lanes):
+    """Answers in this process, and remembers about which lines it was asked."""
+
+    def __init__(self):
+        super().__init__(is_dry=False, patience=2, limit=30)
+        self.desk = Desk()
+        self.asked = []
+
+    async def run(self, unit, files, begin):
+        request = begin()
+        self.asked.append(request.changed)
+        return self.desk.do(request)
+
+
+class Nobody:
+    """What a session needs of a client that is pushed to."""
+
+    pulls = False
+
+    def publish(self, uri, diagnostics, version=None):
+        pass
+
+
+@pytest.mark.asyncio
+async def test_who_goes_on_elsewhere_is_not_told_again_of_what_was_judged(tmp_path):
+    workspace, files = Workspace([str(tmp_path)], str(tmp_path)), OpenFiles("utf-16", str(tmp_path))
+    workspace.everywhere = EditorSettings(dry_run=False)
+    session, lanes = Session(Nobody(), files, workspace), HereAndNow()
+    session.has_settings.set()
+    session.text.lanes, session.whole.quiet = lanes, 3600
+    item = types.TextDocumentItem((tmp_path / "a.py").as_uri(), "python", 1, LONG)
+    unit = files.open(item)
+
+    async def insert(text: str, line: int) -> None:
+        place = types.Range(types.Position(line, 0), types.Position(line, 0))
+        document = types.VersionedTextDocumentIdentifier(unit.revision + 2, item.uri)
+        change = types.TextDocumentContentChangePartial(place, text)
+        session.changed(files.change(types.DidChangeTextDocumentParams(document, [change])))
+        await session.text.result(unit)
+
+    try:
+        await session.text.result(unit)
+        await insert("    p = p\n", 6)
+        await insert("        y = (\n", TRAIN + 3)  # cannot be read: nothing is judged
+        await insert("        )\n", TRAIN + 5)
+        await insert("    q = p\n", 6)
+    finally:
+        session.stop()
+    assert lanes.asked == [None, (7, 8), (TRAIN + 4, TRAIN + 5), (TRAIN + 4, TRAIN + 7), (7, 8)]
 
 
 @pytest.mark.parametrize("code", [code for code, rule in RULES.items() if rule.triggers and not rule.dry])
