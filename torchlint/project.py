@@ -240,14 +240,15 @@ class Project:
                     self._importing.setdefault(name, []).append(path)
         wanted = word.encode()
         found = [path for path in self._importing.get(wanted, ()) if path not in self.overlay]
-        return sorted([*found, *(path for path in self.overlay if wanted in self._imported_by_unsaved(path))])
+        return sorted([*found, *(path for path in self.overlay if self._is_imported_by_unsaved(path, word))])
 
-    def _imported_by_unsaved(self, path: str) -> set[bytes]:
+    def _is_imported_by_unsaved(self, path: str, word: str) -> bool:
+        """Found out once for each text: an editor's next key asks for many words."""
         text = self.overlay[path]
         kept = self._overlay_imports.get(path)
         if kept is None or kept[0] is not text:
             kept = self._overlay_imports[path] = (text, _imported_words(text.encode()))
-        return kept[1]
+        return word.encode() in kept[1]
 
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""
