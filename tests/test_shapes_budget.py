@@ -193,3 +193,10 @@ def test_training_does_not_import_the_compiler():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_where_the_script_fails_its_classes_are_not_searched_for_a_proof():
+    text = (FIXTURES / "bugs" / "gru_decoder_context_concat.py").read_text()
+    alone, script = text.partition("\nmodel =")[0], text
+    searched, known = ran(alone).statistics, ran(script).statistics
+    assert known["guessed_steps"] < searched["guessed_steps"] / 3

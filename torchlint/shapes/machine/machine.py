@@ -113,6 +113,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             Any, Any
         ] = {}  # conditions answered, statements left out, places where something was presumed
         self._doubted: tuple = ((0, 0), frozenset(), set())  # what depends on those
+        self.known_faults: set[Any] = set()  # the places where the script fails
         self.starts = Starts()
         self.environment = False  # whether anything was asked that depends on how the program is started
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled

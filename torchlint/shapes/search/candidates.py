@@ -31,7 +31,7 @@ from torchlint.shapes.search.explain import innermost_layer, is_between_layers, 
 from torchlint.shapes.search.optional import completed
 from torchlint.shapes.search.settings import Configurations, GuessedSettings, filled, guessed
 from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
-from torchlint.shapes.search.sizes import reach, solve_forward
+from torchlint.shapes.search.sizes import KNOWN, reach, solve_forward
 from torchlint.shapes.search.uses import Uses
 from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
 from torchlint.shapes.tensors.conflicts import pair_of
@@ -161,6 +161,8 @@ class Attempt:
             return _failure(self.built.last) if sure else None
         if not self._fails(self.built.last.detail):
             return None
+        if self.is_known():
+            return _failure(self.ran.last)
         if any(type(value) in self.machine.codes for value in self.built.assumed.values()):
             return None  # what it was given was made of guesses that nobody changes
         first, guessed = self.ran, {**self.built.assumed, **self._guessed_settings()}
@@ -347,6 +349,10 @@ class Attempt:
         self.ran = self._forward(instance)
         return self.ran.last.stopped == "torch" and self.ran.certain
 
+    def is_known(self) -> bool:
+        """Whether its forward fails where the script failed before."""
+        return self.ran is not None and self.ran.certain == KNOWN
+
     def reason(self) -> str:
         """Why it did not run to its end, in words that can be counted."""
         if self.built is not None and self.built.last.stopped:
@@ -446,7 +452,9 @@ class Attempt:
     def _forward(self, instance: nn.Module) -> Solution:
         run, signature = self.runs(instance)
         solution = None if self.hints else solved_as_written(run, signature, instance, self.machine)
-        solution = solution or solve_forward(run, signature.parameters, self.hints)
+        solution = solution or solve_forward(run, signature.parameters, self.hints, self.machine.known_faults)
+        if solution.certain == KNOWN:
+            return solution
         more = with_optional(signature.parameters) if solution.certain and not self.hints else None
         optional = {p.name: ANY_MASK for p in more or () if p.has_default is False and p.default is None}
         if more is not None and not stays_with_optional(solution, solve_forward(run, more, optional)):

@@ -196,6 +196,7 @@ class _Run:
                 for failure in machine.run_script(self.program, names):
                     if not answers or are_independent(machine.asked):
                         self.add(machine, failure, kinds)
+                        machine.known_faults.update({failure.place} & self.faults.keys())
         except Overworked:
             raise
         except Exhausted as end:
@@ -320,7 +321,7 @@ class _Run:
         total, machine.left = machine.left, min(machine.left, steps)
         before = machine.left
         failure = attempt.run()
-        guessed = failure is not None and attempt.built is not None and attempt.built.assumed
+        guessed = failure is not None and not attempt.is_known() and attempt.built is not None and attempt.built.assumed
         if not given and not machine.ended(kind) and (failure is None or guessed):
             attempt.as_called()
             failure = None if machine.ended(kind) else failure  # a caller knows better
@@ -337,7 +338,8 @@ class _Run:
         if self.traces is not None:
             self.traces.attempted(kind, attempt)
         if failure is not None:
-            self.add(machine, failure)
+            if not attempt.is_known():
+                self.add(machine, failure)
         elif not machine.ended(kind) and signature_of(kind) is not None:
             self.reasons[attempt.reason()] += 1
         return True

@@ -19,7 +19,7 @@ whether an error is one for every input, `constructors` guesses the arguments of
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from torch import nn
@@ -47,12 +47,15 @@ PATIENCE = 10  # runs that get no further before it is asked whether any could
 SIDES = (28, 32, 48, 56, 64, 96, 112, 128, 160, 192, 224, 256, 299, 320, 384, 448, 512)
 REACHING = 24  # runs to come to a line that another run came to
 FROM_ONE = 12  # the same from one beginning
+KNOWN = "known"  # what shows that an error is certain: it was found before
 ENOUGH = 32  # runs that get no further before the search ends
 
 
-def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}) -> Solution:
+def solve_forward(
+    run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}, known: Collection[Place] = ()
+) -> Solution:
     """Find inputs a forward runs with. `hints` are what to try first for an input, best first (from configuration:
-    certain)."""
+    certain). An error at a `known` place was found before: it is certain without being looked into."""
     needed = [p for p in parameters if not p.has_default or p.name in hints]
     first, uses = listen(run, {})
     if not needed:
@@ -64,7 +67,7 @@ def solve_forward(run: Run, parameters: Sequence[Parameter], hints: Mapping[str,
     starts, why = harvest.starts(needed, uses, hints)
     if all(p.name in hints for p in needed):
         return _as_given(trials, starts, why)
-    search = _Search(trials, starts)
+    search = _Search(trials, starts, known=known)
     best, certain = search.run()
     if best is None:
         return Solution({}, first, False, {}, len(trials.results) + 1)
@@ -154,8 +157,10 @@ class _Search:
         until: Place | None = None,
         conformed: Callable[[Assumption, Assumption], Assumption | None] = lambda old, new: new,
         judged: bool = True,
+        known: Collection[Place] = (),
     ):
         self.conformed = conformed  # what may be tried of a proposal
+        self.known = known
         self.judged = judged  # whether other sizes than those of the search may be tried to see if one fits
         self.trials = trials
         self.until = until
@@ -198,6 +203,8 @@ class _Search:
                 break
             if self.until is None and in_vain >= PATIENCE and asked != self._spot() and self.best[1].stopped == "torch":
                 asked = self._spot()
+                if self.best[1].place in self.known:
+                    return self.best, KNOWN
                 certain = self._certain()
                 if certain:
                     return self.best, certain
