@@ -163,7 +163,8 @@ in_tests = False
 @on_loop(needs="backward")
 def check(loop: Loop):
     for kept in loop.kept_graphs:
-        yield found(loop, kept, "backward went through it here")
+        severity = "info" if is_of_one_step(loop, kept.into) else "warning"
+        yield found(loop, kept, "backward went through it here", severity)
 
 
 @on_node("FunctionDef", needs="backward")
@@ -178,7 +179,15 @@ def check_step(cls: ModuleClass):
         yield found(cls, kept, "Lightning runs backward through what is returned here")
 
 
-def found(place, kept, why: str):
+def is_of_one_step(loop, into) -> bool:
+    """Do the parts of one batch add up in a name of a function that changes no weights? With the step they are gone."""
+    function = loop.function
+    if function is None or not isinstance(into, ast.Name) or loop.calls("step", inside=function):
+        return False
+    return not any(node.attr in ("grad", "data") for node in loop.inside(ast.Attribute, of=function))
+
+
+def found(place, kept, why: str, severity="warning"):
     part, into = ast.unparse(kept.part), ast.unparse(kept.into)
     named = part if isinstance(kept.part, ast.Name) else "…"
     return place.finding(
@@ -191,4 +200,5 @@ def found(place, kept, why: str):
         ),
         notes=[place.note(kept.backward, why)],
         at=kept.place,
+        severity=severity,
     )

@@ -78,10 +78,8 @@ def check(place: Node):
     if is_that_already(place, call) or has_fields(place, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
-    if only_moves(place, call) and (is_computed(place, tensor) or is_parameter and place.function.name == "__init__"):
-        severity = "info"  # it is where its operands are; and a module is moved as a whole
-    else:
-        severity = "warning"
+    in_place_already = is_computed(place, tensor) or is_parameter and place.function.name == "__init__"
+    needless = only_moves(place, call) and (in_place_already or stays_among_its_own(place, tensor))
     text, said = place.source(tensor), place.quoted(call)
     fix = None if is_parameter else place.replace(call, f"{text} = {place.source(call)}")
     yield place.finding(
@@ -90,7 +88,7 @@ def check(place: Node):
         fix=place.fix("keep it", fix, applicability="unsafe"),
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
-        severity=severity,
+        severity="info" if needless else "warning",
     )
 
 
@@ -127,11 +125,21 @@ def only_moves(place, call) -> bool:
 
 
 def is_computed(place, tensor) -> bool:
-    """Is it what an operation or a network gives, of nothing that is plainly on the CPU?"""
+    """Is it what an operation or a network gives, of nothing that is plainly on the CPU? It is where its operands are."""
     made = [origin.node for origin in place.origins(tensor)]
     computed = [n for n in made if isinstance(n, ast.BinOp) or isinstance(n, ast.Call) and place.is_module(n.func)]
     parts = [p for n in computed for p in place.inside(ast.Name, ast.Call, of=n)]
     return bool(made) and computed == made and not any(map(place.is_made_here, parts))
+
+
+def stays_among_its_own(place, tensor) -> bool:
+    """Is it only computed with what is made beside it, on the default device too?"""
+    around = place.method_of if isinstance(tensor, ast.Attribute) else place.function
+    same = [n for n in place.inside(type(tensor), of=around or place.module.tree) if isinstance(n.ctx, ast.Load)]
+    uses = [n.up for n in same if n is not tensor and place.source(n) == place.source(tensor)]
+    others = [part for use in uses if isinstance(use, ast.BinOp) for part in (use.left, use.right)]
+    others = [part for part in others if place.source(part) != place.source(tensor)]
+    return len(others) == len(uses) > 0 and all(map(place.is_made_here, others))
 
 
 def next_use(place, tensor) -> list:

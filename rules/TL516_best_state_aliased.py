@@ -149,8 +149,8 @@ def another_name(place: Node):
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
     copied = place.replace(kept.value, f"copy.deepcopy({place.source(kept.value)})")
     fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
-    severity = "warning" if is_read(place, kept.holder) else "info"
-    return place.finding(message, help=help, fix=fix, at=kept.state, severity=severity)
+    does_harm = is_read(place, kept.holder) and not is_replaced_by_copies(place, kept.holder)
+    return place.finding(message, help=help, fix=fix, at=kept.state, severity="warning" if does_harm else "info")
 
 
 def is_read(place, holder) -> bool:
@@ -158,3 +158,11 @@ def is_read(place, holder) -> bool:
     if not isinstance(holder, ast.Name):
         return True
     return any(isinstance(n.ctx, ast.Load) for n in place.module.index.names(holder.id))
+
+
+def is_replaced_by_copies(place, holder) -> bool:
+    """Does what stands here before the training give way to copies?"""
+    assigned = place.inside(ast.Assign, of=place.function or place.module.tree)
+    name = place.source(holder)
+    later = [a.value for a in assigned if a is not place.node and place.source(a.targets[0]) == name]
+    return bool(later) and all("copy" in place.source(value) or "clone" in place.source(value) for value in later)
