@@ -195,14 +195,8 @@ def check_sequence(call: Call):
 
 def drops_nothing(call: Call, layer: ast.Call) -> bool:
     """Is its rate a parameter that is 0 unless somebody asks for more? Then it changes nothing."""
-    function = call.function
     rates = [*layer.args[:1], *(k.value for k in layer.keywords if k.arg == "p")]
-    if function is None or not rates or not isinstance(rates[0], ast.Name):
-        return False
-    named = [*function.args.posonlyargs, *function.args.args][::-1]
-    defaults = {p.arg: d for p, d in zip(named, function.args.defaults[::-1])}
-    default = defaults.get(rates[0].id)
-    return isinstance(default, ast.Constant) and default.value in (0, None)
+    return bool(rates) and call.is_off_by_default(rates[0])
 
 
 @on_round("loop", "function", "file", needs="backward")

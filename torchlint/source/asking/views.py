@@ -39,6 +39,7 @@ from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
+from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
@@ -139,6 +140,11 @@ class Place(Fixing, Standing):
     def origins(self, node: ast.AST | None = None, through: frozenset[str] = frozenset()) -> list[Origin]:
         """The expressions that a value may come from."""
         return [Origin(v) for v in origins(self.value.at(node or self.node, ()), through)]
+
+    def is_off_by_default(self, node: ast.AST) -> bool:
+        """Is a number 0, or a parameter that is 0 (or None) unless somebody asks for more?"""
+        made = [default_of(o.node.up.up, o.node) if isinstance(o.node, ast.arg) else o.node for o in self.origins(node)]
+        return bool(made) and all(isinstance(n, ast.Constant) and not n.value for n in made)
 
     def objects(self, node: ast.AST | None = None) -> list[Origin]:
         """The same for modules, optimizers and the like, through `.to(…)`, `DataParallel(…)` and what else returns its

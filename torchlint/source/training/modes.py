@@ -11,6 +11,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import last_word, within
 from torchlint.source.training.asked_for import is_never_asked_for
@@ -71,11 +72,14 @@ def _is_a_choice(function: ast.AST, layer: ast.Call) -> bool:
     """Does a layer stand under a test, or is its rate a parameter that is 0 by default?"""
     if any(tests_around(layer)):
         return True
-    arguments = getattr(function, "args", None)
-    named = [*arguments.posonlyargs, *arguments.args] if arguments is not None else []
-    zero = {p.arg for p, d in zip(named[::-1], arguments.defaults[::-1]) if isinstance(d, ast.Constant) and not d.value}
-    rates = [k.value for k in layer.keywords if k.arg in ("p", "dropout")]
-    return any(isinstance(rate, ast.Name) and rate.id in zero for rate in rates)
+    arguments = function.args
+    defaults = {
+        p.arg: default_of(function, p) for p in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    }
+    given = [
+        defaults.get(k.value.id) for k in layer.keywords if k.arg in ("p", "dropout") and isinstance(k.value, ast.Name)
+    ]
+    return any(isinstance(default, ast.Constant) and not default.value for default in given)
 
 
 def _drops_nothing(made: Value) -> bool:
