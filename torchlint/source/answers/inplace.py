@@ -300,7 +300,10 @@ def _is_one_of_several(origin: Value, made: list[Value], change: ast.AST) -> boo
     """
     ours, its = enclosing_function(change), enclosing_function(origin.node)
     return its is not ours and any(
-        other.node is None or enclosing_function(other.node) not in (ours, its) and not _keeps_output(other)
+        other.node is None
+        or isinstance(other.node, ast.Call)
+        and enclosing_function(other.node) not in (ours, its)
+        and not _keeps_output(other)
         for other in made
     )
 
