@@ -163,19 +163,8 @@ def attention(call: Call):
             f"the dropout of `{call.word()}` is on in eval mode too",
             help=f"pass `dropout_p={text} if self.training else 0.0`",
             fix=fix if me(call) == "self" and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
-            severity="info" if is_off(call, p) else "warning",
+            severity="info" if call.is_off_by_default(p) else "warning",
         )
-
-
-def is_off(call: Call, p) -> bool:
-    """`self.drop.p` of a layer that drops nothing, or a rate that is 0, unless somebody asks for it"""
-    if isinstance(p, ast.Attribute) and p.attr == "p":
-        rates = [layer.argument("p", 0) for layer in call.objects(p.value) if isinstance(layer.node, ast.Call)]
-        layers = call.objects(p.value)
-        return len(rates) == len(layers) > 0 and all(
-            rate is not None and layer.is_off_by_default(rate) for layer, rate in zip(layers, rates)
-        )
-    return call.is_off_by_default(p)
 
 
 @on_module(needs=("Dropout", "forward"))

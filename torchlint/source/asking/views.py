@@ -142,7 +142,10 @@ class Place(Fixing, Standing):
         return [Origin(v) for v in origins(self.value.at(node or self.node, ()), through)]
 
     def is_off_by_default(self, node: ast.AST) -> bool:
-        """Is a number 0, or a parameter that is 0 (or None) unless somebody asks for more?"""
+        """Is a rate 0, or a parameter that is 0 (or None) unless somebody asks for more; or that of such a dropout?"""
+        if isinstance(node, ast.Attribute) and node.attr == "p":
+            layers = [o for o in self.objects(node.value) if isinstance(o.node, ast.Call) and o.node.args]
+            return bool(layers) and all(layer.is_off_by_default(layer.node.args[0]) for layer in layers)
         made = [default_of(o.node.up.up, o.node) if isinstance(o.node, ast.arg) else o.node for o in self.origins(node)]
         return bool(made) and all(isinstance(n, ast.Constant) and not n.value for n in made)
 
