@@ -26,6 +26,7 @@ class Failure:
         "says",
         "about",
         "guessed",
+        "supposed",
     )
 
     def __init__(self, machine: Machine, error: Exception, function: Any, args: tuple, kwargs: dict[str, Any]):
@@ -42,4 +43,5 @@ class Failure:
         self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
         self.says = ""  # that, in words
         self.guessed = False  # some of the sizes are examples: it fails for all others as well
+        self.supposed = False  # its sizes come of constructor arguments that nobody gives
         self.about: Any = None  # a place that belongs to it, or the values that broke a check

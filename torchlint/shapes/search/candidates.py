@@ -66,6 +66,7 @@ class Attempt:
         self.built: Solution | None = None
         self.ran: Solution | None = None
         self.settings: dict[str, GuessedSettings] = {}
+        self.supposed = False  # whether the sizes of its failure come of arguments that were guessed
         self.trusted = False  # whether the instance is one that a builder made
         self.given: list[torch.Tensor] = []  # the inputs of the last run
         self.several = False  # whether they are `*inputs` or a list, of which there may be more
@@ -170,6 +171,7 @@ class Attempt:
             other = self._construct(second=True)
             fails = not other.last.stopped and self._fails(other.last.detail)
             second, self.ran = self.ran, first
+            self.supposed = pair_of(second.last) != pair_of(first.last)
             if (
                 not fails
                 or not same_fault(first, second)

@@ -338,6 +338,7 @@ class _Run:
         if self.traces is not None:
             self.traces.attempted(kind, attempt)
         if failure is not None:
+            failure.supposed = attempt.supposed
             if not attempt.is_known():
                 self.add(machine, failure)
         elif not machine.ended(kind) and signature_of(kind) is not None:
@@ -384,7 +385,9 @@ class _Run:
                 start = shlex.join([os.path.basename(self.program.path), *machine.starts.line])
                 says = f"started as `{start.replace(MISSING, '…')}`"
                 fault = msgspec.structs.replace(fault, help=f"{fault.help}; {says}" if fault.help else says)
-            self.faults.setdefault((fault.path, fault.span), fault)
+            known = self.faults.setdefault((fault.path, fault.span), fault)
+            if known.presumed and not fault.presumed:  # what is surer is said
+                self.faults[fault.path, fault.span] = fault
 
     def here(self, fault: Fault, failure: Failure) -> Fault:
         """The same fault at the call in this file that leads to it, if it lies in another file."""

@@ -18,7 +18,7 @@ from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.machine.machine import Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
-from torchlint.shapes.search import origins, reasons, remedies, whereabouts, wording
+from torchlint.shapes.search import evidence, origins, reasons, remedies, whereabouts, wording
 from torchlint.shapes.search.own import fault_of_program
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
@@ -215,7 +215,8 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail
         notes += _other_lines(calls[:1], span, notes)
     help = "; ".join(filter(None, (_help(message, advice, text), failure.guessed and EXAMPLES)))
-    return Fault(kind, path, span, message, help, tuple(notes), fix, failure.guessed)
+    presumed = evidence.is_presumed(machine, failure, text, is_between_layers(failure, machine))
+    return Fault(kind, path, span, message, help, tuple(notes), fix, presumed)
 
 
 def _other_lines(found: list[Note], span: Span, notes: list[Note]) -> list[Note]:

@@ -1,0 +1,36 @@
+"""What stands behind a fault: values that the program itself makes, or a way to them that nobody is sure of.
+
+Of what scripts did before a fault, something may have been left out, or answered without knowing: a list that is filled
+there, a branch that makes the tensor. What torch then refuses for its sizes, dtypes, devices or graph may be the dry
+run's own doing, and is a remark. What it refuses for the kind of thing that it is stays an error: a number that is
+indexed, a view of what was transposed, an argument of the wrong type, layers that do not fit each other.
+"""
+
+from __future__ import annotations
+
+from torch import optim
+
+from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.machine import Machine
+
+# What torch says of things that are what they are whatever the data hold.
+_OF_THE_KIND = (
+    "invalid index of a 0-dim tensor",
+    "view size is not compatible",
+    "boolean masks",
+    "before Module.__init__()",
+)
+
+
+def is_presumed(machine: Machine, failure: Failure, text: str, between_layers: bool) -> bool:
+    """Whether what was refused, in these words, came of something that nobody gave."""
+    if failure.guessed or failure.supposed:
+        return True
+    return machine.scripting and not failure.sure and not between_layers and not _is_of_the_kind(failure, text)
+
+
+def _is_of_the_kind(failure: Failure, text: str) -> bool:
+    function = failure.function
+    if isinstance(failure.error, TypeError) or isinstance(function, type) and issubclass(function, optim.Optimizer):
+        return True
+    return any(words in text for words in _OF_THE_KIND)
