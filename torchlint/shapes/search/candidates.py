@@ -171,7 +171,6 @@ class Attempt:
             other = self._construct(second=True)
             fails = not other.last.stopped and self._fails(other.last.detail)
             second, self.ran = self.ran, first
-            self.supposed = pair_of(second.last) != pair_of(first.last)
             if (
                 not fails
                 or not same_fault(first, second)
@@ -179,6 +178,7 @@ class Attempt:
                 or self.machine.left <= 0
             ):
                 return None
+            self.supposed = varied.comes_of_several(first, guessed, self._with)
         return _failure(first.last) if self._stays_without_defaults(first) else None
 
     def _is_only_put_together(self, instance: nn.Module) -> bool:

@@ -55,6 +55,19 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
     return True
 
 
+def comes_of_several(first: Solution, arguments: Assumption, attempt: Try) -> bool:
+    """Whether the two sizes of a fault come of more than one whole number among the arguments: what is given for one
+    may have to suit another, as callers know.
+    """
+    pair, place = pair_of(first.last), first.last.place
+    moving = []
+    for name, value in arguments.items():
+        results = (attempt({**arguments, name: other}) for others in _others(name, value) for other in others[:1])
+        if any(one is None or one.place != place or pair_of(one) != pair for one in results):
+            moving.append(value)
+    return len(moving) > 1 or any(type(value) is not int for value in moving)
+
+
 def _runs(result: RunResult | None, first: Solution, place: Any) -> bool:
     """Whether a run comes to its end, or further than the line."""
     return (
