@@ -1,0 +1,120 @@
+"""What stands behind a fault: errors are about what the program itself makes, remarks about what nobody is sure of."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+
+def said(folder: Path, text: str) -> list[tuple[str, bool]]:
+    """The lines that fail, as they are written, and whether that is a remark only."""
+    path = folder / "program.py"
+    text = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
+    path.write_text(text)
+    faults = dry_run(text, str(path), Project(folder).view(path)).faults
+    return [(text.splitlines()[fault.span.line - 1].strip(), fault.presumed) for fault in faults]
+
+
+REMARKS = {
+    "a branch that nobody knows gives other sizes": """
+        import cameras
+        x = torch.zeros(4, 3)
+        if cameras.wide():
+            x = torch.zeros(4, 8)
+            print("wide")
+        nn.Linear(8, 2)(x)
+        """,
+    "a helper that resizes on a condition nobody knows": """
+        import cameras
+        def grown(x):
+            if cameras.wide():
+                x.resize_(4, 8)
+            return x
+        nn.Linear(8, 2)(grown(torch.zeros(4, 3)))
+        """,
+    "a branch that nobody knows gives another dtype": """
+        import cameras
+        x = torch.zeros(4, 3).double()
+        if cameras.wide():
+            x = x.float()
+        nn.Linear(3, 2)(x)
+        """,
+    "sizes of a list that nobody gives": """
+        class Block(nn.Module):
+            def __init__(self, widths):
+                super().__init__()
+                self.one = nn.Linear(widths[0], widths[1])
+                self.two = nn.Linear(widths[1], 2 * widths[1])
+                self.three = nn.Linear(widths[1], 3)
+
+            def forward(self, x):
+                return self.three(self.two(self.one(x)))
+        """,
+}
+ERRORS = {
+    "what is unknown has nothing to do with it": """
+        import cameras
+        if cameras.wide():
+            print("wide")
+        nn.Linear(8, 2)(torch.zeros(4, 3))
+        """,
+    "a mean has no rows, whatever it is made of": """
+        import cameras
+        x = torch.zeros(4, 3)
+        if cameras.wide():
+            x = torch.ones(4, 8)
+        loss = x.mean()
+        print(loss.data[0])
+        """,
+    "what is transposed cannot be viewed, however many rows it has": """
+        import cameras
+        k = 3
+        if cameras.wide():
+            k = 4
+        top = torch.zeros(8, 10).topk(5)[1].t()
+        top[:k].view(-1)
+        """,
+    "two layers that do not fit, whatever comes in": """
+        import cameras
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one = nn.Linear(3, 4)
+                self.two = nn.Linear(5, 2)
+
+            def forward(self, x):
+                return self.two(self.one(x))
+
+        x = torch.zeros(4, 3)
+        if cameras.wide():
+            x = torch.ones(4, 3)
+        Net()(x)
+        """,
+    "one number that nobody gives, and no value of it fits": """
+        class Block(nn.Module):
+            def __init__(self, width, classes):
+                super().__init__()
+                self.one = nn.Linear(width, 2 * width)
+                self.two = nn.Linear(width, classes)
+
+            def forward(self, x):
+                return self.two(self.one(x))
+        """,
+}
+
+
+@pytest.mark.parametrize("name", REMARKS)
+def test_remarks(tmp_path, name):
+    assert [presumed for _, presumed in said(tmp_path, REMARKS[name])] == [True]
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(tmp_path, name):
+    assert [presumed for _, presumed in said(tmp_path, ERRORS[name])] == [False]
