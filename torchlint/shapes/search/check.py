@@ -196,7 +196,9 @@ class _Run:
                 for failure in machine.run_script(self.program, names):
                     if not answers or are_independent(machine.asked):
                         self.add(machine, failure, kinds)
-                        machine.known_faults.update({failure.place} & self.faults.keys())
+                        known = self.faults.get(failure.place)
+                        if known is not None and not known.presumed:
+                            machine.known_faults.add(failure.place)
         except Overworked:
             raise
         except Exhausted as end:
@@ -338,8 +340,8 @@ class _Run:
         if self.traces is not None:
             self.traces.attempted(kind, attempt)
         if failure is not None:
-            failure.supposed = attempt.supposed
             if not attempt.is_known():
+                failure.supposed = attempt.supposed
                 self.add(machine, failure)
         elif not machine.ended(kind) and signature_of(kind) is not None:
             self.reasons[attempt.reason()] += 1
