@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import gc
+from collections import Counter
 
 import pytest
 
 from torchlint.config import Settings
 from torchlint.linter import Job, lint
 from torchlint.project import Project
-from torchlint.source.flow import module
+from torchlint.source.text import indexes
 
 NET = """
 import torch
@@ -32,7 +33,7 @@ for i in range(9):
 
 def test_trees_of_files_that_nobody_asks_for_again_are_gone(tree, monkeypatch):
     folder = tree({f"m{n}.py": NET.replace("{n}", str(n)) for n in range(12)})
-    monkeypatch.setattr(module, "MAX_KEPT", 2 * len(NET))
+    monkeypatch.setattr(indexes, "MAX_KEPT", 2 * len(NET))
     project = Project(folder)
     gc.collect()
     gc.disable()
@@ -48,9 +49,28 @@ def test_trees_of_files_that_nobody_asks_for_again_are_gone(tree, monkeypatch):
         gc.enable()
 
 
+def test_what_many_files_import_is_parsed_once_though_others_are_read_in_between(tree, monkeypatch):
+    use = "from base import Net\n" + NET.replace("class Net(nn.Module)", "class Own(Net)").replace("{n}", "4")
+    alone = NET.replace("{n}", "6")
+    texts = [use] * 4 + [alone] * 6 + [use]
+    folder = tree({"base.py": NET.replace("{n}", "5"), **{f"m{n}.py": text for n, text in enumerate(texts)}})
+    made, make = Counter(), indexes.Index
+
+    def counted(text, path, *others):
+        made[path.rsplit("/", 1)[-1]] += 1
+        return make(text, path, *others)
+
+    monkeypatch.setattr(indexes, "Index", counted)
+    monkeypatch.setattr(indexes, "MAX_KEPT", 4 * len(use))
+    project = Project(folder)
+    for n, text in enumerate(texts):
+        lint(text, Job.of(folder / f"m{n}.py", Settings(dry_run=False), project))
+    assert made["base.py"] == 1 and len(made) == 12
+
+
 def test_a_file_that_is_read_again_is_judged_as_before(tree, monkeypatch):
     folder = tree({"net.py": NET.replace("{n}", "5"), "main.py": "import net\nfrom net import Net\n" + NET})
-    monkeypatch.setattr(module, "MAX_KEPT", 1)
+    monkeypatch.setattr(indexes, "MAX_KEPT", 1)
     project = Project(folder)
     paths = [folder / "net.py", folder / "main.py"] * 2
     first, second, *again = (lint(p.read_text(), Job.of(p, Settings(dry_run=False), project)).findings for p in paths)
@@ -61,7 +81,7 @@ def test_the_dry_run_of_others_goes_on_with_the_tree_of_a_file_that_is_let_go(tr
     pytest.importorskip("torch")
     use = "import torch\nimport net\n\nnet.Net()(torch.zeros(2, 4))\n"
     folder = tree({"net.py": NET.replace("{n}", "5").split("for i")[0], "other.py": NET, "use.py": use})
-    monkeypatch.setattr(module, "MAX_KEPT", 1)
+    monkeypatch.setattr(indexes, "MAX_KEPT", 1)
     project = Project(folder)
     paths = [folder / f"{name}.py" for name in ("net", "other", "use")]
     *_, found = (lint(path.read_text(), Job.of(path, Settings(), project)).findings for path in paths)

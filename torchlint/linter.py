@@ -106,7 +106,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
     if not any(word in text for word in WORDS):
         return Outcome(lines=lines)
-    from torchlint.source.flow.module import World, parsed
+    from torchlint.source.flow.module import World
+    from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
 
     enabled = settings.enabled(rules)
@@ -177,7 +178,8 @@ def _text_world(text: str, job: Job, tree, world, rules: list[Rule], part):
     armed = may_arm(rules, job.project.words(job.path, text))
     if not armed:
         return nothing
-    from torchlint.source.flow.module import Module, shared_index
+    from torchlint.source.flow.module import Module
+    from torchlint.source.text.indexes import shared_index
 
     index = shared_index(job.project, job.path, text, tree)
     assert index is not None  # it is made of a tree

@@ -139,12 +139,15 @@ class Project:
         """The file that an import in `importer` means, None if it is none of ours, and the places that were looked
         at.
         """
-        folder = os.path.dirname(importer)
-        key = (folder, module, level)
+        return self.find(module, beginning(importer, level), level > 0)
+
+    def find(self, module: str, folder: str, is_relative: bool) -> tuple[str | None, tuple[str, ...]]:
+        """The same for an import that begins in a folder: `from ...utils import x` means one file in many folders."""
+        key = (folder, module, is_relative)
         if key not in self._resolved:
             tried: list[str] = []
             found = None
-            for path in self._places(folder, module, level):
+            for path in self._places(folder, module, is_relative):
                 tried.append(path)
                 if self.bytes(path) is not None and self._is_reachable(path):
                     found = path
@@ -152,17 +155,15 @@ class Project:
             self._resolved[key] = found, tuple(tried)
         return self._resolved[key]
 
-    def _places(self, folder: str, module: str, level: int) -> Iterator[str]:
-        """The paths at which a module may be, in the order of their rank."""
+    def _places(self, folder: str, module: str, is_relative: bool) -> Iterator[str]:
+        """The paths at which a module may be, in the order of their rank; a relative one is in the folder alone."""
         # A folder `os/` or `types/` in a project never hides the standard library; an installed torch is never hidden
         # either.
-        if not level and (
+        if not is_relative and (
             module.split(".")[0] in sys.stdlib_module_names or module.split(".")[0] in ("torch", "numpy")
         ):
             return
-        for _ in range(level - 1):
-            folder = os.path.dirname(folder)
-        for base in (folder,) if level else dict.fromkeys((folder, *self.folders)):
+        for base in (folder,) if is_relative else dict.fromkeys((folder, *self.folders)):
             stem = os.path.join(base, *module.split(".")) if module else base
             if module:
                 yield f"{stem}.py"
@@ -253,6 +254,14 @@ class Project:
     def view(self, path: str | Path) -> View:
         """The project as the file at `path` sees it."""
         return View(self, os.path.abspath(path))
+
+
+def beginning(importer: str, level: int) -> str:
+    """The folder in which an import looks first: that of the file, or as many above it as there are dots more."""
+    folder = os.path.dirname(importer)
+    for _ in range(level - 1):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def folders_below(root: str) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:

@@ -10,7 +10,8 @@ from torchlint.installed import target
 from torchlint.linter import Job, lint
 from torchlint.project import View
 from torchlint.rule import Rule
-from torchlint.source.flow.module import Module, World, shared_index
+from torchlint.source.flow.module import Module, World
+from torchlint.source.text.indexes import shared_index
 
 
 @dataclass

@@ -125,7 +125,7 @@ def _program(place: str, rule_path: tuple[str, ...]) -> tuple[Program, dict[str,
     """The file and line that are asked about, and the rules in force there."""
     from torchlint.dev.program import Program
     from torchlint.rule import load_rules
-    from torchlint.source.flow.module import parsed
+    from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
     from torchlint.walk import project_of
 

@@ -10,14 +10,13 @@ from typing import Any
 from torchlint.columns import Columns
 from torchlint.finding import Note, Span
 from torchlint.installed import NEWEST
-from torchlint.project import Project, View
+from torchlint.project import View
 from torchlint.source.text.behind import Behind, behind, imported
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, within
-from torchlint.source.text.parse import CannotParse, parse
+from torchlint.source.text.indexes import let_go, shared_index
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
-MAX_KEPT = 4_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
 
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
 _TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
@@ -64,7 +63,7 @@ class World:
         for module in self.modules.values():
             if module is not None:
                 module.index.readers -= 1
-                _let_go(module.index)
+                let_go(module.index)
                 module.__dict__.clear()
         for kept in (self.modules, self.memo, self.kept, self.short):
             kept.clear()
@@ -78,48 +77,6 @@ class World:
         """A search was broken off by an error: the next one begins from nothing."""
         self.pending.clear()
         self.steps = self.depth = self.nesting = self.deciding = 0
-
-
-def parsed(project: Project, path: str, text: str) -> ast.Module:
-    """The tree of a file, parsed now if no other file has asked for its index before; raises CannotParse."""
-    kept_text, index = _kept(project).get(path, ("", None))
-    return index.tree if index is not None and kept_text == text else parse(text)
-
-
-def shared_index(project: Project, path: str, text: str, tree: ast.Module | None = None) -> Index | None:
-    """The index of a file, kept with the project because many files import the same ones; None where it cannot be
-    parsed.
-    """
-    kept = _kept(project)
-    if path in kept and kept[path][0] == text:
-        kept[path] = kept.pop(path)  # the last one used is the last one to go
-        return kept[path][1]
-    try:
-        index = Index(text, path, tree, project.words(path, text))
-    except CannotParse:
-        index = None
-    if path in kept and (old := kept[path][1]) is not None:
-        old.is_kept = False  # of a text that is no more
-        _let_go(old)
-    kept[path] = (text, index)
-    size = sum(len(text) for text, _ in kept.values())
-    while size > MAX_KEPT and len(kept) > 1:
-        gone_text, gone = kept.pop(next(iter(kept)))
-        size -= len(gone_text)
-        if gone is not None:
-            gone.is_kept = False
-            _let_go(gone)
-    return index
-
-
-def _let_go(index: Index) -> None:
-    """Takes an index apart that nobody needs any more."""
-    if not (index.readers or index.is_kept):
-        index.take_apart()
-
-
-def _kept(project: Project) -> dict[str, tuple[str, Index | None]]:
-    return project.__dict__.setdefault("indexes", {})
 
 
 class Module:

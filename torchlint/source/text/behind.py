@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from torchlint.project import Project
+from torchlint.project import Project, beginning
 from torchlint.source.text.surface import Import, surface
 
 _BINDING = re.compile(r"[ \t]*(?:(?:async|def|class|for|from|import|with|if|try)\b.*|\w+[ \t]*,.*)?")
@@ -64,7 +64,9 @@ class _Search:
 
     def follow(self, importer: str, one: Import, wanted: Wanted = None) -> None:
         """Adds the files that an import names. `wanted` is asked of a package all of which is imported."""
-        for place, names, is_whole in self.known(("named", importer, one), lambda: _named(self.project, importer, one)):
+        folder = beginning(importer, one.level)
+        key = ("named", folder, one.module, one.level > 0, one.names)
+        for place, names, is_whole in self.known(key, lambda: _named(self.project, folder, one)):
             self.add(place, wanted if is_whole else names)
 
     def starred(self, package: str) -> list[tuple[Import, str]]:
@@ -123,7 +125,7 @@ class _Search:
             self.packages.append((package, wanted))
 
 
-def _named(project: Project, importer: str, one: Import) -> tuple[list[tuple[str, Wanted, bool]], dict[str, str]]:
+def _named(project: Project, folder: str, one: Import) -> tuple[list[tuple[str, Wanted, bool]], dict[str, str]]:
     """The files that an import names, what is taken from each (None: whatever is said of it), and whether all is."""
     found: list[tuple[str, Wanted, bool]] = []
     consulted: dict[str, str] = {}
@@ -131,12 +133,12 @@ def _named(project: Project, importer: str, one: Import) -> tuple[list[tuple[str
     for name, _ in one.names:
         if name in ("", "*"):
             is_whole = True
-        elif place := _file(project, f"{one.module}.{name}".lstrip("."), one.level, importer, consulted):
+        elif place := _file(project, f"{one.module}.{name}".lstrip("."), one.level, folder, consulted):
             found.append((place, None, False))
         else:
             left.add(name)
     if one.module or one.level:
-        if place := _file(project, one.module, one.level, importer, consulted):
+        if place := _file(project, one.module, one.level, folder, consulted):
             found.append((place, frozenset(left), is_whole))
     return found, consulted
 
@@ -144,12 +146,12 @@ def _named(project: Project, importer: str, one: Import) -> tuple[list[tuple[str
 def _starred(project: Project, package: str) -> tuple[list[tuple[Import, str]], dict[str, str]]:
     consulted: dict[str, str] = {}
     stars = surface(project, package).bound.get("*", ())
-    places = [(one, _file(project, one.module, one.level, package, consulted)) for one in stars]
+    places = [(one, _file(project, one.module, one.level, beginning(package, one.level), consulted)) for one in stars]
     return [(one, place) for one, place in places if place], consulted
 
 
-def _file(project: Project, module: str, level: int, importer: str, consulted: dict[str, str]) -> str | None:
-    place, tried = project.resolve(module, level, importer)
+def _file(project: Project, module: str, level: int, folder: str, consulted: dict[str, str]) -> str | None:
+    place, tried = project.find(module, folder, level > 0)
     for path in tried:
         if path not in consulted:
             consulted[path] = project.digest(path)

@@ -1,0 +1,79 @@
+"""The indexes of a project's files: made once, kept while they are of use to others, and taken apart when nobody needs
+them.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.project import Project
+from torchlint.source.text.index import Index
+from torchlint.source.text.parse import CannotParse, parse
+
+MAX_KEPT = 4_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
+
+
+class Indexes:
+    """Those of one project. What many files asked for stays longest: each model of a library is read by a few that
+    stand beside it, and its base classes by all. What stays has to be asked for again and again, for those that go
+    raise the mark that others are measured from.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[str, tuple[str, Index | None]] = {}  # text and index
+        self._asked: dict[str, int] = {}  # how often
+        self._worth: dict[str, int] = {}  # of what is kept: the lowest goes, of several the one that was used first
+        self._mark = 0
+        self._size = 0
+
+    def get(self, project: Project, path: str, text: str, tree: ast.Module | None) -> Index | None:
+        """The index of a text, made of its tree if there is one; None where it cannot be parsed."""
+        self._asked[path] = self._asked.get(path, 0) + 1
+        if path not in self.of or self.of[path][0] != text:
+            self._drop(path)
+            try:
+                index = Index(text, path, tree, project.words(path, text))
+            except CannotParse:
+                index = None
+            self.of[path] = text, index
+            self._size += len(text)
+        self._worth.pop(path, None)
+        self._worth[path] = self._mark + self._asked[path]  # the last one used is the last one of its worth to go
+        while self._size > MAX_KEPT and len(self.of) > 1:
+            last = min((other for other in self._worth if other != path), key=self._worth.__getitem__)
+            self._mark = self._worth[last]
+            self._drop(last)
+        return self.of[path][1]
+
+    def _drop(self, path: str) -> None:
+        if path not in self.of:
+            return
+        text, index = self.of.pop(path)
+        self._worth.pop(path)
+        self._size -= len(text)
+        if index is not None:
+            index.is_kept = False
+            let_go(index)
+
+
+def parsed(project: Project, path: str, text: str) -> ast.Module:
+    """The tree of a file, parsed now if no other file has asked for its index before; raises CannotParse."""
+    kept_text, index = _kept(project).of.get(path, ("", None))
+    return index.tree if index is not None and kept_text == text else parse(text)
+
+
+def shared_index(project: Project, path: str, text: str, tree: ast.Module | None = None) -> Index | None:
+    """The index of a file, kept with the project because many files import the same ones; None where it cannot be
+    parsed.
+    """
+    return _kept(project).get(project, path, text, tree)
+
+
+def let_go(index: Index) -> None:
+    """Takes an index apart that nobody needs any more."""
+    if not (index.readers or index.is_kept):
+        index.take_apart()
+
+
+def _kept(project: Project) -> Indexes:
+    return project.__dict__.setdefault("indexes", Indexes())
