@@ -8,60 +8,129 @@ from typing import Any
 
 from torch import nn
 
-from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.core.values import Special, Unknown, unknown_in
 
 
-class Block(nn.Module):
-    """One of a ResNet's blocks, with the names by which programs find its strides."""
+def conv3x3(in_planes: int, out_planes: int, stride: int = 1, groups: int = 1, dilation: int = 1) -> nn.Conv2d:
+    return nn.Conv2d(in_planes, out_planes, 3, stride, dilation, dilation, groups, bias=False)
 
-    def __init__(self, width: int, planes: int, expansion: int, stride: int):
+
+def conv1x1(in_planes: int, out_planes: int, stride: int = 1) -> nn.Conv2d:
+    return nn.Conv2d(in_planes, out_planes, 1, stride, bias=False)
+
+
+class BasicBlock(nn.Module):
+    """A ResNet's block of two convolutions."""
+
+    expansion = 1
+
+    def __init__(
+        self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1, norm_layer=None
+    ):
         super().__init__()
-        channels = planes * expansion
-        narrow = expansion > 1
-        self.conv1 = nn.Conv2d(
-            width, planes, 1 if narrow else 3, 1 if narrow else stride, 0 if narrow else 1, bias=False
-        )
-        self.bn1 = nn.BatchNorm2d(planes)
-        self.conv2 = nn.Conv2d(planes, planes, 3, stride if narrow else 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(planes)
-        if narrow:
-            self.conv3 = nn.Conv2d(planes, channels, 1, bias=False)
-            self.bn3 = nn.BatchNorm2d(channels)
+        norm_layer = norm_layer or nn.BatchNorm2d
+        self.conv1 = conv3x3(inplanes, planes, stride)
+        self.bn1 = norm_layer(planes)
         self.relu = nn.ReLU(inplace=True)
-        self.downsample = None
-        if stride != 1 or width != channels:
-            self.downsample = nn.Sequential(nn.Conv2d(width, channels, 1, stride, bias=False), nn.BatchNorm2d(channels))
+        self.conv2 = conv3x3(planes, planes)
+        self.bn2 = norm_layer(planes)
+        self.downsample = downsample
         self.stride = stride
 
     def forward(self, x):
         out = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
-        if hasattr(self, "conv3"):
-            out = self.bn3(self.conv3(self.relu(out)))
+        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+
+
+class Bottleneck(nn.Module):
+    """A ResNet's block of three convolutions, narrow in the middle."""
+
+    expansion = 4
+
+    def __init__(
+        self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1, norm_layer=None
+    ):
+        super().__init__()
+        norm_layer = norm_layer or nn.BatchNorm2d
+        width = int(planes * (base_width / 64.0)) * groups
+        self.conv1 = conv1x1(inplanes, width)
+        self.bn1 = norm_layer(width)
+        self.conv2 = conv3x3(width, width, stride, groups, dilation)
+        self.bn2 = norm_layer(width)
+        self.conv3 = conv1x1(width, planes * self.expansion)
+        self.bn3 = norm_layer(planes * self.expansion)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = downsample
+        self.stride = stride
+
+    def forward(self, x):
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn3(self.conv3(self.relu(self.bn2(self.conv2(out)))))
         return self.relu(out + (x if self.downsample is None else self.downsample(x)))
 
 
 class ResNet(nn.Module):
-    """ResNet, ResNeXt and WideResNet; `expansion` is 4 for those with bottlenecks, which have three blocks or more in
-    each stage.
-    """
+    """ResNet, ResNeXt and WideResNet, with the names and arguments by which programs build on them."""
 
-    def __init__(self, expansion: int, num_classes: int = 1000):
+    def __init__(
+        self,
+        block,
+        layers,
+        num_classes=1000,
+        zero_init_residual=False,
+        groups=1,
+        width_per_group=64,
+        replace_stride_with_dilation=None,
+        norm_layer=None,
+    ):
         super().__init__()
+        self._norm_layer = norm_layer or nn.BatchNorm2d
+        self.inplanes = 64
+        self.dilation = 1
+        self.groups = groups
+        self.base_width = width_per_group
+        dilate = replace_stride_with_dilation or [False, False, False]
         self.conv1 = nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False)
-        self.bn1 = nn.BatchNorm2d(64)
+        self.bn1 = self._norm_layer(64)
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(3, stride=2, padding=1)
-        self.layer1 = _blocks(64, 64, expansion, 1)
-        self.layer2 = _blocks(64 * expansion, 128, expansion, 2)
-        self.layer3 = _blocks(128 * expansion, 256, expansion, 2)
-        self.layer4 = _blocks(256 * expansion, 512, expansion, 2)
+        self.layer1 = self._make_layer(block, 64, layers[0])
+        self.layer2 = self._make_layer(block, 128, layers[1], 2, dilate[0])
+        self.layer3 = self._make_layer(block, 256, layers[2], 2, dilate[1])
+        self.layer4 = self._make_layer(block, 512, layers[3], 2, dilate[2])
         self.avgpool = nn.AdaptiveAvgPool2d((1, 1))
-        self.fc = nn.Linear(512 * expansion, num_classes)
+        self.fc = nn.Linear(512 * block.expansion, num_classes)
 
-    def forward(self, x):
+    def _make_layer(self, block, planes, blocks, stride=1, dilate=False):
+        before = self.dilation
+        if dilate:
+            self.dilation, stride = self.dilation * stride, 1
+        norm_layer, channels, downsample = self._norm_layer, planes * block.expansion, None
+        if stride != 1 or self.inplanes != channels:
+            downsample = nn.Sequential(conv1x1(self.inplanes, channels, stride), norm_layer(channels))
+        first = (self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, norm_layer)
+        made = [block(*first)]
+        self.inplanes = channels
+        for _ in range(1, blocks):
+            made.append(
+                block(
+                    channels,
+                    planes,
+                    groups=self.groups,
+                    base_width=self.base_width,
+                    dilation=self.dilation,
+                    norm_layer=norm_layer,
+                )
+            )
+        return nn.Sequential(*made)
+
+    def _forward_impl(self, x):
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(self.avgpool(x).flatten(1))
+
+    def forward(self, x):
+        return self._forward_impl(x)
 
 
 class Features(nn.Module):
@@ -81,11 +150,6 @@ class Features(nn.Module):
         return self.classifier(x.flatten(1))
 
 
-def _blocks(width: int, planes: int, expansion: int, stride: int) -> nn.Sequential:
-    more = [Block(planes * expansion, planes, expansion, 1) for _ in range(2 if expansion > 1 else 1)]
-    return nn.Sequential(Block(width, planes, expansion, stride), *more)
-
-
 def _stage(width: int, channels: int, stride: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Conv2d(width, channels, 3, stride=stride, padding=1, bias=False),
@@ -94,10 +158,17 @@ def _stage(width: int, channels: int, stride: int) -> nn.Sequential:
     )
 
 
-def _resnet(expansion: int):
-    return lambda machine, *args, num_classes=1000, **options: _unless_unknown(
-        num_classes, lambda n: ResNet(expansion, n)
-    )
+def _resnet(block: type[nn.Module], **widths: int):
+    """One with few blocks in each stage."""
+    layers = [2 if block.expansion == 1 else 3] * 4
+
+    def make(machine, *args, num_classes=1000, norm_layer=None, replace_stride_with_dilation=None, **options):
+        given = {"norm_layer": norm_layer, "replace_stride_with_dilation": replace_stride_with_dilation}
+        if unknown_in(given.values()) is not None:
+            return Unknown("a model with unknown layers")
+        return _unless_unknown(num_classes, lambda n: ResNet(block, layers, n, **widths, **given))
+
+    return make
 
 
 def _unless_unknown(classes: Any, make: Any) -> Any:
@@ -161,15 +232,23 @@ def _alexnet() -> nn.Sequential:
 _VGG = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2), "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}
 
 
+_RESNETS = ("torchvision.models", "torchvision.models.resnet")
+_OF_RESNETS: dict[str, Any] = {
+    **{name: Special(name, _resnet(BasicBlock)) for name in ("resnet18", "resnet34")},
+    **{name: Special(name, _resnet(Bottleneck)) for name in ("resnet50", "resnet101", "resnet152")},
+    "resnext50_32x4d": Special("resnext50_32x4d", _resnet(Bottleneck, groups=32, width_per_group=4)),
+    "resnext101_32x8d": Special("resnext101_32x8d", _resnet(Bottleneck, groups=32, width_per_group=8)),
+    "resnext101_64x4d": Special("resnext101_64x4d", _resnet(Bottleneck, groups=64, width_per_group=4)),
+    "wide_resnet50_2": Special("wide_resnet50_2", _resnet(Bottleneck, width_per_group=128)),
+    "wide_resnet101_2": Special("wide_resnet101_2", _resnet(Bottleneck, width_per_group=128)),
+    "ResNet": ResNet,
+}
+_PARTS_OF_RESNETS = {"BasicBlock": BasicBlock, "Bottleneck": Bottleneck, "conv1x1": conv1x1, "conv3x3": conv3x3}
+
+
 MODELS: dict[str, Any] = {
-    **{f"torchvision.models.{name}": Special(name, _resnet(1)) for name in ("resnet18", "resnet34")},
-    **{
-        f"torchvision.models.{name}": Special(name, _resnet(4))
-        for name in (
-            "resnet50 resnet101 resnet152 resnext50_32x4d resnext101_32x8d resnext101_64x4d wide_resnet50_2 "
-            "wide_resnet101_2"
-        ).split()
-    },
+    **{f"torchvision.models.resnet.{name}": part for name, part in _PARTS_OF_RESNETS.items()},
+    **{f"{home}.{name}": make for home in _RESNETS for name, make in _OF_RESNETS.items()},
     **{
         f"torchvision.models.{name}{suffix}": Special(
             name, _features(_vgg(stages, bool(suffix)), _head(512 * 49, 4096, 4096), 7)

@@ -32,6 +32,7 @@ from torchlint.shapes.search.optional import completed
 from torchlint.shapes.search.settings import Configurations, GuessedSettings, filled, guessed
 from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
 from torchlint.shapes.search.sizes import KNOWN, reach, solve_forward
+from torchlint.shapes.search.supposed_values import with_supposed_values
 from torchlint.shapes.search.uses import Uses
 from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
 from torchlint.shapes.tensors.conflicts import pair_of
@@ -463,6 +464,8 @@ class Attempt:
             solution = solution._replace(certain=None)
         if solution.last.stopped is not None and not solution.certain and not self.hints:
             solution = completed(run, signature.parameters, solution)
+        if solution.last.stopped is None and type(solution.last.detail) is Unknown and not self.hints:
+            solution = with_supposed_values(run, signature.parameters, solution, instance, self.machine)
         self._forwards.append((solution, instance))
         return solution
 

@@ -33,6 +33,7 @@ _EDGES = re.compile(r"(^|[._])edge_(label_)?ind(ex|ices)$")  # the two ends of e
 _COUNTS = re.compile(r"\.num_\w+$")
 _OF_EDGES = re.compile(r"(^|[._])edge_(weights?|attrs?|features?|feats?)$")
 _SEVERAL = re.compile(r"(typing\.)?(List|list|Sequence|Tuple|tuple)\[.*Tensor")
+_HOLES = re.compile(r"\[\s*((typing\.)?Optional\[|None\b)|\|\s*None\s*\]")
 _OPTIONAL = re.compile(r"^(h|c|h0|c0|hx|cx|hidden\w*|state|prev\w*|cache|past\w*|memory_mask|\w*_?mask)$")
 _HIGHEST = 6  # dimensions that a tensor is given
 _DEEPEST = 2  # attributes of attributes
@@ -365,10 +366,9 @@ def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
     if comment is not None:
         return [TensorGuess(comment)], "the shape that stands beside it"
     if _SEVERAL.match(hint):
-        return [
-            [TensorGuess((BATCH, 16, SIDE, SIDE))] * 2,
-            [TensorGuess((BATCH, 16, SIDE, SIDE))] * 4,
-        ], "its annotation"
+        image = TensorGuess((BATCH, 16, SIDE, SIDE))
+        several: list[Any] = [[image] * 2, [image] * 4]
+        return [*([[None] * 4] if _HOLES.search(hint) else []), *several], "its annotation"
     if re.search(r"\bNone\b|Optional", hint):
         return [None, *_from_name(parameter.name)], "it may be None"
     return None

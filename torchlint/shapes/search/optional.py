@@ -42,13 +42,15 @@ def completed(run: Run, parameters: Sequence[Parameter], solution: Solution) -> 
 
 
 def _wanted(result: RunResult, parameters: Sequence[Parameter]) -> Iterator[Parameter]:
-    """The inputs that may be missing, those first of which the line speaks where the run was stopped."""
-    if result.stopped not in ("own", "python") and "None" not in result.error:
+    """The inputs that may be missing, those first of which the line speaks where the run was stopped. Where torch
+    refuses something, one that is joined to the others may be what it lacks.
+    """
+    if result.stopped not in ("own", "python", "torch"):
         return
     missing = [p for p in parameters if p.has_default and p.default is None]
     spoken = _names_at(result.place) if result.place is not None else set()
     yield from (p for p in missing if p.name in spoken)
-    if result.stopped == "own" or "None" in result.error:
+    if result.stopped in ("own", "torch") or "None" in result.error:
         yield from (p for p in missing if p.name in result.error and p.name not in spoken)
         yield from (p for p in missing if p.name not in spoken and p.name not in result.error)
 

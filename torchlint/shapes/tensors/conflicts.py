@@ -111,6 +111,10 @@ def _of_function(name: str, args: tuple, kwargs: Any) -> Pair | None:
     tensors = [a for a in args if isinstance(a, torch.Tensor)]
     if name == "linear" and len(tensors) > 1 and tensors[0].dim():
         return _differ(tensors[1].shape[-1], tensors[0].shape[-1])
+    if name == "layer_norm" and tensors:
+        wanted = kwargs.get("normalized_shape", args[1] if len(args) > 1 else ())
+        wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
+        return next((_differ(w, s) for w, s in zip(reversed(wanted), reversed(tensors[0].shape)) if w != s), None)
     if name in ("mm", "bmm") and len(tensors) == 2:
         rank = 2 if name == "mm" else 3
         other = next((t.dim() for t in tensors if t.dim() != rank), rank)

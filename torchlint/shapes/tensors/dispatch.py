@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, device_tags, kernels, ranges, replay, settings
+from torchlint.shapes.tensors import autocast, device_tags, examples, kernels, ranges, replay, settings
 
 SMALL = 512  # elements of which the values are kept
 INTEGERS = 4096  # the same of integers, which count and index
@@ -316,21 +316,22 @@ def _real(tensor: torch.Tensor) -> torch.Tensor | None:
     return torch.as_strided(real, tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
-def _with_reals(value: Any) -> Any:
-    """An argument with values in place of tensors; UnknownUsed if one has none."""
+def _with_reals(value: Any, supposed: bool = False) -> Any:
+    """An argument with values in place of tensors; UnknownUsed if one has none, or an example if it is `supposed`."""
     if isinstance(value, torch.Tensor):
         real = _real(value)
-        if real is None:
+        if real is None and not supposed:
             raise UnknownUsed("the values of a tensor")
-        return real
+        return examples.example(value) if real is None else real
     if isinstance(value, (list, tuple)):
-        return [_with_reals(v) for v in value]
+        return [_with_reals(v, supposed) for v in value]
     return torch.device("cpu") if isinstance(value, torch.device) else value
 
 
-def _run_real(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+def _run_real(function: Any, args: tuple, kwargs: dict[str, Any], supposed: bool = False) -> Any:
     with torch.no_grad():
-        return function(*[_with_reals(a) for a in args], **{n: _with_reals(v) for n, v in kwargs.items()})
+        given = [_with_reals(a, supposed) for a in args]
+        return function(*given, **{n: _with_reals(v, supposed) for n, v in kwargs.items()})
 
 
 def _evaluate(function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
@@ -362,10 +363,11 @@ def _by_data(function: Any, operation: _Operation, args: tuple, kwargs: dict[str
     """An operation whose result depends on values: computed if they are known, else unknown."""
     if operation.name == "equal" and tensors[0].shape != tensors[-1].shape:
         return False
+    supposed = examples.has_example(operation.name, tensors)
     try:
-        if operation.name in _BY_VALUE:
+        if operation.name in _BY_VALUE and not supposed:
             raise UnknownUsed("its size is a value")
-        real = _run_real(function, args, kwargs)
+        real = _run_real(function, args, kwargs, supposed)
     except UnknownUsed:
         raise UnknownUsed(f"{operation.name.lstrip('_')} depends on the values of a tensor") from None
     outputs = [

@@ -1,0 +1,168 @@
+"""Classes that no script builds come to the end of a forward: with examples of what only data knows, with inputs that
+may be missing, and on layers of other libraries.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "from typing import List, Optional\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+
+
+def run(tmp_path, text: str):
+    path, program = tmp_path / "program.py", USE + textwrap.dedent(text)
+    return dry_run(program, str(path), Project(tmp_path).view(path))
+
+
+def share(tmp_path, text: str) -> tuple[int, int]:
+    """(module classes, those that ran to their end) of a file that is never wrong."""
+    result = run(tmp_path, text)
+    assert result.faults == ()
+    return result.statistics["modules"], result.statistics["modules_run"]
+
+
+MASKED = """
+class Graph(nn.Module):
+    def __init__(self, in_channels=32, out_channels=16):
+        super().__init__()
+        self.lin = nn.Linear(in_channels, out_channels)
+
+    def forward(self, x, edge_index):
+        kept = edge_index[:, edge_index[0] != edge_index[1]]
+        nodes = int(kept.max()) + 1
+        out = self.lin(x)[kept[0]].new_zeros(nodes, 16)
+        out = out.index_add(0, kept[1], self.lin(x)[kept[0]])
+        return out{end}
+"""
+
+
+@pytest.mark.parametrize("end, ran", [("", 1), (".view(5, 7)", 0)])
+def test_what_depends_on_data_is_run_with_an_example_and_never_refused_for_it(tmp_path, end, ran):
+    assert share(tmp_path, MASKED.format(end=end)) == (1, ran)
+
+
+def test_a_condition_on_data_has_no_example(tmp_path):
+    text = """
+    class Checked(nn.Module):
+        def forward(self, ids):
+            if bool((ids[ids > 0] == 1).any()):
+                raise ValueError("one is not allowed")
+            return torch.ones(int(ids.max()), 3)
+    """
+    assert share(tmp_path, text) == (1, 1)
+
+
+def test_an_input_that_may_be_missing_is_given_where_a_layer_needs_what_it_is_joined_to(tmp_path):
+    text = """
+    class Decoder(nn.Module):
+        def __init__(self, in_channels, skip_channels):
+            super().__init__()
+            self.conv = nn.Conv2d(in_channels + skip_channels, 8, 3, padding=1)
+
+        def forward(self, x, skip=None):
+            if skip is not None:
+                x = torch.cat([x, skip], dim=1)
+            return self.conv(x)
+    """
+    assert share(tmp_path, text) == (1, 1)
+
+
+def test_a_list_with_holes_may_consist_of_them(tmp_path):
+    text = """
+    class Tokens(nn.Module):
+        def forward(self, x: torch.Tensor, prefixes: List[Optional[torch.Tensor]]):
+            for prefix in prefixes:
+                if prefix is not None:
+                    x = x + prefix.view(1, 77, 1, 13)
+            return x
+    """
+    assert share(tmp_path, text) == (1, 1)
+
+
+NORMED = """
+class Norm(nn.LayerNorm):
+    def forward(self, x):
+        x = x.permute(0, 2, 3, 1)
+        x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+        return x.permute(0, 3, 1, 2)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm(48)
+        self.conv = nn.Conv2d({channels}, 8, 1)
+
+    def forward(self, x):
+        return self.conv(self.norm(x))
+"""
+
+
+def test_sizes_are_found_that_layer_norm_takes(tmp_path):
+    assert share(tmp_path, NORMED.format(channels=48)) == (2, 2)
+    assert [f.kind for f in run(tmp_path, NORMED.format(channels=32)).faults] == ["shape"]
+
+
+ENCODER = """
+from torchvision.models.resnet import BasicBlock, ResNet
+
+class Encoder(ResNet):
+    def __init__(self, out_channels=(64, 128), **kwargs):
+        super().__init__(**kwargs)
+        del self.fc
+
+    def forward(self, x):
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        return self.layer2(self.layer1(x))
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = Encoder(block=BasicBlock, layers=[1, 1, 1, 1])
+        self.head = nn.Conv2d({channels}, 2, 1)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+"""
+
+
+def test_resnets_are_built_upon(tmp_path):
+    assert share(tmp_path, ENCODER.format(channels=128)) == (2, 2)
+    assert [f.kind for f in run(tmp_path, ENCODER.format(channels=256)).faults] == ["shape"]
+
+
+VIT = """
+from functools import partial
+from timm.models.vision_transformer import Block, PatchEmbed
+from timm.models.layers import DropPath, to_2tuple, trunc_normal_
+
+class Vit(nn.Module):
+    def __init__(self, img_size=64, patch_size=8, embed_dim=48, norm_layer=partial(nn.LayerNorm, eps=1e-6)):
+        super().__init__()
+        height, width = to_2tuple(img_size)
+        self.embed = PatchEmbed(height, patch_size, 3, embed_dim)
+        self.pos = nn.Parameter(torch.zeros(1, self.embed.num_patches, embed_dim))
+        trunc_normal_(self.pos, std=0.02)
+        self.blocks = nn.ModuleList(
+            Block(embed_dim, 4, 4.0, qkv_bias=True, norm_layer=norm_layer, drop_path=0.1) for _ in range(2)
+        )
+        self.drop = DropPath(0.1)
+        self.head = nn.Linear({features}, 10)
+
+    def forward(self, x):
+        x = self.embed(x) + self.pos
+        for block in self.blocks:
+            x = self.drop(block(x))
+        return self.head(x.mean(1))
+"""
+
+
+def test_layers_of_timm_are_known(tmp_path):
+    assert share(tmp_path, VIT.format(features=48)) == (1, 1)
+    assert [f.kind for f in run(tmp_path, VIT.format(features=64)).faults] == ["shape"]

@@ -1,0 +1,45 @@
+"""Values of tensors that are only an example: while somebody looks for a run that comes to its end, every number that
+nobody knows is one. A mask then takes all, an index names the second of its kind, and each count is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+_MOST = 1_000_000  # numbers of one tensor
+_TAKEN = frozenset(
+    "nonzero masked_select index _unsafe_index _unique2 unique_dim unique_consecutive bincount".split()
+) | {"repeat_interleave"}
+_lasting: list[bool] = []
+
+
+@contextmanager
+def supposed() -> Iterator[None]:
+    """While this lasts, what depends on unknown values has an example of a result."""
+    _lasting.append(True)
+    try:
+        yield
+    finally:
+        _lasting.pop()
+
+
+def has_example(name: str, tensors: list[torch.Tensor]) -> bool:
+    """Whether an operation that depends on values may be done with examples now. A truth value never has one: which
+    way a program goes is decided by others.
+    """
+    if not _lasting or any(tensor.numel() > _MOST for tensor in tensors):
+        return False
+    return name in _TAKEN or name == "_local_scalar_dense" and _counts(tensors[0])
+
+
+def _counts(tensor: torch.Tensor) -> bool:
+    return tensor.dtype in (torch.int64, torch.int32, torch.int16, torch.uint8)
+
+
+def example(tensor: torch.Tensor) -> Any:
+    """The values of a tensor that has none."""
+    return torch.ones(tensor.shape, dtype=tensor.dtype, device="cpu")
