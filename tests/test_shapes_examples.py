@@ -166,3 +166,71 @@ class Vit(nn.Module):
 def test_layers_of_timm_are_known(tmp_path):
     assert share(tmp_path, VIT.format(features=48)) == (1, 1)
     assert [f.kind for f in run(tmp_path, VIT.format(features=64)).faults] == ["shape"]
+
+
+STORE = """
+import numpy as np
+from keyword import iskeyword
+from textwrap import dedent
+
+class Store:
+    \"\"\"Layers by their names.\"\"\"
+
+    def __init__(self):
+        self.kinds = {{}}
+        self.__doc__ = dedent(f"{{self.__doc__ or ''}} They are:").strip()
+
+    def add(self, name, kind):
+        if not name.isidentifier() or iskeyword(name):
+            raise ValueError(name)
+        self.kinds[name] = kind
+        assert self.__doc__ is not None
+        self.__doc__ += f" {{name}}"
+
+    def __getitem__(self, name):
+        return self.kinds[name]
+
+LAYERS = Store()
+LAYERS.add("conv", nn.Conv2d)
+LAYERS.add("act", nn.ReLU)
+
+def same_padding(kernel_size, dilation=1):
+    kernel = np.atleast_1d(kernel_size)
+    if np.any((kernel - 1) * dilation % 2 == 1):
+        raise NotImplementedError(kernel)
+    padding = tuple(int(p) for p in (kernel - 1) / 2 * np.atleast_1d(dilation))
+    return padding if len(padding) > 1 else padding[0]
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = LAYERS["conv"](3, 8, 5, padding=same_padding({size}))
+        self.act = LAYERS["act"]()
+        self.head = nn.Linear(8 * 16 * 16, 10)
+
+    def forward(self, x):
+        x = self.act(self.conv(x))
+        return self.head(x.view(x.shape[0], 8 * 16 * 16))
+
+Block()(torch.zeros(2, 3, 16, 16))
+"""
+
+
+def test_layers_from_a_table_with_paddings_of_numpy(tmp_path):
+    assert share(tmp_path, STORE.format(size=5)) == (1, 1)
+    assert [f.kind for f in run(tmp_path, STORE.format(size=3)).faults] == ["shape"]
+
+
+def test_what_is_changed_in_place_is_no_longer_known(tmp_path):
+    text = """
+    import numpy as np
+
+    size = np.atleast_1d(4)
+    other = size
+    other += 1
+    row = np.atleast_1d([4, 4])
+    row[0] = 5
+    nn.Linear(int(size[0]), 2)(torch.zeros(2, 5))
+    nn.Linear(int(row[0]), 2)(torch.zeros(2, 5))
+    """
+    assert run(tmp_path, text).faults == ()

@@ -12,6 +12,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unk
 from torchlint.shapes.language.rounds import REST, may_be_longer
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
+from torchlint.shapes.tensors.vectors import LONGEST, Vector
 
 FLOAT = torch.float64
 KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
@@ -303,6 +304,15 @@ def _asarray(machine, data=None, dtype=None, **options):
     return array(machine, data, dtype)
 
 
+def _at_least_1d(machine, value):
+    """A number or a short row of them keeps its values: paddings are computed so."""
+    row = [value] if isinstance(value, (int, float)) else value
+    if isinstance(row, (list, tuple)) and row and len(row) <= LONGEST and {*map(type, row)} <= {int, float}:
+        return Vector(row)
+    found = value if isinstance(value, Array) else array(machine, row)
+    return Array(found.tensor.reshape(1)) if isinstance(found, Array) and not found.ndim else found
+
+
 def _eye(machine, rows, columns=None, dtype=None, **options):
     return fresh((rows, columns if columns is not None else rows), dtype_of(dtype) or torch.float64)
 
@@ -398,6 +408,7 @@ FOUND: dict[str, Any] = {
             "full_like": _like,
             "arange": _arange,
             "linspace": _linspace,
+            "atleast_1d": _at_least_1d,
             "eye": _eye,
             "identity": _eye,
             "expand_dims": _expand,

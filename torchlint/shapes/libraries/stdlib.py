@@ -27,6 +27,7 @@ from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
+from torchlint.shapes.libraries.plain_functions import PLAIN
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.libraries.settings_files import read_json
 from torchlint.shapes.tensors import wild
@@ -40,8 +41,8 @@ MODULES = frozenset(
     " uuid urllib statistics heapq bisect textwrap pprint unittest getpass base64 codecs tarfile zipfile gzip"
     " weakref concurrent asyncio importlib secrets fractions decimal cmath array itertools locale calendar sched pdb"
     " timeit configparser http email html xml sqlite3 tkinter colorsys zlib bz2 lzma fnmatch difflib unicodedata ast"
-    " dis atexit cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt ordereddict"
-    " __main__".split()
+    " dis atexit keyword cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt"
+    " ordereddict __main__".split()
 )
 
 
@@ -466,6 +467,7 @@ FOUND: dict[str, Any] = {
     **ARGPARSE,
     **INSPECT,
     **REGEXES,
+    **PLAIN,
     **IMPORTING,
     **DATACLASSES,
     **_special(

@@ -72,6 +72,7 @@ CHANGEABLE = (
 BY_NAME = {f"__{name}__": builtins.NAMES[name].function for name in ("getattr", "setattr", "delattr")}
 SUBCLASSED = "what subclasses run"  # where a class keeps its `__init_subclass__`: Python would call it too early
 READS = "what reads attributes"  # where a class keeps its `__getattribute__`: it is asked for what is not there
+_OF_ITSELF = frozenset("__name__ __qualname__ __doc__ __module__".split())  # texts that change nothing else
 OF_LOSSES = frozenset("backward detach item mean sum shape size".split())  # what None is asked for by mistake
 
 
@@ -244,7 +245,7 @@ class Attributes:
             )
         if name == "__isabstractmethod__" and functions.closure_of(owner) is not None:
             return name in getattr(owner, "__func__", owner).__dict__
-        if name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        if name in _OF_ITSELF:
             return getattr(owner, name, Unknown(name))
         for base in kind.__mro__:
             if name in vars(base):
@@ -288,7 +289,10 @@ class Attributes:
         if type(owner) is Unknown and type(owner.known) is Known and self.wild and name == "requires_grad":
             self.in_worlds(lambda given: self.set(given[0], name, value), [owner], "")
         if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
-            if self.is_own(owner):  # `kind.__init__ = wrapped`, `self.__dict__ = options` may give its objects more
+            if name in _OF_ITSELF and (self.is_own(owner) or functions.closure_of(owner) is not None):
+                if type(value) is str and (name == "__doc__" or not isinstance(owner, type)):
+                    setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)
+            elif self.is_own(owner):  # `kind.__init__ = wrapped`, `self.__dict__ = options` may give its objects more
                 self.open_classes.add(owner if isinstance(owner, type) else type(owner))
             return
         if self.changes.loops:

@@ -303,7 +303,7 @@ class Operations:
             else:
                 ranges.forget(owner)
         elif isinstance(owner, Array):
-            pass
+            owner[0] = value  # whichever number it is
         elif type(key) is Unknown or (type(key) is slice and type(value) is Unknown):
             self.put_somewhere(owner, value)
         elif type(key) is slice and isinstance(owner, list):
@@ -416,7 +416,7 @@ class Operations:
             raise UnknownUsed("a tensor with very many rows")
         self.budget.spend(size[0] * 20)
         if isinstance(items, Array):
-            return iter([items[0]] * size[0])
+            return iter(items)
         return iter(self.foreign(torch.Tensor.unbind, (items,), {}))
 
     def _rows_in_part(self, items: Unknown, looping: bool) -> Iterator:

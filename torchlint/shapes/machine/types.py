@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections.abc
 import enum
 import types
@@ -78,6 +79,7 @@ class Classes:
             body[SUBCLASSED] = classmethod(body.pop("__init_subclass__"))
         body["__module__"] = code.path
         body["__qualname__"] = code.name
+        body.setdefault("__doc__", ast.get_docstring(code.node))
         if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
             body["__hash__"] = nn.Module.__hash__
         if functions.closure_of(body.get("__hash__")) is not None:
