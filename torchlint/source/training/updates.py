@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
+from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
     CLEAR,
@@ -26,6 +29,7 @@ from torchlint.source.training.optimizers import holds_nothing_but
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import are_distinct
 
+METHODS = frozenset("step zero_grad state_dict load_state_dict add_param_group train eval".split())  # of optimizers
 MAX_ACTS = 200  # before a step among which its clearing is looked for
 
 
@@ -128,14 +132,34 @@ def schedules(schedule: Act, step: Act, found: list[Act]) -> bool:
 
 
 def _clears_unseen(module: Module, node: ast.AST, step: Act) -> bool:
-    """May a hook of the optimizer clear gradients, or a decorator of the function that steps, or whoever is handed
-    `optimizer.zero_grad` as a function? (That it is not called is another finding.)
+    """May a hook of the optimizer clear gradients, a method of its own, a decorator of the function that steps, the
+    model's forward, or whoever is handed `optimizer.zero_grad` as a function? (Not calling it is another finding.)
     """
+    calls = list(module.index.inside(node, ast.Call))
+    if any(_is_own_method(call.func, step) or _clears_itself(Value(module, call)) for call in calls):
+        return True
     if module.index.says("register_step_") or step.module.index.says("register_step_"):
         return True
     return any("zero_grad" in ast.unparse(wrapper.node) for wrapper in step.wrappers) or any(
         isinstance(n, ast.Attribute) and n.attr == "zero_grad" and not isinstance(n.up, ast.Call)
         for n in ast.walk(node)
+    )
+
+
+def _is_own_method(called: ast.expr, step: Act) -> bool:
+    """`self.optimizer.begin()`: a method that no optimizer of torch has."""
+    if not isinstance(called, ast.Attribute) or called.attr in METHODS:
+        return False
+    return unparsed(called.value) == step.on_text
+
+
+def _clears_itself(call: Value) -> bool:
+    """Does a module of the project that is called here begin with `self.zero_grad()`?"""
+    return any(
+        callee.kind == "object"
+        and callee.function is not None
+        and any(within(clear, callee.function) for clear in callee.module.index.callers("zero_grad"))
+        for callee in callees(call)
     )
 
 
