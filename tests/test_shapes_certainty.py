@@ -26,6 +26,19 @@ def said(folder: Path, text: str, **files: str) -> list[str]:
 
 
 SILENT = {
+    "parts of a path that is not given here": """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--checkpoint", default="")
+        name = parser.parse_args().checkpoint.split("/")[-2]
+        """,
+    "a choice that is not given here": """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--model", default="")
+        sizes = {"small": 1, "large": 2}
+        print(sizes[parser.parse_args().model])
+        """,
     "labels of a dataset of which the program chooses some": """
         import torchvision
         data = torchvision.datasets.MNIST("x")

@@ -251,6 +251,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             result.hole = holes.of_call(function, args)
             return result
         owner = getattr(function, "__self__", None)
+        if type(owner) is str and not owner and args:
+            self.presume()  # a path or a name that is not given here: `options.checkpoint.split("/")`
         if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
             return Unknown("an object of which only a part is known")
         if not paid:

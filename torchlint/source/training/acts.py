@@ -129,13 +129,18 @@ class Act:
 
     @property
     def is_plain_schedule(self) -> bool:
-        """The step of a scheduler that counts its own steps: no metric, no epoch is given to it."""
-        names = {
-            name
-            for origin in identity(self.on).values()
-            if isinstance(origin.node, ast.Call)
-            for name in _names(origin)
-        }
+        """The step of a scheduler that counts its own steps: no metric, no epoch is given to it, and it is not made right
+        before, for the rate of this round, nor by an object that nobody knows, which may have set the first rate itself.
+        """
+        made = [origin for origin in identity(self.on).values() if isinstance(origin.node, ast.Call)]
+        names = {name for origin in made for name in _names(origin)}
+        block, statement = block_of(self.statement)[0], self.statement
+        if any(names and all(n.startswith(".") for n in names) for names in map(_names, made)):
+            return False
+        if not isinstance(statement.up, ast.Module) and any(
+            block_of(statement_of(origin.node))[0] is block for origin in made
+        ):
+            return False
         plateau = any("Plateau" in name for name in names) or "plateau" in last_word(self.on.node).lower()
         return self.role == SCHEDULE and not self.node.args and not self.node.keywords and not plateau
 
