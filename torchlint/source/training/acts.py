@@ -129,8 +129,8 @@ class Act:
 
     @property
     def is_plain_schedule(self) -> bool:
-        """The step of a scheduler that counts its own steps: no metric, no epoch is given to it, and it is not made right
-        before, for the rate of this round, nor by an object that nobody knows, which may have set the first rate itself.
+        """The step of a scheduler that counts its own steps: no metric, no epoch is given to it, and it is not made
+        right before, for the rate of this round, nor by an object that nobody knows, whose first step may be the first.
         """
         made = [origin for origin in identity(self.on).values() if isinstance(origin.node, ast.Call)]
         names = {name for origin in made for name in _names(origin)}
