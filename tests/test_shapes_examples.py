@@ -234,3 +234,48 @@ def test_what_is_changed_in_place_is_no_longer_known(tmp_path):
     nn.Linear(int(row[0]), 2)(torch.zeros(2, 5))
     """
     assert run(tmp_path, text).faults == ()
+
+
+def test_an_input_that_the_author_asks_for_its_kind_is_one(tmp_path):
+    text = """
+    class Up(nn.Module):
+        def __init__(self, in_channels=32, skip_channels=16):
+            super().__init__()
+            self.conv = nn.Conv2d(in_channels + skip_channels, 8, 3)
+
+        def forward(self, x, skip: Optional[torch.Tensor]):
+            if skip is not None and torch.jit.isinstance(skip, torch.Tensor):
+                x = torch.cat([x, skip], dim=1)
+            return self.conv(x)
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem = nn.Conv2d(3, 16, 3, padding=1)
+            self.down = nn.Conv2d(16, 32, 3, padding=1)
+            self.up = Up()
+
+        def forward(self, x):
+            x = self.stem(x)
+            return self.up(self.down(x), x)
+    """
+    assert share(tmp_path, text) == (2, 2)
+
+
+@pytest.mark.parametrize("size, kinds", [("(5, 5)", []), ("3", ["shape"])])
+def test_pairs_of_torch(tmp_path, size, kinds):
+    text = f"""
+    from torch.nn.modules.utils import _pair
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 8, _pair({size}))
+            self.head = nn.Linear(8 * 12 * 12, 10)
+
+        def forward(self, x):
+            return self.head(self.conv(x).flatten(1))
+
+    Block()(torch.zeros(2, 3, 16, 16))
+    """
+    assert [f.kind for f in run(tmp_path, text).faults] == kinds

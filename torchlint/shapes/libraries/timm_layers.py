@@ -13,6 +13,7 @@ from torch import nn
 
 from torchlint.shapes.core.values import Special
 from torchlint.shapes.libraries.compilers import transparent
+from torchlint.shapes.libraries.tuples import times
 
 
 class DropPath(nn.Module):
@@ -62,7 +63,7 @@ class Mlp(nn.Module):
     ):
         super().__init__()
         hidden, out = hidden_features or in_features, out_features or in_features
-        bias, drop = to_2tuple(bias), to_2tuple(drop)
+        bias, drop = _both(bias), _both(drop)
         if use_conv:
             self.fc1: nn.Module = nn.Conv2d(in_features, hidden, 1, bias=bias[0])
             self.fc2: nn.Module = nn.Conv2d(hidden, out, 1, bias=bias[1])
@@ -94,10 +95,10 @@ class PatchEmbed(nn.Module):
         **rest: Any,
     ):
         super().__init__()
-        self.patch_size = to_2tuple(patch_size)
+        self.patch_size = _both(patch_size)
         self.img_size = self.grid_size = self.num_patches = None
         if img_size is not None:
-            self.img_size = to_2tuple(img_size)
+            self.img_size = _both(img_size)
             self.grid_size = tuple(side // patch for side, patch in zip(self.img_size, self.patch_size))
             self.num_patches = self.grid_size[0] * self.grid_size[1]
         self.flatten = flatten and output_fmt in (None, "NLC")
@@ -182,16 +183,8 @@ def drop_path(x, drop_prob: float = 0.0, training: bool = False, scale_by_keep: 
     return x * x.new_empty((x.shape[0], *[1] * (x.dim() - 1)))
 
 
-def _times(count: int):
-    def repeated(value: Any) -> tuple:
-        if isinstance(value, (list, tuple, torch.Size)):
-            return tuple(value)
-        return (value,) * count
-
-    return repeated
-
-
-to_2tuple = _times(2)
+def _both(value: Any) -> tuple:
+    return tuple(value) if isinstance(value, (list, tuple, torch.Size)) else (value, value)
 
 
 def make_divisible(v, divisor=8, min_value=None, round_limit=0.9):
@@ -211,8 +204,8 @@ _LAYERS: dict[str, Any] = {
     "Mlp": Mlp,
     "PatchEmbed": PatchEmbed,
     "make_divisible": make_divisible,
-    "to_ntuple": _times,
-    **{f"to_{count}tuple": _times(count) for count in (1, 2, 3, 4)},
+    "to_ntuple": Special("to_ntuple", lambda machine, count: times(count)),
+    **{f"to_{count}tuple": times(count) for count in (1, 2, 3, 4)},
     **dict.fromkeys(("trunc_normal_", "trunc_normal_tf_", "lecun_normal_", "variance_scaling_"), _filled),
 }
 _REGISTER = Special("register_model", transparent)

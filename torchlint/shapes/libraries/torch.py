@@ -19,11 +19,13 @@ from torch.utils import _pytree
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language.rounds import may_be_longer
 from torchlint.shapes.libraries import defaults, saving
+from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.scaler import make_scaler
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
+from torchlint.shapes.libraries.tuples import TUPLES
 from torchlint.shapes.tensors import autocast, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -453,6 +455,7 @@ FOUND: dict[str, Any] = {
         f"torch.nn.utils.{name}": getattr(nn.utils, name) for name in ("weight_norm", "spectral_norm")
     },  # functions, though modules are called so too
     **OPERATIONS,
+    **TUPLES,
     **{
         f"torch.{prefix}{name}Tensor": _legacy(dtype, home)
         for prefix, home in (("", None), ("cuda.", "cuda"))
@@ -535,6 +538,7 @@ FOUND: dict[str, Any] = {
         compiler__is_exporting=_answer(False),
         compiler__is_dynamo_compiling=_answer(False),
         _dynamo__is_compiling=_answer(False),
+        jit__isinstance=NAMES["isinstance"].function,
         jit__is_scripting=_answer(False),
         jit__is_tracing=_answer(False),
         jit__annotate=lambda machine, kind, value: value,

@@ -6,9 +6,9 @@ import functools
 from typing import Any
 
 from torchlint.shapes.core.standins import Library, StandIn
-from torchlint.shapes.core.values import Unknown, named
+from torchlint.shapes.core.values import Special, Unknown, named
 
-_WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`
+_WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`, and `_pair` is taken from
 
 
 def _tables() -> dict[str, Any]:
@@ -84,7 +84,7 @@ def member(module: Library, name: str) -> Any:
         if inner is not None:
             return inner
         base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
-        return base if isinstance(base, type) else named(f"{module.name}.{name} is private")
+        return base if isinstance(base, (type, Special)) else named(f"{module.name}.{name} is private")
     value = find(f"{module.name}.{name}")
     return list(value) if type(value) is list else value  # `sys.argv`: one for each program
 
