@@ -80,8 +80,10 @@ def as_a_statement(place: Node):
         return
     name = place.name(guard)
     if name in GUARDS:
+        needless = name == "torch.enable_grad" and not place.no_grad  # they are recorded anyway
         yield place.finding(
             f"`{place.short}` as a statement does nothing: gradients are recorded as before",
+            severity="info" if needless else "warning",
             help=f"write `with {name}():` around what it is meant for, or `torch.set_grad_enabled(False)`",
         )
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.facts import fact, named, named_of
+from torchlint.facts import fact, named, named_of, words
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
@@ -38,8 +38,8 @@ _WITH_INDICES = "gather", "index_select", "masked_select", "masked_fill", "scatt
 _HARMLESS_METHODS = frozenset(
     "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_"
     " resize_as_ new_tensor __getitem__ load_state_dict set_postfix write add_scalar add_image format put index_put_"
-    " backward step update sample log_prob get setdefault pop".split()
-)
+    " backward step update sample log_prob get setdefault pop reshape repeat tile".split()
+) | words(named("view", home="."))
 _MEETING_FUNCTIONS = frozenset(
     name
     for name in named("broadcasts") | named("joins") | named("keeps_operands") | named_of(*_WITH_INDICES)
@@ -62,9 +62,10 @@ class Meeting(NamedTuple):
 
 def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
     """Follow a tensor forwards from its creation to the operations in which it meets a moved one."""
-    function = enclosing_function(created)
-    if getattr(function, "name", "").startswith("_") and is_never_asked_for(module, function, created):
-        return  # of a private function, its file shows all calls
+    name = getattr(enclosing_function(created), "name", "")
+    is_known = name.startswith("_") or not module.world.view.users(module.path, name)  # its file shows all calls
+    if name and is_known and is_never_asked_for(module, enclosing_function(created), created):
+        return
     yield from _follow(module, created, set(), 12)
 
 

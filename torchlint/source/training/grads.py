@@ -129,7 +129,10 @@ def is_set_later(origin: Value) -> bool:
     """`t.requires_grad = True` or `t.requires_grad_()` under the name that a tensor is given: whether that is before or
     after a use is not told.
     """
-    if not isinstance(origin.node, ast.Call) or not {c.name for c in callees(origin)} & CREATES:
+    made = origin.node
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr in _MOVES_OR_CASTS:
+        made = made.func.value  # `torch.tensor(0.1).to(device)`
+    if not isinstance(made, ast.Call) or not {c.name for c in callees(origin.at(made, ()))} & CREATES:
         return False
     return not names_of(origin).isdisjoint(_set_later(origin.module))
 
@@ -141,12 +144,15 @@ def _set_later(module: Module) -> set[str | None]:
     return {dotted(owner) for owner in (*(s.value for s in module.index.stored("requires_grad")), *calls)}
 
 
+_MOVES_OR_CASTS = ("clone", "to", "cuda", "cpu", "float", "double")
+
+
 def _is_detached(node: ast.expr) -> bool:
     """`x.detach().clone()`"""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr == "detach":
             return True
-        if node.func.attr not in ("clone", "to", "cuda", "cpu", "float"):
+        if node.func.attr not in _MOVES_OR_CASTS:
             return False
         node = node.func.value
     return False
