@@ -137,6 +137,31 @@ def test_resnets_are_built_upon(tmp_path):
     assert [f.kind for f in run(tmp_path, ENCODER.format(channels=256)).faults] == ["shape"]
 
 
+CUT = """
+from torchvision.models import densenet121, efficientnet_b0, mobilenet_v2
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        mobile, efficient, dense = mobilenet_v2().features, efficientnet_b0().features, densenet121().features
+        self.mobile = nn.Sequential(mobile[:14], *list(mobile.children())[14:18])
+        self.efficient, self.dense = efficient[:5], nn.Sequential(*list(dense.children())[:6])
+        self.head = nn.Conv2d({channels} + 80 + 128, 2, 1)
+
+    def forward(self, x):
+        sides = (x.shape[-2] // 32, x.shape[-1] // 32)
+        parts = [part(x) for part in (self.mobile, self.efficient, self.dense)]
+        return self.head(torch.cat([F.adaptive_avg_pool2d(part, sides) for part in parts], 1))
+
+Net()(torch.zeros(2, 3, 64, 64))
+"""
+
+
+def test_models_of_torchvision_are_cut(tmp_path):
+    assert share(tmp_path, CUT.format(channels=320)) == (1, 1)
+    assert [f.kind for f in run(tmp_path, CUT.format(channels=1280)).faults] == ["shape"]
+
+
 VIT = """
 from functools import partial
 from timm.models.vision_transformer import Block, PatchEmbed

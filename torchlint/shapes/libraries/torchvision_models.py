@@ -4,6 +4,7 @@ between.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from torch import nn
@@ -150,12 +151,15 @@ class Features(nn.Module):
         return self.classifier(x.flatten(1))
 
 
-def _stage(width: int, channels: int, stride: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Conv2d(width, channels, 3, stride=stride, padding=1, bias=False),
-        nn.BatchNorm2d(channels),
-        nn.ReLU(inplace=True),
-    )
+class Stage(nn.Sequential):
+    """A block of which the sizes at its ends are known, and nothing else."""
+
+    def __init__(self, width: int, channels: int, stride: int):
+        super().__init__(
+            nn.Conv2d(width, channels, 3, stride=stride, padding=1, bias=False),
+            nn.BatchNorm2d(channels),
+            nn.ReLU(inplace=True),
+        )
 
 
 def _resnet(block: type[nn.Module], **widths: int):
@@ -196,9 +200,40 @@ def _features(layers: Any, head: Any, pooled: int | None = None):
     return make
 
 
-def _narrowing(channels: int):
-    """Five stages, each of half the size: for models whose single layers nobody counts."""
-    return lambda: nn.Sequential(_stage(3, channels, 2), *[_stage(channels, channels, 2) for _ in range(4)])
+def _blocks(*blocks: tuple[int, int]):
+    """One part for each of the model, of so many channels and with such a stride: programs cut them at numbers."""
+
+    def make() -> nn.Sequential:
+        widths = (3, *(channels for channels, _ in blocks))
+        return nn.Sequential(*[Stage(width, *block) for width, block in zip(widths, blocks)])
+
+    return make
+
+
+_MOBILENET_V2 = (
+    (32, 2), (16, 1), (24, 2), (24, 1), (32, 2), (32, 1), (32, 1), (64, 2), (64, 1), (64, 1), (64, 1),
+    (96, 1), (96, 1), (96, 1), (160, 2), (160, 1), (160, 1), (320, 1), (1280, 1),
+)  # fmt: skip
+_EFFICIENTNET_B0 = ((32, 2), (16, 1), (24, 2), (40, 2), (80, 2), (112, 1), (192, 2), (320, 1), (1280, 1))
+
+
+def _densenet() -> nn.Sequential:
+    return nn.Sequential(
+        OrderedDict(
+            conv0=nn.Conv2d(3, 64, 7, stride=2, padding=3, bias=False),
+            norm0=nn.BatchNorm2d(64),
+            relu0=nn.ReLU(inplace=True),
+            pool0=nn.MaxPool2d(3, stride=2, padding=1),
+            denseblock1=Stage(64, 256, 1),
+            transition1=Stage(256, 128, 2),
+            denseblock2=Stage(128, 512, 1),
+            transition2=Stage(512, 256, 2),
+            denseblock3=Stage(256, 1024, 1),
+            transition3=Stage(1024, 512, 2),
+            denseblock4=Stage(512, 1024, 1),
+            norm5=nn.BatchNorm2d(1024),
+        )
+    )
 
 
 def _vgg(stages: tuple[int, ...], normed: bool):
@@ -260,10 +295,10 @@ MODELS: dict[str, Any] = {
         "alexnet", _features(_alexnet, _head(256 * 36, 4096, 4096, dropout_first=True), 6)
     ),
     "torchvision.models.mobilenet_v2": Special(
-        "mobilenet_v2", _features(_narrowing(1280), _head(1280, dropout_first=True))
+        "mobilenet_v2", _features(_blocks(*_MOBILENET_V2), _head(1280, dropout_first=True))
     ),
     "torchvision.models.efficientnet_b0": Special(
-        "efficientnet_b0", _features(_narrowing(1280), _head(1280, dropout_first=True), 1)
+        "efficientnet_b0", _features(_blocks(*_EFFICIENTNET_B0), _head(1280, dropout_first=True), 1)
     ),
-    "torchvision.models.densenet121": Special("densenet121", _features(_narrowing(1024), lambda n: nn.Linear(1024, n))),
+    "torchvision.models.densenet121": Special("densenet121", _features(_densenet, lambda n: nn.Linear(1024, n))),
 }
