@@ -11,7 +11,9 @@ from torchlint.config import Settings
 from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
+from torchlint.source.flow import module
 from torchlint.source.text.behind import behind, imported
+from torchlint.source.text.surface import Surface
 
 PACKAGE = {
     "main.py": "",
@@ -117,3 +119,29 @@ def test_a_file_of_a_large_library_costs_as_much_as_one_of_a_small_one(tree):
     calls(10)  # rules are loaded once
     small, large = calls(10), calls(160)
     assert large < 1.3 * small, (small, large)
+
+
+def test_a_file_before_very_many_others_is_judged_without_a_look_at_all_their_names(tree, monkeypatch):
+    main = (
+        "import torch\nfrom a import Steps\nfrom b import B\nfrom c import C\n\nsteps = Steps(model)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nfor x, y in loader:\n"
+        "    loss = criterion(model(x), y)\n    steps.one(loss)\n    optimizer.step()\n    steps.measure()\n"
+    )
+    steps = (
+        "import torch\n\nclass Steps:\n    def __init__(self, model):\n        self.model = model\n"
+        "    def one(self, loss):\n        loss.backward()\n    def measure(self):\n        self.model.eval()\n"
+    )
+    others = {f"{name}.py": f"class {name.upper()}:\n    def other(self): ...\n" for name in "bc"}
+    folder = tree({"main.py": main, "a.py": steps, **others})
+    looked = []
+    names = Surface.names.func
+    monkeypatch.setattr(Surface, "names", property(lambda self: looked.append(self) or names(self)))
+    found = []
+    for many in (500, 2):
+        monkeypatch.setattr(module, "MANY_BEHIND", many)
+        path = folder / "main.py"
+        found.append([f.code for f in lint(main, Job.of(path, Settings(dry_run=False), Project(folder))).findings])
+        found.append(len(looked))
+        looked.clear()
+    assert found[0] == found[2] == ["TL501"]
+    assert found[1] >= 4 and found[3] == 1  # those of a.py, which has nothing behind it

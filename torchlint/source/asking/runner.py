@@ -221,7 +221,7 @@ def _may_hold(module: Module, func: ast.Attribute) -> bool:
 
 def _is_defined_behind(module: Module, binding: ast.AST) -> bool:
     """Does an import bring a function or class that a file of the project defines, and no other name for something?"""
-    return isinstance(binding, ast.alias) and binding.name in _defined_behind(module)
+    return isinstance(binding, ast.alias) and not module.leads_anywhere and binding.name in _defined_behind(module)
 
 
 @remembered

@@ -56,11 +56,16 @@ def may_be_an_object(module: Module, func: ast.expr) -> bool:
     """`x.detach` is a method of something, unless a file of the project gives that name to what it keeps."""
     if not isinstance(func, ast.Attribute) or rooted_in_import(func):
         return True
-    return func.attr in names_of_ours(module) or func.attr in _names_of_classes(module)
+    return may_be_ours(module, func.attr) or func.attr in _names_of_classes(module)
+
+
+def may_be_ours(module: Module, name: str) -> bool:
+    """May a method or an attribute that goes by a name be one of the project's?"""
+    return module.leads_anywhere or name in _names_of_ours(module)
 
 
 @remembered
-def names_of_ours(module: Module) -> set[str]:
+def _names_of_ours(module: Module) -> set[str]:
     """What methods and attributes are called in a file, in those behind it and in what those import."""
     project, consulted = module.world.view.project, module.world.view.consulted
     names = {"step"} | surface(project, module.path, module.index.text).names

@@ -16,6 +16,7 @@ from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, with
 from torchlint.source.text.indexes import let_go, shared_index
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
+MANY_BEHIND = 500  # files; the start of a library passes on what all others have
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
 
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
@@ -168,6 +169,11 @@ class Module:
     def behind(self) -> Behind:
         """The project files that it imports, and what packages pass on to it."""
         return self._consulted(behind(self.world.view.project, self.path, self.index.text))
+
+    @property
+    def leads_anywhere(self) -> bool:
+        """Do so many files stand behind it that to look for a name in all of them takes longer than to follow it?"""
+        return len(self.behind.paths) > MANY_BEHIND
 
     def imported_paths(self) -> tuple[str, ...]:
         """The project files that its imports name."""

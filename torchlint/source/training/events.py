@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchlint.source.flow.callers import names_of_ours
+from torchlint.source.flow.callers import may_be_ours
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -184,7 +184,7 @@ def _may_be_ours(module: Module, func: ast.expr) -> bool:
     """May a call lead into the project? Most calls say by their name that they do not."""
     if isinstance(func, ast.Name):
         return func.at.lookup(func.id) is not None
-    return not isinstance(func, ast.Attribute) or func.attr in names_of_ours(module)
+    return not isinstance(func, ast.Attribute) or may_be_ours(module, func.attr)
 
 
 def _under(tests: tuple, test: Value, truth: bool) -> tuple:
