@@ -9,6 +9,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, within
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
 from torchlint.source.training.events import events
 from torchlint.source.training.modes import asks_mode
@@ -30,7 +31,7 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     kept = []
     order = {id(act): i for i, act in enumerate(found)}
     for switch in switches:
-        if _is_made_in(loop, switch.on) or _is_a_copy(switch.on):
+        if _is_made_in(loop, switch.on) or _is_a_copy(switch.on) or _is_in_last_round(loop, switch):
             continue
         if any(
             act.role in (TRAIN, OPAQUE)
@@ -51,6 +52,16 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
                 kept.append((switch, step))
                 break
     return kept
+
+
+def _is_in_last_round(loop: ast.AST, switch: Act) -> bool:
+    """`for epoch in range(n): … if epoch == n - 1: model.eval()`"""
+    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call) or not 1 <= len(loop.iter.args) <= 2:
+        return False
+    last = f"{unparsed(loop.target)} == {unparsed(loop.iter.args[-1])} - 1"
+    return last_word(loop.iter.func) == "range" and any(
+        truth and unparsed(test.node) == last for test, truth in switch.event.tests
+    )
 
 
 def _is_made_in(loop: ast.AST, model: Value) -> bool:

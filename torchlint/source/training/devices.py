@@ -269,7 +269,7 @@ def _parameter(origin: Value) -> str | None:
         without_default = parameter in positional and positional.index(parameter) < len(positional) - len(
             function.args.defaults
         )
-        return MOVED if without_default and not plain else None
+        return MOVED if without_default and not plain and not _is_a_record(owner, function, parameter) else None
     if (
         owner.is_lightning
         and function.name in ("training_step", "validation_step", "test_step", "predict_step")
@@ -277,6 +277,29 @@ def _parameter(origin: Value) -> str | None:
     ):
         return MOVED
     return None
+
+
+def _is_a_record(owner: ClassInfo, function: ast.AST, parameter: ast.arg) -> bool:
+    """Does a module that holds nothing give back the dict it was given? So do transforms of data, on the CPU."""
+    if any(map(_holds_something, owner.mro)):
+        return False
+    gives = {value.id for value in function.gives if isinstance(value, ast.Name)}
+    keys = (n for n in owner.module.index.inside(function, ast.Subscript) if isinstance(n.ctx, ast.Store))
+    return gives == {parameter.arg} and any(
+        isinstance(n.value, ast.Name) and n.value.id == parameter.arg and _is_a_key(n.slice) for n in keys
+    )
+
+
+def _holds_something(owner: ClassInfo) -> bool:
+    """Layers, parameters or buffers: what calls make"""
+    stored = [entry for entries in owner.attributes.values() for entry in entries]
+    values = [entry.value or getattr(getattr(entry.target, "up", None), "value", None) for entry in stored]
+    return any(isinstance(value, ast.Call) for value in values)
+
+
+def _is_a_key(index: ast.expr) -> bool:
+    """`record["x"]`, `record[names.x]`"""
+    return isinstance(index, ast.Attribute) or isinstance(index, ast.Constant) and isinstance(index.value, str)
 
 
 def _is_kept_by_module(parameter: Value) -> bool:
