@@ -304,3 +304,66 @@ def test_pairs_of_torch(tmp_path, size, kinds):
     Block()(torch.zeros(2, 3, 16, 16))
     """
     assert [f.kind for f in run(tmp_path, text).faults] == kinds
+
+
+def test_guessed_sizes_that_belong_together_are_changed_together(tmp_path):
+    text = """
+    class Windows(nn.Module):
+        def __init__(self, rows, columns, window=7):
+            super().__init__()
+            self.rows, self.columns, self.window = rows, columns, window
+            self.norm = nn.LayerNorm(64)
+
+        def forward(self, x):
+            x = self.norm(x).view(x.shape[0], self.rows, self.columns, 64)
+            return x + torch.zeros(self.window, self.window, 1)
+    """
+    assert share(tmp_path, text) == (1, 1)
+
+
+def test_images_are_large_enough_to_be_normalized_after_many_strides(tmp_path):
+    text = """
+    class Down(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Conv2d(3, 3, 3, 2, 1) for _ in range(6))
+            self.norm = nn.InstanceNorm2d(3)
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return self.norm(x)
+    """
+    assert share(tmp_path, text) == (1, 1)
+
+
+def test_layers_that_were_left_out_may_have_any_attribute(tmp_path):
+    text = """
+    class Block(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(40))
+
+        def start(self):
+            for layer in self.layers:
+                layer.reset_parameters()
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    class Deep(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.ModuleList()
+            for number in range(4000):
+                self.blocks.append(Block(8))
+            for block in self.blocks:
+                block.start()
+            self.head = nn.Linear(8, 2)
+
+        def forward(self, x):
+            return self.head(x)
+    """
+    assert share(tmp_path, text) == (2, 2)

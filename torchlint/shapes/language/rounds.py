@@ -352,6 +352,11 @@ class More(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Unknown:
         return REST
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            return super().__getattr__(name)
+        return REST
+
 
 def loosen(container: Any) -> None:
     """Let a container hold an unknown for the items that it would have gained, or lost."""

@@ -79,8 +79,8 @@ _NAMES: list[tuple[str, Any, Any]] = [
         2,
         2,
     ),
-    (r"(kernel|kernel_size|ks|k|filter_size|window_size|win_size|kernel_?sz)", 3, 3),
-    (r"stride|dilation(_rate)?|groups|group|reps|padding|cardinality|num_groups|expand|n_?views", 1, 1),
+    (r"(kernels?|kernel_sizes?|ks|k|filter_size|window_size|win_size|kernel_?sz)", 3, 3),
+    (r"strides?|dilations?|dilation_rate|groups|group|reps|paddings?|cardinality|num_groups|expand|n_?views", 1, 1),
     (
         r"(ratio|reduction|r|squeeze_factor|reduction_ratio|se_ratio|expansion|expand_ratio|expansion_factor|mult|scale_factor|upscale_factor|scale|upscale|factor|downsample_factor|mlp_ratio)",
         4,
@@ -220,7 +220,9 @@ def related(assumed: Assumption, result: RunResult) -> Iterator[Assumption]:
     numbers = {name: value for name, value in assumed.items() if isinstance(value, int) and not isinstance(value, bool)}
     made = []
     for wanted, there in (pair, pair[::-1]):
-        made += [{**assumed, name: wanted} for name, value in numbers.items() if value == there]
+        alike = [name for name, value in numbers.items() if value == there]
+        made += [{**assumed, **dict.fromkeys(alike, wanted)}] if len(alike) > 1 else []
+        made += [{**assumed, name: wanted} for name in alike]
     for wanted, there in (pair, pair[::-1]):
         for name, value in numbers.items():
             if value * wanted % there == 0 and value != there:

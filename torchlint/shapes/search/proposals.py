@@ -30,9 +30,8 @@ _DOUBLE = re.compile(
 )
 _BOOL = re.compile(r"to be bool|boolean|mask.*bool", re.I)
 _TOO_SMALL = re.compile(
-    r"kernel size|too small|Output size|must be greater|smaller than|Padding size|more than 1 value|non-empty|zero"
-    r" batch|"
-    r"negative|must be positive|must be > 0",
+    r"kernel size|too small|Output size|must be greater|smaller than|Padding size|more than 1 (?:value|spatial)|"
+    r"non-empty|zero batch|negative|must be positive|must be > 0",
     re.I,
 )
 _RANK = re.compile(
