@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -287,6 +288,20 @@ def test_a_folder_is_shown_with_an_index(shapes, tmp_path):
     assert [t["name"] for t in json.loads(out)] == ["Block", "Net", "Part", "Deep"]
 
 
+def test_a_script_shows_the_models_that_it_calls(shapes):
+    script = HEAD + "from net import Net\nnet, head = Net(), nn.Sequential(nn.Linear(10, 4), nn.ReLU())\n"
+    script += "head(net(torch.zeros(2, 3, 32, 32)))\nnn.MSELoss()(torch.zeros(2), torch.zeros(2))\n"
+    code, out, _ = shapes({"pkg/net.py": GOOD, "pkg/train.py": script}, "pkg/train.py")
+    assert code == 0
+    assert [line.split(",")[0] for line in out.splitlines() if line[:1].isalpha()] == [
+        f"Net  {os.path.join('pkg', 'net.py')}:15",
+        f"Sequential  {os.path.join('pkg', 'train.py')}:7",
+    ]
+    assert "Block" not in shapes({}, "pkg/train.py:Net")[1].split("\n")[0]
+    assert "Net" not in shapes({}, "pkg/train.py:Sequential")[1]
+    assert "line 15 of pkg/net.py" in shapes({}, "pkg/train.py", "--output-format", "html")[1]
+
+
 def test_sizes_that_are_assumed_are_no_finding(shapes):
     relation = (
         HEAD + "class Residual(nn.Module):\n    def __init__(self, inplanes, planes):\n        super().__init__()\n"
@@ -307,7 +322,7 @@ def test_sizes_that_are_assumed_are_no_finding(shapes):
         ([".", "--input", "x=2,3"], "--input: name the file whose forward it is for"),
         (["net.py:Nope"], "net.py has no class `Nope`; it has Block, Net"),
         (["broken.py"], "broken.py cannot be parsed"),
-        (["plain.py"], "has no class with a forward"),
+        (["plain.py"], "has no class with a forward, and calls no model"),
         (["net.py", "--input", "x"], "--input x: write the name of an argument"),
         (["net.py", "--input", "x=2,?"], "`?` is not a size"),
         (["net.py", "--input", "x=2,3:complex"], "`complex` is not a dtype here"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -34,10 +36,10 @@ for _ in range(3):
 """
 
 
-def shown(tmp_path, monkeypatch, text: str) -> tuple[int, str]:
+def shown(tmp_path, monkeypatch, text: str, *arguments: str) -> tuple[int, str]:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(text)
-    result = CliRunner().invoke(shapes, ["train.py", "--step"], standalone_mode=False)
+    result = CliRunner().invoke(shapes, ["train.py", "--step", *arguments], standalone_mode=False)
     return result.return_value if result.exception is None else 2, result.output + str(result.exception or "")
 
 
@@ -47,16 +49,71 @@ def test_a_step_is_shown_with_all_its_parts(tmp_path, monkeypatch):
     assert text.splitlines() == [
         "step      the first of train.py",
         "forward   Net: (8, 16) float32 on cuda:0 -> (8, 4) float32 on cuda:0, line 19",
-        "backward  of () float32 on cuda:0, line 21",
+        "backward  of scalar float32 on cuda:0, line 21",
         "optimizer Adam, line 22",
         "move      6 tensors from cpu to cuda:0, 5.3 KiB, line 15",
         "move      2 tensors from cpu to cuda:0, 640 B, line 18",
         "gradients 4 of 6 parameters that require one have one",
         "          none: unused.weight, unused.bias",
+        "compute   10.2 k mult-adds forward, about twice as many backward",
         "memory    parameters 5.3 KiB, gradients 5.3 KiB, optimizer state 10.5 KiB, kept for the backward pass 2.8 KiB",
         "          2.5 KiB kept, line 12",
         "          256 B kept, line 19",
+        "",
+        "Net  train.py:4",
+        "  x: (8, 16) float32",
+        "",
+        "  layer or operation     out      parameters  mult-adds     kept",
+        "  first: Linear(16, 64)  (8, 64)       1,088      8.2 k    512 B",
+        "  relu()                 (8, 64)                         2.0 KiB",
+        "  second: Linear(64, 4)  (8, 4)          260      2.0 k",
+        "",
+        "  parameters         1,368, all trainable",
+        "  mult-adds          10.2 k in a forward of 8",
+        "  kept for backward  2.5 KiB",
+        "  to train           23.9 KiB: weights 5.3 KiB, gradients 5.3 KiB, Adam's state 10.7 KiB, and what is kept",
     ]
+
+
+MODEL, MAIN = SCRIPT[: SCRIPT.index("net =")], "from model import Net, nn, torch\n" + SCRIPT[SCRIPT.index("net =") :]
+RECURRENT = SCRIPT.replace(
+    "self.second = ", "self.rnn = nn.LSTM(64, 64, batch_first=True)\n        self.second = "
+).replace("return self.second(x)", "return self.second(self.rnn(x.unsqueeze(1).repeat(1, 500, 1))[0][:, -1])")
+
+
+def test_models_of_other_files_and_containers_are_part_of_it(tmp_path, monkeypatch):
+    (tmp_path / "model.py").write_text(MODEL)
+    text = MAIN.replace("optimizer = ", "head = nn.Sequential(nn.Linear(4, 4), nn.ReLU()).cuda()\noptimizer = ")
+    code, out = shown(tmp_path, monkeypatch, text.replace("net(x)", "head(net(x))"))
+    assert code == 0
+    assert "2.5 KiB kept, line model.py:12" in out
+    assert "Net  model.py:4" in out and "Sequential  train.py:" in out and "Adam's state 10.7 KiB" in out
+
+
+def test_a_recurrent_layer_costs_all_of_its_steps(tmp_path, monkeypatch):
+    kept = []
+    for text in (RECURRENT, RECURRENT.replace("500", "1000")):
+        step = json.loads(shown(tmp_path, monkeypatch, text, "--output-format", "json")[1])["step"]
+        kept.append((sum(one["bytes"] for one in step["kept"]), step["multiply_adds"]))
+    (half, half_work), (whole, whole_work) = kept
+    assert 1.98 < whole / half < 2.02 and 1.98 < whole_work / half_work < 2.02
+
+
+def test_a_step_becomes_json_and_a_page(tmp_path, monkeypatch):
+    code, out = shown(tmp_path, monkeypatch, SCRIPT, "--output-format", "json")
+    made = json.loads(out)
+    assert code == 0 and made["step"]["optimizer"] == "Adam"
+    assert [one["name"] for one in made["forwards"]] == ["Net"]
+    assert made["forwards"][0]["report"]["costs"][0] == {"multiply_adds": 8 * 16 * 64, "kept": 512}
+    code, out = shown(tmp_path, monkeypatch, SCRIPT, "--output-format", "html", "--output-file", "step.html")
+    page = (tmp_path / "step.html").read_text()
+    assert (code, out) == (0, "")
+    assert "The first training step of train.py" in page and "2.5 KiB kept, line 12" in page and "8.2 k" in page
+
+
+def test_a_step_takes_no_other_option(tmp_path, monkeypatch):
+    code, out = shown(tmp_path, monkeypatch, SCRIPT, "--report")
+    assert code == 2 and "--step takes one Python file" in out
 
 
 def test_what_trains_nothing_has_no_step(tmp_path, monkeypatch):
@@ -69,3 +126,15 @@ def test_a_step_that_fails_says_so(tmp_path, monkeypatch):
     code, text = shown(tmp_path, monkeypatch, SCRIPT.replace("torch.randn(8, 16)", "torch.randn(8, 15)"))
     assert code == 2
     assert "no step" in text
+
+
+def test_of_what_nobody_knows_nothing_is_said(tmp_path, monkeypatch):
+    text = SCRIPT.replace("x, y = torch.randn(8, 16).cuda()", "x, y = unheard.of()").replace(
+        "import torch\n", "import torch, unheard\n", 1
+    )
+    code, out = shown(tmp_path, monkeypatch, text)
+    assert code == 0
+    assert "forward   Net: nothing known -> nothing known" in out
+    assert "gradients not known" in out
+    assert out.splitlines()[-1].endswith("parameters 5.3 KiB")
+    assert "none:" not in out and "mult-adds" not in out

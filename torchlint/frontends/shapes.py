@@ -70,10 +70,14 @@ def shapes(
             given[name.strip()] = parse(sizes)
         except ValueError as error:
             raise Failure(f"--input {text}: {error}") from None
-    if annotate or step:
+    if annotate:
         others = inputs or imported or output_file or output_format != "text" or report or depth or fold or memory
-        has_others = bool(others) or annotate and step
-        return (_annotate if annotate else _step)(target or "", has_others)
+        return _annotate(target or "", bool(others) or step)
+    if step:
+        others = inputs or imported or report or depth or fold or memory
+        text, code = _step(target or "", bool(others), output_format)
+        _write(text, target, output_file)
+        return code
     report = report or bool(depth or fold or memory)
     if report and imported:
         raise Failure("a report is made of a file: name it instead of --import")
@@ -90,16 +94,20 @@ def shapes(
         text = costs.render(stories, depth or 0, fold, available)
     else:
         text = _render(stories, output_format, output_file is None, color)
-    if output_file:
-        folder = os.path.dirname(os.path.abspath(target)) if target else os.getcwd()
-        try:
-            data = text.encode("utf-8", "backslashreplace")
-            atomic.write(output_file, data, [tree_of(folder, "") or folder])
-        except OSError as error:
-            raise Failure(f"--output-file {output_file}: {error.strerror or error}") from None
-    else:
-        put(text)
+    _write(text, target, output_file)
     return 1 if any(s.fault or s.table.error and not s.table.guessed and s.table.steps for s in stories) else 0
+
+
+def _write(text: str, target: str | None, output_file: str | None) -> None:
+    """To a file, which lies where the target does or in no tree that is linted; else to the standard output."""
+    if not output_file:
+        put(text)
+        return
+    folder = os.path.dirname(os.path.abspath(target)) if target else os.getcwd()
+    try:
+        atomic.write(output_file, text.encode("utf-8", "backslashreplace"), [tree_of(folder, "") or folder])
+    except OSError as error:
+        raise Failure(f"--output-file {output_file}: {error.strerror or error}") from None
 
 
 def _annotate(target: str, has_others: bool) -> int:
@@ -130,24 +138,37 @@ def _annotate(target: str, has_others: bool) -> int:
     return 0
 
 
-def _step(target: str, has_others: bool) -> int:
-    """The first training step of a script."""
-    from torchlint.shapes.record.step import Step
+def _step(target: str, has_others: bool, output_format: str) -> tuple[str, int]:
+    """The first training step of a script, and the exit code."""
+    from torchlint.shapes.record.step import StepWatch
+    from torchlint.shapes.record.traces import Traces
     from torchlint.shapes.search.check import dry_run
-    from torchlint.traces.step import render
+    from torchlint.traces import step as shown
+    from torchlint.traces.story import stories
 
     if has_others or os.path.isdir(target) or not target.endswith(".py"):
-        raise Failure("--step takes one Python file and no other option: `torchlint shapes train.py --step`")
+        raise Failure(
+            "--step takes one Python file, --output-format and --output-file: `torchlint shapes train.py --step`"
+        )
     path = os.path.abspath(target)
     text = _read(target, path)
     settings, project = _project(path)
-    step = Step()
-    result = dry_run(text, path, project.view(path), inputs=settings.inputs, step=step)
-    if not step.optimizer:
+    watch, traces = StepWatch(), Traces(path, report=True, called=True)
+    result = dry_run(text, path, project.view(path), inputs=settings.inputs, traces=traces, step=watch)
+    if not watch.optimizer:
         reasons = "; ".join((*result.notices, *result.unknowns)).replace(HERE, target)
         raise Failure(f"{target} makes no step of an optimizer{f': {reasons}' if reasons else ''}")
-    put("".join(f"{printable(line)}\n" for line in render(step, target, path)))
-    return 1 if result.faults else 0
+    made = watch.made(traces.table_of)
+    models = {forward.model for forward in made.forwards}
+    tables = [table for table in traces.tables if table.name in models and not table.guessed]
+    told = stories(tables, target, path, text, result.faults, lambda other: project.text(other) or "")
+    if output_format == "json":
+        said = shown.as_json(made, told)
+    elif output_format == "html":
+        said = shown.html(made, told, target, path)
+    else:
+        said = shown.text(made, told, target, path)
+    return said, 1 if result.faults else 0
 
 
 def _project(path: str) -> tuple[Settings, Project]:
@@ -208,26 +229,26 @@ def _of_file(target: str, given: dict, report: bool) -> list:
     """The forwards of the classes in a file, or of one of them."""
     from torchlint.shapes.record.traces import Traces
     from torchlint.shapes.search.check import dry_run
-    from torchlint.traces.story import Story
+    from torchlint.traces.story import stories
 
     name, _, only = (target, "", "") if os.path.exists(target) else target.rpartition(":")
     name, only = (name, only) if name else (target, "")
     path = os.path.abspath(name)
     text = _read(name, path)
     classes = _module_classes(text, name)
-    if only and only not in classes:
-        raise Failure(f"{name} has no class `{only}`" + (f"; it has {', '.join(classes)}" if classes else ""))
-    if not classes:
-        raise Failure(f"{name} has no class with a forward")
     settings, project = _project(path)
-    traces = Traces(path, only or None, given, report)
+    traces = Traces(path, only or None, given, report, called=True)
     result = dry_run(text, path, project.view(path), inputs=settings.inputs, traces=traces)
     if given and not traces.used:
         raise Failure(f"--input: no forward in {target} takes {', '.join(sorted(given))}")
+    if not traces.tables and only and only not in classes:
+        raise Failure(f"{name} has no class `{only}`" + (f"; it has {', '.join(classes)}" if classes else ""))
+    if not traces.tables and not classes:
+        raise Failure(f"{name} has no class with a forward, and calls no model")
     if not traces.tables:
         reasons = "; ".join(result.notices).replace(HERE, name)
         raise Failure(f"{target} could not be run: {reasons or 'its classes are not reached'}")
-    return [Story(table, name, text, result.faults) for table in traces.tables]
+    return stories(traces.tables, name, path, text, result.faults, lambda other: project.text(other) or "")
 
 
 def _read(name: str, path: str) -> str:

@@ -9,10 +9,11 @@ from torchlint.traces.story import Story
 
 def render(stories: list[Story]) -> str:
     """One JSON array."""
-    return msgspec.json.format(msgspec.json.encode([_record(s) for s in stories]), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode([record(s) for s in stories]), indent=2).decode() + "\n"
 
 
-def _record(story: Story) -> dict:
+def record(story: Story) -> dict:
+    """One forward."""
     made = msgspec.to_builtins(story.table)
     made["path"] = story.path
     made["parameters"] = story.table.parameters

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from torchlint.printable import printable
 from torchlint.reading import read
-from torchlint.shapes.core.table import Call, Step, Table
-from torchlint.traces import picture, words
+from torchlint.shapes.core.table import Call, Cost, Step, Table
+from torchlint.traces import picture, report, words
 from torchlint.traces.coloured import coloured, plain
 from torchlint.traces.story import Story
 
 _STYLE = Path(__file__).with_name("page.css")
+_COSTS = ("mult-adds", "kept for backward")
 _MARKS = (
     '<svg class="marks" width="0" height="0" style="position:absolute"><defs>'
     '<marker id="good" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
@@ -24,10 +25,12 @@ _MARKS = (
 )
 
 
-def render(stories: list[Story]) -> str:
-    """The page: an index, then each forward. There is no script in it: a line and its boxes light up by style alone."""
+def render(stories: list[Story], title: str = "", first: str = "") -> str:
+    """The page: an index, what is to come `first`, then each forward. There is no script in it: a line and its boxes
+    light up by style alone.
+    """
     files = list(dict.fromkeys(story.path for story in stories))
-    title = f"Shapes in {plain(files[0])}" if len(files) == 1 else f"Shapes in {len(files)} files"
+    title = title or (f"Shapes in {plain(files[0])}" if len(files) == 1 else f"Shapes in {len(files)} files")
     sections = [(f"forward-{number}", story) for number, story in enumerate(stories)]
     index = "".join(_index(path, len(files) > 1, sections) for path in files)
     body = "".join("".join(_forward(story, name, len(files) > 1)) for name, story in sections)
@@ -36,7 +39,7 @@ def render(stories: list[Story]) -> str:
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{read(str(_STYLE)).decode()}{lit}</style></head><body>{_MARKS}"
-        f"<h1>{title}</h1>{index}{body}</body></html>\n"
+        f"<h1>{title}</h1>{index}{first}{body}</body></html>\n"
     )
 
 
@@ -137,16 +140,25 @@ def _source(story: Story, name: str) -> str:
     return f'<div class="source"><table>{"".join(rows)}</table></div>' if rows else ""
 
 
+def _cost(cost: Cost | None) -> str:
+    if cost is None:
+        return ""
+    cells = report.number(cost.multiply_adds) if cost.multiply_adds else "", report.size(cost.kept) if cost.kept else ""
+    return "".join(f'<td class="right">{cell}</td>' for cell in cells)
+
+
 def _steps(table: Table) -> str:
     rows = []
-    for step in table.steps:
+    costs = table.report.costs if table.report else [None] * len(table.steps)
+    for step, cost in zip(table.steps, costs):
         line = str(step.span.line) if step.span else ""
         parameters = words.count(step.parameters) if step.parameters else ""
         out = words.shapes(step.outputs) if not step.error else "✗ " + printable(" ".join(step.error.split()))
         cells = [words.title(step), words.shapes(step.inputs), out, words.dtypes(step)]
         rows.append(
             f'<tr{_bad(step.error)}><td class="right">{line}</td>{"".join(f"<td>{escape(c)}</td>" for c in cells)}'
-            f'<td class="right">{parameters}</td></tr>'
+            f'<td class="right">{parameters}</td>{_cost(cost)}</tr>'
         )
-    heads = "".join(f"<th>{head}</th>" for head in ("line", "operation or layer", "in", "out", "dtype", "parameters"))
+    named = ("line", "operation or layer", "in", "out", "dtype", "parameters", *(_COSTS if table.report else ()))
+    heads = "".join(f"<th>{head}</th>" for head in named)
     return f'<div class="wide"><table class="steps"><tr>{heads}</tr>{"".join(rows)}</table></div>'

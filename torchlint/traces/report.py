@@ -100,7 +100,7 @@ def _totals(story: Story, report: Report, memory: int) -> Iterator[str]:
     yield f"  parameters         {words.count(everything)}, {frozen}"
     yield f"  mult-adds          {number(report.multiply_adds)} in a forward of {report.batch or 1}"
     yield f"  kept for backward  {size(report.kept)}"
-    name, states, is_assumed = optimizer_of(story.source)
+    name, states, is_assumed = optimizer_of(story.script or story.source)
     state = report.trained * states
     fixed = report.held + report.trained + state
     assumed = " (assumed)" if is_assumed else ""

@@ -1,58 +1,76 @@
-"""The first training step of a script as text."""
+"""The first training step of a script, for a terminal, as JSON, and as the beginning of a page."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
-from torchlint.notation import shape_text
-from torchlint.traces.report import size
+import msgspec
 
-if TYPE_CHECKING:
-    from torchlint.shapes.record.step import Step
+from torchlint.printable import printable
+from torchlint.shapes.core.table import Value
+from torchlint.shapes.core.training_step import TrainingStep, Where
+from torchlint.traces import json, page, report, words
+from torchlint.traces.coloured import plain
+from torchlint.traces.report import number, size
+from torchlint.traces.story import Story
 
 _MOST = 8  # lines, and names, of a kind
 
 
-def render(step: Step, name: str, path: str) -> list[str]:
-    """The lines of a step, with the part they are about in front."""
-    return [f"{what:<10}{text}" for what, text in _lines(step, name, path)]
+def text(step: TrainingStep, stories: list[Story], name: str, path: str) -> str:
+    """What happens in the step, then what the layers of its models cost."""
+    lines = [f"{what:<10}{said}" for what, said in _lines(step, name, path)]
+    costs = report.render([story for story in stories if story.table.report])
+    return "".join(f"{printable(line)}\n" for line in lines) + (f"\n{costs}" if costs.strip() else "")
 
 
-def _lines(step: Step, name: str, path: str) -> Iterator[tuple[str, str]]:
-    def at(place: Any) -> str:
-        if place is None:
-            return ""
-        file = "" if place[0] == path else f"{os.path.relpath(place[0], os.path.dirname(path))}:"
-        return f"line {file}{place[1].line}"
+def as_json(step: TrainingStep, stories: list[Story]) -> str:
+    made = {"step": msgspec.to_builtins(step), "forwards": list(map(json.record, stories))}
+    return msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
+
+
+def html(step: TrainingStep, stories: list[Story], name: str, path: str) -> str:
+    rows = "".join(f"<tr><th>{plain(what)}</th><td>{plain(said)}</td></tr>" for what, said in _lines(step, name, path))
+    first = f'<section id="step"><div class="wide"><table class="steps">{rows}</table></div></section>'
+    return page.render(stories, f"The first training step of {plain(name)}", first)
+
+
+def _lines(step: TrainingStep, name: str, path: str) -> Iterator[tuple[str, str]]:
+    def at(where: Where | None) -> str:
+        if where is None:
+            return "somewhere"
+        file = "" if where.path == path else f"{os.path.relpath(where.path, os.path.dirname(path))}:"
+        return f"line {file}{where.line}"
 
     yield "step", f"the first of {name}"
     for forward in step.forwards[:_MOST]:
         given, result = (", ".join(map(_said, values)) or "nothing known" for values in (forward.given, forward.result))
-        yield "forward", f"{forward.name}: {given} -> {result}, {at(forward.place)}"
-    for place, loss in step.losses[:_MOST]:
-        yield "backward", f"of {_said(loss)}, {at(place)}"
-    yield "optimizer", f"{step.optimizer}, {at(step.place)}"
-    moved = Counter((at(m.place), m.start, m.end) for m in step.moves)
-    for (where, start, end), count in moved.most_common(_MOST):
-        moved_bytes = sum(m.bytes for m in step.moves if (at(m.place), m.start, m.end) == (where, start, end))
-        yield "move", f"{count} tensor{'s' * (count > 1)} from {start} to {end}, {size(moved_bytes)}, {where}"
-    yield "gradients", f"{len(step.fed)} of {len(step.fed) + len(step.starved)} parameters that require one have one"
-    if step.starved:
-        more = f" and {len(step.starved) - _MOST} more" if len(step.starved) > _MOST else ""
-        yield "", f"none: {', '.join(step.starved[:_MOST])}{more}"
-    kept = sum(step.kept.values())
-    parts = (("parameters", step.parameters), ("gradients", step.gradients), ("optimizer state", step.state))
-    said = [f"{what} {size(taken)}" for what, taken in (*parts, ("kept for the backward pass", kept))]
-    yield "memory", ", ".join(said)
-    by_line: Counter[str] = Counter()
-    for place, taken in step.kept.items():
-        by_line[at(place)] += taken
-    for where, taken in by_line.most_common(_MOST):
-        yield "", f"{size(taken)} kept, {where}"
+        yield "forward", f"{forward.model}: {given} -> {result}, {at(forward.where)}"
+    for loss in step.losses[:_MOST]:
+        yield "backward", f"of {_said(loss.value)}, {at(loss.where)}"
+    yield "optimizer", f"{step.optimizer}, {at(step.where)}"
+    for move in step.moves[:_MOST]:
+        tensors = f"{move.tensors} tensor{'s' * (move.tensors > 1)}"
+        yield "move", f"{tensors} from {move.start} to {move.end}, {size(move.bytes)}, {at(move.where)}"
+    fed, starved = len(step.with_gradient), step.without_gradient
+    is_known = all(forward.result for forward in step.forwards)
+    if is_known:
+        yield "gradients", f"{fed} of {fed + len(starved)} parameters that require one have one"
+    else:
+        yield "gradients", "not known, for nobody knows what a model gives"
+    if starved and is_known:
+        more = f" and {len(starved) - _MOST} more" if len(starved) > _MOST else ""
+        yield "", f"none: {', '.join(starved[:_MOST])}{more}"
+    if step.multiply_adds:
+        yield "compute", f"{number(step.multiply_adds)} mult-adds forward, about twice as many backward"
+    kept = sum(one.bytes for one in step.kept)
+    learned = (("gradients", step.gradients), ("optimizer state", step.state), ("kept for the backward pass", kept))
+    parts = (("parameters", step.parameters), *(learned if is_known else ()))
+    yield "memory", ", ".join(f"{what} {size(taken)}" for what, taken in parts)
+    for one in step.kept[:_MOST] if is_known else ():
+        yield "", f"{size(one.bytes)} kept, {at(one.where)}"
 
 
-def _said(tensor: Any) -> str:
-    return f"{shape_text(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')} on {tensor.device}"
+def _said(value: Value) -> str:
+    return f"{words.shape(value)} {value.dtype} on {value.device}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from torchlint.shapes.core.faults import Fault
@@ -10,12 +12,15 @@ from torchlint.shapes.core.table import Table
 
 @dataclass(frozen=True)
 class Story:
-    """One forward to show. `path` is how the file is called in the output, `source` its text."""
+    """One forward to show. `path` is how the file is called in the output, `source` its text, `script` that of the file
+    which calls it if it is another one.
+    """
 
     table: Table
     path: str
     source: str
     faults: tuple[Fault, ...] = ()
+    script: str = ""
 
     @property
     def fault(self) -> Fault | None:
@@ -37,3 +42,21 @@ class Story:
         if self.table.guessed and self.table.steps:
             return f"{words}\nThe sizes were assumed; with others it may run: --input name=2,3,224,224"
         return words
+
+
+def stories(
+    tables: Sequence[Table], name: str, path: str, text: str, faults: tuple[Fault, ...], text_of: Callable[[str], str]
+) -> list[Story]:
+    """What the tables of a file's dry run tell; `text_of` gives the texts of other files, which are called by where
+    they are from this one's folder.
+    """
+    made = []
+    for table in tables:
+        if table.path in ("", path):
+            made.append(Story(table, name, text, faults))
+        else:
+            shown = os.path.normpath(
+                os.path.join(os.path.dirname(name), os.path.relpath(table.path, os.path.dirname(path)))
+            )
+            made.append(Story(table, shown, text_of(table.path), faults, text))
+    return made

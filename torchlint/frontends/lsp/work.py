@@ -117,13 +117,20 @@ class Desk:
         from torchlint.shapes.record.traces import Traces
         from torchlint.shapes.search.check import dry_run
         from torchlint.traces import page
-        from torchlint.traces.story import Story
+        from torchlint.traces.story import stories
 
-        traces = Traces(request.path)
+        traces = Traces(request.path, called=True)
         view, inputs = project.view(request.path), request.settings.inputs
         result = dry_run(request.text, request.path, view, inputs=inputs, traces=traces)
-        stories = [Story(table, request.page, request.text, result.faults) for table in traces.tables]
-        return Answer(page=page.render(stories) if stories else "", notices=result.notices, memory=memory())
+        told = stories(
+            traces.tables,
+            request.page,
+            request.path,
+            request.text,
+            result.faults,
+            lambda path: project.text(path) or "",
+        )
+        return Answer(page=page.render(told) if told else "", notices=result.notices, memory=memory())
 
     def _fix(self, request: Request, project: Project) -> Answer:
         from torchlint import linter

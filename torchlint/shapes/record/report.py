@@ -65,7 +65,8 @@ class _Replay(fx.Interpreter):
         self.extra_traceback = False
         self.costs = [[0, 0] for _ in recording.entries]
         self.fused = False
-        self.factor = 1.0
+        self.factor = 1.0  # how many times what is made in a step is really made
+        self._given: set[int] = set()  # what the step gets is there in full
         self._number = 0
         self._held = held
         self._alive: list[Any] = []  # a storage that is freed could give its place to another
@@ -79,9 +80,9 @@ class _Replay(fx.Interpreter):
     def run_node(self, node: fx.Node) -> Any:
         self._number = node.meta.get("number", self._number)
         layer = self.fetch_attr(str(node.target)) if node.op == "call_module" else None
-        self.factor = (
-            _unrolled(layer, self.fetch_args_kwargs_from_env(node)[0]) if isinstance(layer, nn.RNNBase) else 1.0
-        )
+        args = self.fetch_args_kwargs_from_env(node)[0] if isinstance(layer, nn.RNNBase) else ()
+        self.factor = _unrolled(layer, args) if isinstance(layer, nn.RNNBase) else 1.0
+        self._given = {_storage(tensor) for tensor in tensors_in(args)}
         return super().run_node(node)
 
     def count(self, flops: int) -> None:
@@ -93,7 +94,9 @@ class _Replay(fx.Interpreter):
         if not self.fused and storage._cdata not in self._held:
             self._held.add(storage._cdata)
             self._alive.append(tensor)
-            self.costs[self._number][1] += round(storage.nbytes() * self.factor)
+            self.costs[self._number][1] += round(
+                storage.nbytes() * (self.factor if storage._cdata not in self._given else 1)
+            )
         return tensor
 
 

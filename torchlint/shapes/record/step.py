@@ -1,54 +1,37 @@
-"""The first training step of a script as it happens: what the model gets, the loss, moves, gradients, memory."""
+"""Sees the first training step of a script as it happens: what models get, the loss, moves, gradients, memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from torchlint.shapes.language.program import Place
-from torchlint.shapes.record.entries import TensorType, tensors_in, value_of
+from torchlint.shapes.core.table import Table, Value
+from torchlint.shapes.core.training_step import Forward, Kept, Loss, Moved, TrainingStep, Where
+from torchlint.shapes.record.entries import tensors_in, value_of
 from torchlint.shapes.tensors import device_tags
 
 
-class Forward(NamedTuple):
-    """One call of a model."""
-
-    name: str
-    place: Place | None
-    given: tuple[TensorType, ...]
-    result: tuple[TensorType, ...]
-
-
-class Move(NamedTuple):
-    """A tensor that went to another device."""
-
-    place: Place | None
-    start: str
-    end: str
-    bytes: int
-
-
-class Step:
-    """What came together until an optimizer made its first step; `optimizer` is empty if none did."""
+class StepWatch:
+    """Collects what comes together until an optimizer makes its first step; `optimizer` is empty if none does."""
 
     def __init__(self) -> None:
-        self.forwards: list[Forward] = []
-        self.moves: list[Move] = []
-        self.losses: list[tuple[Place | None, TensorType]] = []
-        self.kept: dict[Place | None, int] = {}  # bytes that autograd keeps, by line
         self.optimizer = ""
-        self.place: Place | None = None
-        self.fed: list[str] = []  # parameters by name: those with a gradient
-        self.starved: list[str] = []  # and those that require one and got none
-        self.parameters = self.gradients = self.state = 0  # bytes
-        self._models: dict[int, nn.Module] = {}
-        self._depth = 0
+        self._forwards: list[tuple[nn.Module, Forward]] = []
+        self._losses: list[Loss] = []
+        self._moved: dict[tuple[Where | None, str, str], list[int]] = defaultdict(list)
+        self._kept: Counter[tuple[nn.Module | None, Where | None]] = Counter()  # by the model, and the line
+        self._where: Where | None = None
+        self._fed: list[str] = []  # parameters by name: those with a gradient
+        self._starved: list[str] = []  # and those that require one and got none
+        self._parameters = self._gradients = self._state = 0  # bytes
+        self._running: list[nn.Module] = []
         self._storages: set[int] = set()  # which are counted already, or are those of parameters
         self._alive: list[torch.Tensor] = []  # a storage that is freed could give its place to another
 
@@ -73,57 +56,99 @@ class Step:
                 handle.remove()
             machine.step = None
 
+    def made(self, table_of: Callable[[nn.Module], Table | None]) -> TrainingStep:
+        """The step as data. What a forward costs is taken from the table of its model, where it could be measured:
+        a recurrent layer does not take all of its steps in a dry run.
+        """
+        kept: Counter[Where | None] = Counter()
+        multiply_adds, told = 0, set()  # models whose costs need not be taken from what was heard
+        for model, forward in self._forwards:
+            if not forward.result:
+                told.add(model)  # the sizes of what it keeps are made up
+                continue
+            made = table_of(model)
+            if made is None or made.report is None or made.guessed:
+                continue
+            told.add(model)
+            multiply_adds += made.report.multiply_adds
+            for step, cost in zip(made.steps, made.report.costs):
+                kept[Where(step.path, step.span.line) if step.span else None] += cost.kept
+        for (model, where), taken in self._kept.items():
+            kept[where] += taken if model not in told else 0
+        moves = (Moved(*key, len(sizes), sum(sizes)) for key, sizes in self._moved.items())
+        return TrainingStep(
+            tuple(forward for _, forward in self._forwards),
+            tuple(self._losses),
+            self.optimizer,
+            self._where,
+            tuple(sorted(moves, key=lambda move: -move.tensors)),
+            tuple(self._fed),
+            tuple(self._starved),
+            self._parameters,
+            self._gradients,
+            self._state,
+            tuple(Kept(where, taken) for where, taken in kept.most_common() if taken),
+            multiply_adds,
+        )
+
     def backward(self, loss: Any) -> None:
         """`loss.backward()` is called."""
         if not self.optimizer and isinstance(loss, torch.Tensor):
-            self.losses.append((self._machine.place, value_of(loss)))
+            self._losses.append(Loss(self._here(), _value(loss)))
+
+    def _here(self) -> Where | None:
+        place = self._machine.place
+        return Where(place[0], place[1].line) if place is not None else None
 
     def _enter(self, module: nn.Module, args: Any) -> None:
-        if not self._depth:
+        if not self._running:
             self._storages.update(p.untyped_storage()._cdata for p in module.parameters())
-        self._depth += 1
+        self._running.append(module)
 
     def _leave(self, module: nn.Module, args: Any, result: Any) -> None:
-        self._depth -= 1
-        if self._depth or self.optimizer or result is None or not torch.is_grad_enabled():
+        self._running.pop()
+        if self._running or self.optimizer or result is None or not torch.is_grad_enabled():
             return
-        given, found = (tuple(map(value_of, tensors_in(value))) for value in (args, result))
+        given, found = (tuple(map(_value, tensors_in(value))) for value in (args, result))
         if next(module.parameters(), None) is not None:
-            self._models.setdefault(id(module), module)
-            self.forwards.append(Forward(type(module).__name__, self._machine.place, given, found))
+            self._forwards.append((module, Forward(type(module).__name__, self._here(), given, found)))
 
     def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
         if self.optimizer or not isinstance(result, torch.Tensor) or not args or not isinstance(args[0], torch.Tensor):
             return
         start, end = (str(device_tags.device_of(tensor)) for tensor in (args[0], result))
         if start != end:
-            self.moves.append(Move(self._machine.place, start, end, _bytes(result)))
+            self._moved[self._here(), start, end].append(_bytes(result))
 
     def _keep(self, tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
         if not self.optimizer and storage._cdata not in self._storages:
             self._storages.add(storage._cdata)
             self._alive.append(tensor)
-            place = self._machine.place
-            self.kept[place] = self.kept.get(place, 0) + storage.nbytes()
+            self._kept[self._running[0] if self._running else None, self._here()] += storage.nbytes()
         return tensor
 
     def _before(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if self.optimizer:
             return
-        self.optimizer, self.place = type(optimizer).__name__, self._machine.place
-        for model in self._models.values():
+        self.optimizer, self._where = type(optimizer).__name__, self._here()
+        for model in dict.fromkeys(model for model, _ in self._forwards):
             for name, parameter in model.named_parameters():
-                self.parameters += _bytes(parameter)
+                self._parameters += _bytes(parameter)
                 if parameter.grad is not None:
-                    self.gradients += _bytes(parameter.grad)
-                    self.fed.append(name)
+                    self._gradients += _bytes(parameter.grad)
+                    self._fed.append(name)
                 elif parameter.requires_grad:
-                    self.starved.append(name)
+                    self._starved.append(name)
 
     def _after(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        if not self.state:
-            self.state = sum(map(_bytes, tensors_in([dict(held) for held in optimizer.state.values()])))
+        if not self._state:
+            self._state = sum(map(_bytes, tensors_in([dict(held) for held in optimizer.state.values()])))
+
+
+def _value(tensor: torch.Tensor) -> Value:
+    shape, dtype, device = value_of(tensor)
+    return Value(shape, str(dtype).removeprefix("torch."), device)
 
 
 def _bytes(tensor: torch.Tensor) -> int:

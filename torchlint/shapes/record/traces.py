@@ -1,4 +1,8 @@
-"""Collects the forwards of a dry run, the best of each class, and makes tables of them."""
+"""Collects the forwards of a dry run, the best of each class, and makes tables of them.
+
+Those of the file's own classes are always wanted; `called` are other models that its script calls: of classes in other
+files, and what torch's own containers hold.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from torchlint.shapes.core import table
 from torchlint.shapes.core.faults import Trace
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.program import Place
 from torchlint.shapes.record import graph, graph_nodes
 from torchlint.shapes.record.entries import RecordedCall, tensors_in
 from torchlint.shapes.record.graph import Recorder, Recording, named_inputs
@@ -42,7 +47,14 @@ class Traces:
     """Given to a dry run. `only` is the class that is asked for, `given` what its forward is to get; `used` whether
     one took it."""
 
-    def __init__(self, path: str, only: str | None = None, given: Mapping[str, Any] = {}, report: bool = False):
+    def __init__(
+        self,
+        path: str,
+        only: str | None = None,
+        given: Mapping[str, Any] = {},
+        report: bool = False,
+        called: bool = False,
+    ):
         self.path = path
         self.only = only
         self.given = given
@@ -50,7 +62,10 @@ class Traces:
         self.guessing = False
         self.report = report  # what each forward costs is wanted, too
         self.tables: list[table.Table] = []
-        self._best: dict[type, _Session] = {}
+        self._made: dict[Any, table.Table] = {}  # the same by what `_best` has them by
+        self._best: dict[Any, _Session] = {}  # by class; of a container, which has none of its own, by itself
+        self._called: dict[Any, Place | None] | None = {} if called else None  # and where the class or the call stands
+        self._seen: set[nn.Module] = set()  # modules that have run, with their parts
         self._attempts: dict[type, Any] = {}
 
     def inputs_for(self, kind: type) -> dict[str, list]:
@@ -63,14 +78,21 @@ class Traces:
 
     @contextmanager
     def collecting(self, machine: Any) -> Iterator[None]:
-        """Record every forward of a module of this file that no other forward calls."""
+        """Record every forward of a module that is wanted and that no other forward calls."""
         before = nn.Module.__call__
 
         def call(module, *args, **kwargs):
             code = machine.codes.get(type(module))
-            if code is None or code.path != self.path or any(type(a) is Unknown for a in (*args, *kwargs.values())):
+            is_own = code is not None and code.path == self.path
+            is_wanted = is_own or self._is_called(module)
+            if self._called is not None and module not in self._seen:
+                self._seen.update(module.modules())
+            if any(type(a) is Unknown for a in (*args, *kwargs.values())) or not is_wanted:
                 return before(module, *args, **kwargs)
-            return self._record(machine, module, args, kwargs)
+            key = type(module) if code is not None else module
+            if not is_own:
+                self._called.setdefault(key, code.place if code is not None else machine.place)
+            return self._record(machine, key, module, args, kwargs)
 
         nn.Module.__call__ = call
         try:
@@ -78,7 +100,15 @@ class Traces:
         finally:
             nn.Module.__call__ = before
 
-    def _record(self, machine: Any, module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> Any:
+    def _is_called(self, module: nn.Module) -> bool:
+        """Whether a module that is not of this file is one of the models that its script calls."""
+        if self._called is None or self.guessing or self.only not in (None, type(module).__name__):
+            return False
+        if module in self._seen and module not in self._called and type(module) not in self._called:
+            return False  # a part of another one
+        return next(module.parameters(), None) is not None
+
+    def _record(self, machine: Any, key: Any, module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> Any:
         recorder = Recorder(lambda: machine.place)
         session = None
         try:
@@ -92,13 +122,12 @@ class Traces:
             recording.error = f"it depends on something unknown: {unknown}"
             raise
         finally:
-            kind = type(module)
-            best = self._best.get(kind)
+            best = self._best.get(key)
             # Of runs of equal worth the first is kept: a loader's last batch is smaller than the others, and guessed
             # runs that fail are repeated with other sizes to see whether the error stays. Guesses that work get better.
             last = session is not None and session.finished and self.guessing
             if session is not None and (best is None or session.rank > best.rank or session.rank == best.rank and last):
-                self._best[kind] = session
+                self._best[key] = session
 
     def attempted(self, kind: type, attempt: Any) -> None:
         """Remember how a class was constructed and called, for the words that explain it."""
@@ -116,15 +145,26 @@ class Traces:
                     self._best[kind] = better
         for kind in sorted(kinds, key=lambda k: machine.codes[k].place[1]):
             if self.only is None or kind.__name__ == self.only:
-                made, session = self._table(machine, kind), self._best.get(kind)
-                if self.report and session is not None:
-                    made = replace(made, report=measure(session.recording))
-                self.tables.append(made)
+                self._keep(kind, self._table(machine, kind))
+        for key, place in (self._called or {}).items():
+            recording, (path, span) = self._best[key].recording, place or ("", None)
+            self._keep(key, tabulate(recording, type(recording.module).__name__, path, span))
+
+    def _keep(self, key: Any, made: table.Table) -> None:
+        session = self._best.get(key)
+        if self.report and session is not None:
+            made = replace(made, report=measure(session.recording))
+        self._made[key] = made
+        self.tables.append(made)
+
+    def table_of(self, module: nn.Module) -> table.Table | None:
+        """What the forward of a module's class, or of a container, was."""
+        return self._made.get(type(module), self._made.get(module))
 
     def graphs(self, machine: Any) -> Iterator[Trace]:
         """The forwards that came to their end as torch.fx graphs, made while tensors are still dry."""
         for kind, session in self._best.items():
-            if session.finished and session.origin != "user":
+            if session.finished and session.origin != "user" and kind in machine.codes:
                 code, inputs = machine.codes[kind], session.recording.inputs
                 described = {argument: _described(value) for argument, value in inputs.items()}
                 guessed = session.origin == "guess"

@@ -48,7 +48,7 @@ from torchlint.shapes.tensors.dispatch import dry_tensors
 
 if TYPE_CHECKING:
     from torchlint.shapes.record.listening import Listener
-    from torchlint.shapes.record.step import Step
+    from torchlint.shapes.record.step import StepWatch
     from torchlint.shapes.record.traces import Traces
 
 STEPS = 250_000
@@ -69,7 +69,7 @@ def dry_run(
     traces: Traces | None = None,
     listener: Listener | None = None,
     graphs: bool = False,
-    step: Step | None = None,
+    step: StepWatch | None = None,
 ) -> DryRun:
     """Run a file without data and say what torch would refuse. `inputs` are configured shapes, by `module:Class`.
 
@@ -112,7 +112,7 @@ class _Run:
         traces: Traces | None,
         listener: Listener | None,
         graphs: bool,
-        step: Step | None,
+        step: StepWatch | None,
     ):
         self.step = step
         self.traces = traces
@@ -169,7 +169,7 @@ class _Run:
         machine.remembered = Remembered()
         machine.starts = Starts(lambda: self.command_lines, start)
         machine.environment = start > 0  # what it says itself may be about a command line that nobody uses any more
-        machine.wild = self.traces is None and self.program.watch is None
+        machine.wild = (self.traces is None or self.step is not None) and self.program.watch is None
         wild.reset()
         machines.append(machine)
         try:

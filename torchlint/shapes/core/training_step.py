@@ -1,0 +1,66 @@
+"""A script's first training step: plain data that prints and becomes JSON. Does not need torch."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from torchlint.shapes.core.table import Value
+
+
+class Where(Struct, frozen=True):
+    """A line of a file."""
+
+    path: str
+    line: int
+
+
+class Forward(Struct, frozen=True):
+    """One call of a model."""
+
+    model: str
+    where: Where | None
+    given: tuple[Value, ...]
+    result: tuple[Value, ...]
+
+
+class Loss(Struct, frozen=True):
+    """What `backward` starts from."""
+
+    where: Where | None
+    value: Value
+
+
+class Moved(Struct, frozen=True):
+    """Tensors that went from one device to another in one line."""
+
+    where: Where | None
+    start: str
+    end: str
+    tensors: int
+    bytes: int
+
+
+class Kept(Struct, frozen=True):
+    """What autograd keeps of one line until the backward pass has used it."""
+
+    where: Where | None
+    bytes: int
+
+
+class TrainingStep(Struct, frozen=True):
+    """What came together until the optimizer made its step. Of parameters, their gradients and the optimizer's state
+    the bytes; most moved and most kept first.
+    """
+
+    forwards: tuple[Forward, ...]
+    losses: tuple[Loss, ...]
+    optimizer: str
+    where: Where | None
+    moves: tuple[Moved, ...]
+    with_gradient: tuple[str, ...]
+    without_gradient: tuple[str, ...]
+    parameters: int
+    gradients: int
+    state: int
+    kept: tuple[Kept, ...]
+    multiply_adds: int  # of the forwards
