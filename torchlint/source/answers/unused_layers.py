@@ -148,11 +148,14 @@ def _says_why(store: Store) -> bool:
 
 
 def _is_read_elsewhere(cls: ClassInfo, name: str) -> bool:
-    """Does a file that may use the class mention the attribute?"""
+    """Does a file that may use the class mention the attribute, or any file call one so named: `model.module.head(x)`?"""
     world = cls.module.world
+    called = re.compile(rf"(?<!\bself)\.{re.escape(name)}\(".encode())
     if world.view.users(cls.module.path, name):
         return True
-    return any(world.view.project.contains(path, name) for path in world.view.users(cls.module.path, cls.name))
+    if any(world.view.project.contains(path, name) for path in world.view.users(cls.module.path, cls.name)):
+        return True
+    return any(called.search(world.view.project.bytes(path) or b"") for path in world.view.mentions(name))
 
 
 @remembered
