@@ -148,7 +148,7 @@ def _says_why(store: Store) -> bool:
 
 
 def _is_read_elsewhere(cls: ClassInfo, name: str) -> bool:
-    """Does a file that may use the class mention the attribute, or any file call one so named: `model.module.head(x)`?"""
+    """Does a file that may use the class mention the attribute, or any call one so named: `model.module.head(x)`?"""
     world = cls.module.world
     called = re.compile(rf"(?<!\bself)\.{re.escape(name)}\(".encode())
     if world.view.users(cls.module.path, name):
