@@ -62,10 +62,9 @@ class Meeting(NamedTuple):
 
 def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
     """Follow a tensor forwards from its creation to the operations in which it meets a moved one."""
-    name = getattr(enclosing_function(created), "name", "")
-    is_known = name.startswith("_") or not module.world.view.users(module.path, name)  # its file shows all calls
-    if name and is_known and is_never_asked_for(module, enclosing_function(created), created):
-        return
+    function = enclosing_function(created)
+    if getattr(function, "name", "").startswith("_") and is_never_asked_for(module, function, created):
+        return  # of a private function, its file shows all calls
     yield from _follow(module, created, set(), 12)
 
 
