@@ -10,7 +10,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from torch import nn
+
 from torchlint.project import Project
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.rounds import loosen
 from torchlint.shapes.search.check import dry_run
 
 USE = "from typing import List, Optional\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
@@ -337,33 +341,24 @@ def test_images_are_large_enough_to_be_normalized_after_many_strides(tmp_path):
     assert share(tmp_path, text) == (1, 1)
 
 
-def test_layers_that_were_left_out_may_have_any_attribute(tmp_path):
-    text = """
-    class Block(nn.Module):
-        def __init__(self, width):
+def test_layers_that_were_left_out_may_have_any_attribute():
+    layers = nn.ModuleList([nn.Linear(2, 2)])
+    loosen(layers)
+    assert type(layers[-1].start) is Unknown
+    assert len(list(layers.parameters())) == 2
+
+
+@pytest.mark.parametrize("joined", ["torch.cat([h, x], dim=1)", "torch.relu(torch.cat((x, h), 1))"])
+def test_inputs_that_are_joined_share_the_channels_of_what_takes_them(tmp_path, joined):
+    text = f"""
+    class Cell(nn.Module):
+        def __init__(self, hidden=77, channels=131):
             super().__init__()
-            self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(40))
+            self.gate = nn.Conv2d(hidden + channels, hidden, 3, padding=1)
+            self.state = nn.Conv2d(hidden + channels, hidden, 3, padding=1)
 
-        def start(self):
-            for layer in self.layers:
-                layer.reset_parameters()
-
-        def forward(self, x):
-            for layer in self.layers:
-                x = layer(x)
-            return x
-
-    class Deep(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.blocks = nn.ModuleList()
-            for number in range(4000):
-                self.blocks.append(Block(8))
-            for block in self.blocks:
-                block.start()
-            self.head = nn.Linear(8, 2)
-
-        def forward(self, x):
-            return self.head(x)
+        def forward(self, h, x):
+            z = torch.sigmoid(self.gate({joined}))
+            return (1 - z) * h + z * torch.tanh(self.state({joined}))
     """
-    assert share(tmp_path, text) == (2, 2)
+    assert share(tmp_path, text) == (1, 1)

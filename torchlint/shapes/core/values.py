@@ -60,6 +60,14 @@ def made_of(*unknowns: Unknown) -> str | None:
     return MADE + "&".join(dict.fromkeys(names))
 
 
+def joined_of(*unknowns: Unknown) -> str | None:
+    """The hole of several unknown inputs in one: a consumer of it says how large they are together."""
+    names = [(unknown.hole or ".").removeprefix(MADE) for unknown in unknowns]
+    if not on_use or any(mark in name for name in names for mark in ".[&+"):
+        return None
+    return MADE + "+".join(names)
+
+
 MADE = "~"  # before the names of the inputs of which something was computed
 
 

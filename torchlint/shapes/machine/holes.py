@@ -7,10 +7,11 @@ from typing import Any
 from torch import nn
 
 from torchlint.facts import named, words
-from torchlint.shapes.core.values import Unknown, made_of, on_use
+from torchlint.shapes.core.values import Unknown, joined_of, made_of, on_use
 from torchlint.shapes.machine.worlds import is_of_torch
 
 _SAME_SHAPE = words(named("same_shape"))
+_JOINS = ("cat", "concat", "concatenate")
 
 
 def of_call(function: Any, args: tuple) -> str | None:
@@ -18,6 +19,8 @@ def of_call(function: Any, args: tuple) -> str | None:
     name = getattr(function, "__name__", "")
     if not on_use or not args or not is_of_torch(function):
         return None
+    if name in _JOINS and type(args[0]) in (list, tuple) and all(type(part) is Unknown for part in args[0]):
+        return joined_of(*args[0])
     return made_of(args[0]) if name in _SAME_SHAPE and type(args[0]) is Unknown else None
 
 

@@ -128,10 +128,20 @@ def _of_computed(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
     """From what consumes a value that was computed of an input number by number."""
     for use in uses:
         whole = use.hole.removeprefix(MADE)
-        found = _from_use(use) if use.hole != whole and name in whole.split("&") else None
+        found = _from_use(use) if use.hole != whole and name in re.split("[&+]", whole) else None
         if found is not None:
-            return found[0], f"{found[1]}, computed"
+            parts = whole.count("+") + 1
+            return [_share(guess, parts) for guess in found[0]], f"{found[1]}, computed"
     return None
+
+
+def _share(guess: TensorGuess, parts: int) -> TensorGuess:
+    """What one of several inputs has of the channels, or the features, that they have together."""
+    shape = list(guess.shape)
+    position = 1 if len(shape) > 3 else -1
+    if shape:
+        shape[position] = max(shape[position] // parts, 1)
+    return TensorGuess(tuple(shape), guess.dtype)
 
 
 def _rank(name: str, uses: list[Use]) -> int | None:

@@ -16,6 +16,7 @@ from torchlint.shapes.tensors.conflicts import pair_of
 SIDES = (224, 256, 32, 28, 128, 96, 512, 384, 299, 48, 16, 8)
 _MOST = 14  # proposals that follow from one run
 _LARGEST = 4096
+_DIFFERENCE = 256  # of what is wanted and what is there, that one input may make up for
 
 _LONG = re.compile(
     r"scalar types?:? Long|to be Long|but got torch\.float|must be (?:long|int)|indices.*(?:long|int)", re.I
@@ -40,7 +41,8 @@ _RANK = re.compile(
 )  # fmt: skip
 _UNPACKED = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
 _WANTED_RANK = re.compile(
-    r"(\d)D or (\d)D|(\d)-?D(?: input| tensor)|number of dimensions in the desired ordering of dimensions.*?= (\d)"
+    r"(\d)D(?: \(unbatched\))? or (\d)D|(\d)-?D(?: input| tensor)|"
+    r"number of dimensions in the desired ordering of dimensions.*?= (\d)"
 )
 
 
@@ -107,6 +109,7 @@ class Proposals:
                 for position in reversed(range(len(guess.shape))):
                     if guess.shape[position] == there:
                         yield replace(assumption, path, _with(guess, position, wanted))
+        yield from _balanced(assumption, tensors, pair)
         wanted, there = pair
         for path, guess in tensors:
             yield from self._sides(assumption, path, guess, wanted, there, result)
@@ -119,7 +122,7 @@ class Proposals:
                     yield replace(assumption, path, _with(guess, position, there * size // wanted))
         for path, guess in tensors:
             for position in reversed(range(1, len(guess.shape))):
-                if abs(wanted - there) <= 64:
+                if abs(wanted - there) <= _DIFFERENCE:
                     yield replace(assumption, path, _with(guess, position, guess.shape[position] + wanted - there))
 
     def _sides(
@@ -147,6 +150,18 @@ class Proposals:
             for size in dict.fromkeys((round(estimate), int(estimate), int(estimate) + 1)):
                 if size > 0:
                     yield replace(assumption, path, _square(guess, size))
+
+
+def _balanced(assumption: Assumption, tensors: list, pair: tuple[int, int]) -> Iterator[Assumption]:
+    """One input gets the size that is wanted, and another what the two have less or more then: they may be joined."""
+    for wanted, there in (pair, pair[::-1]):
+        for path, guess in tensors:
+            for position in (p for p, size in enumerate(guess.shape) if size == there):
+                for beside, other in tensors:
+                    rest = other.shape[position] + there - wanted if len(other.shape) == len(guess.shape) else 0
+                    if beside != path and rest > 0:
+                        changed = replace(assumption, path, _with(guess, position, wanted))
+                        yield replace(changed, beside, _with(other, position, rest))
 
 
 def _with(guess: TensorGuess, position: int, size: int) -> TensorGuess:
