@@ -52,6 +52,7 @@ GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
 TORCH_STEPS = 30  # what one call of torch costs, in steps
 
 
+_PARTS = ("split", "rsplit", "partition", "rpartition")  # of a text
 _RESHAPES = frozenset({"view", "reshape", "flatten"})
 _RESIZES = frozenset({"resize_", "resize_as_", "set_"})
 _TURNS = 16  # changes of rows that are remembered
@@ -251,7 +252,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             result.hole = holes.of_call(function, args)
             return result
         owner = getattr(function, "__self__", None)
-        if type(owner) is str and not owner and args:
+        if type(owner) is str and not owner and function.__name__ in _PARTS:
             self.presume()  # a path or a name that is not given here: `options.checkpoint.split("/")`
         if guards.is_unfinished(owner) and not guards.is_of_every_module(function):
             return Unknown("an object of which only a part is known")
