@@ -362,3 +362,15 @@ def test_inputs_that_are_joined_share_the_channels_of_what_takes_them(tmp_path, 
             return (1 - z) * h + z * torch.tanh(self.state({joined}))
     """
     assert share(tmp_path, text) == (1, 1)
+
+
+@pytest.mark.parametrize("norm", ["BatchNorm2d", "InstanceNorm2d"])
+def test_images_of_a_file_are_large_enough_for_a_resnet(tmp_path, norm):
+    text = f"""
+    from torchvision import models
+
+    net = models.resnet18(norm_layer=nn.{norm})
+    net.fc = nn.Identity()
+    print(net(torch.load("images.pt").float()))
+    """
+    assert run(tmp_path, text).faults == ()

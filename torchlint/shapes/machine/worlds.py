@@ -34,6 +34,7 @@ LOSS = re.compile(r"loss|entropy|kl_div|Loss")
 _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
 _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
+SIDE = 64  # of images that a network still has some of after all its strides
 ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
 
 Run = Callable[[Any], Any]  # an operation on arguments
@@ -181,6 +182,7 @@ class Worlds:
             known.discard(1)  # batches of one that are differentiated are none
         trials = [dict.fromkeys(free, size) for size in sorted({*OTHERS, *known})]
         trials.append({place: 3 + 2 * number for number, place in enumerate(free)})
+        trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
         for sizes in trials:
             try:
                 if type(self._try(run, resize(given[0], sizes))) is not Refused:
