@@ -91,4 +91,11 @@ def check(file: Node):
             help=f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
+            severity="info" if is_off(file, use.node) else "warning",
         )
+
+
+def is_off(file: Node, node) -> bool:
+    """`Variable(x, volatile=volatile)` in a helper that nobody asks for it"""
+    flags = [k.value for k in getattr(node, "keywords", ()) if k.arg == "volatile"]
+    return any(map(file.at(node).is_off_by_default, flags))
