@@ -202,6 +202,8 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
     stores = [s for s in index.stored(part.attr) if not _runs_in_init(call.module, enclosing_function(s))]
     if not stores or index.says("setattr(") or index.says("__dict__"):
         return False
+    if any(user.index.stored(part.attr) for user in call.module.users(part.attr)):
+        return False  # `net.hidden = net.start()` in the file that trains it
     return all(enclosing_function(s) is function and _passes(call, s, set()) for s in stores)
 
 
