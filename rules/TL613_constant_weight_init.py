@@ -93,7 +93,9 @@ def is_every_layer(call: Call, weight: ast.expr) -> bool:
     kinds = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
     if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight):
         return False
-    return all(call.name(kind) in LAYERS for kind in kinds) and not is_only_one(call, kinds)
+    names = [call.name(kind) or "" for kind in kinds]
+    enlarges = all("ConvTranspose" in name for name in names)  # by repeating what it gets, in one channel
+    return all(name in LAYERS for name in names) and not enlarges and not is_only_one(call, kinds)
 
 
 def is_only_one(call: Call, kinds: list) -> bool:

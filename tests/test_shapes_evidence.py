@@ -46,6 +46,13 @@ REMARKS = {
             x = x.float()
         nn.Linear(3, 2)(x)
         """,
+    "a function that nobody calls, and a condition on what it is given": """
+        def decoded(drop):
+            x = torch.zeros(2, 3) if drop else torch.zeros(2, 4)
+            if drop:
+                x = torch.zeros(2, 4)
+            return torch.cat([x, torch.zeros(1, 5)])
+        """,
     "sizes of a list that nobody gives": """
         class Block(nn.Module):
             def __init__(self, widths):
@@ -96,6 +103,11 @@ ERRORS = {
         if cameras.wide():
             x = torch.ones(4, 3)
         Net()(x)
+        """,
+    "a function that nobody calls": """
+        def decoded(drop):
+            x = torch.zeros(2, 4)
+            return torch.cat([x, torch.zeros(1, 5)])
         """,
     "one number that nobody gives, and no value of it fits": """
         class Block(nn.Module):

@@ -27,6 +27,7 @@ class Failure:
         "about",
         "guessed",
         "supposed",
+        "answered",
     )
 
     def __init__(self, machine: Machine, error: Exception, function: Any, args: tuple, kwargs: dict[str, Any]):
@@ -44,4 +45,5 @@ class Failure:
         self.says = ""  # that, in words
         self.guessed = False  # some of the sizes are examples: it fails for all others as well
         self.supposed = False  # its sizes come of constructor arguments that nobody gives
+        self.answered = False  # conditions that nobody knows were answered for a function that nobody calls
         self.about: Any = None  # a place that belongs to it, or the values that broke a check

@@ -366,6 +366,7 @@ class _Run:
             with self.hearing():
                 for failure in explore(machine, lambda: call_alone(machine, machine.names[node.name], names)):
                     if failure is not None and are_independent(machine.asked):
+                        failure.answered = bool(machine.asked)
                         self.add(machine, failure, ("shape", "dtype"))
 
     def add(self, machine: Machine, failure: Failure, kinds: tuple[str, ...] = ()) -> None:

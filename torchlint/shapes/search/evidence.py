@@ -26,7 +26,8 @@ def is_presumed(machine: Machine, failure: Failure, text: str, between_layers: b
     """Whether what was refused, in these words, came of something that nobody gave."""
     if failure.guessed or failure.supposed:
         return True
-    return machine.scripting and not failure.sure and not between_layers and not _is_of_the_kind(failure, text)
+    unsure = not failure.sure if machine.scripting else failure.answered
+    return unsure and not between_layers and not _is_of_the_kind(failure, text)
 
 
 def _is_of_the_kind(failure: Failure, text: str) -> bool:
