@@ -94,8 +94,14 @@ def is_every_layer(call: Call, weight: ast.expr) -> bool:
     if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight):
         return False
     names = [call.name(kind) or "" for kind in kinds]
-    enlarges = all("ConvTranspose" in name for name in names)  # by repeating what it gets, in one channel
-    return all(name in LAYERS for name in names) and not enlarges and not is_only_one(call, kinds)
+    return all(name in LAYERS for name in names) and not enlarges(call, names) and not is_only_one(call, kinds)
+
+
+def enlarges(call: Call, names: list) -> bool:
+    """Does a transposed convolution start by repeating what it gets? With ones, as one channel is made larger."""
+    value = call.argument("val", 1)
+    ones = isinstance(value, ast.Constant) and value.value == 1
+    return ones and all("ConvTranspose" in name for name in names)
 
 
 def is_only_one(call: Call, kinds: list) -> bool:
