@@ -374,3 +374,15 @@ def test_images_of_a_file_are_large_enough_for_a_resnet(tmp_path, norm):
     print(net(torch.load("images.pt").float()))
     """
     assert run(tmp_path, text).faults == ()
+
+
+@pytest.mark.parametrize("channels, kinds", [(3, []), (4, ["shape"])])
+def test_pictures_are_resized_with_a_filter(tmp_path, channels, kinds):
+    text = f"""
+    from PIL import Image
+    from torchvision import transforms
+
+    image = Image.open("a.png").convert("RGB").resize([32, 48], Image.LANCZOS)
+    nn.Conv2d({channels}, 8, 3)(transforms.ToTensor()(image).unsqueeze(0))
+    """
+    assert [f.kind for f in run(tmp_path, text).faults] == kinds

@@ -227,7 +227,9 @@ DATASETS: dict[str, Any] = {
     "STL10": _dataset(3, 96, 5_000, 8_000, 0),
     "ImageFolder": _folder,
 }
+_FILTERS = {"NEAREST": 0, "LANCZOS": 1, "ANTIALIAS": 1, "BILINEAR": 2, "BICUBIC": 3, "BOX": 4, "HAMMING": 5}
 VISION: dict[str, Any] = {
+    **{f"PIL.Image.{name}": number for name, number in _FILTERS.items()},
     **{
         f"torchvision.{module}.{name}": Special(name, make)
         for name, make in TRANSFORMS.items()
