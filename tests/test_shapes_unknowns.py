@@ -58,6 +58,13 @@ SILENT = {
         "try:", "    n = (1).foo", "except AttributeError:", "    n = 3", "nn.Linear(n, 1)(torch.zeros(2, 3))"
     ),
     "an attribute that may be missing": body("n = getattr(1, 'foo', 3)", "nn.Linear(n, 1)(torch.zeros(2, 3))"),
+    "where a shuffled item is": body(
+        "import random",
+        "sizes, pairs = [3, 4], [(3, torch.zeros(1)), (4, torch.zeros(1))]",
+        "random.shuffle(sizes), random.shuffle(pairs)",
+        "for size in (sizes[0], pairs[0][0], random.choice(pairs)[0], random.sample(pairs, 2)[1][0]):",
+        "    torch.zeros(2, size) @ torch.zeros(4, 5)",
+    ),
     "which of the items it is": body(
         "import random",
         "order = random.sample(range(7), 7)",
@@ -72,6 +79,21 @@ SILENT = {
         "class Net(nn.Module):\n    def __init__(self):\n        super().__init__((1).foo)\n        self.fc = nn.Linear(1, 1)\nNet()\n"
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "rows[order[:4]]",
+        "rows[random.randrange(9)][None]",
+        "torch.utils.data.TensorDataset(rows)[random.choice(order)][0][None]",
+        "[rows, rows][random.randint(0, 1)]",
+    ],
+)
+def test_a_row_that_is_drawn_looks_like_the_others(tmp_path, row):
+    wrong = f"{row} @ torch.zeros(2, 1)"
+    program = body("import random", "rows, order = torch.zeros(9, 3), list(range(9))", "random.shuffle(order)", wrong)
+    assert lines(tmp_path, program) == [wrong]
 
 
 @pytest.mark.parametrize("name", GOES_ON)

@@ -21,16 +21,15 @@ from torchlint.shapes.core.budget import Budget, len_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.rounds import REST
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.plain_functions import PLAIN
+from torchlint.shapes.libraries.randomness import RANDOM
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.libraries.settings_files import read_json
-from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
 # Modules that exist; names of them that are not in FOUND are unknown.
@@ -348,41 +347,6 @@ def _basename(machine, path):
     return path.rpartition("/")[2] if isinstance(path, str) else Unknown("a path")
 
 
-def _choice(machine, items, **options):
-    if type(items) is Unknown or not hasattr(items, "__len__") or not len(items):
-        return Unknown("a random choice")
-    return (
-        items[0]
-        if isinstance(items, (list, tuple)) and not isinstance(items[0], (int, float, str, bool))
-        else Unknown("a random choice")
-    )
-
-
-def _drawn(machine):
-    return wild.unknown("a random number", wild.DRAWN)
-
-
-def _uniform(machine, low=0, high=1):
-    plain = type(low) in (int, float) and type(high) in (int, float)
-    return wild.unknown("a random number", wild.DRAWN if plain and (low, high) == (0, 1) else wild.NUMBER)
-
-
-def _random(machine, *args, **kwargs):
-    return wild.unknown("a random number", wild.NUMBER)
-
-
-def _sample(machine, items, k):
-    """The first items stand for random ones."""
-    if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
-        return Unknown("a random sample")
-    found = [item for item in machine.iterate(items) if item is not REST]
-    machine.budget.length(k)
-    if not found or isinstance(found[0], (int, float, str)):
-        number = bool(found) and not isinstance(found[0], str)
-        return [wild.unknown("a random choice", wild.NUMBER if number else None)] * k
-    return [found[i % len(found)] for i in range(k)]
-
-
 def _special(**table) -> dict[str, Any]:
     return {name.replace("__", "."): Special(name.rpartition("__")[2], function) for name, function in table.items()}
 
@@ -466,6 +430,7 @@ FOUND: dict[str, Any] = {
     "types.SimpleNamespace": Special("SimpleNamespace", lambda machine, **values: _namespace(values)),
     **ARGPARSE,
     **INSPECT,
+    **RANDOM,
     **REGEXES,
     **PLAIN,
     **IMPORTING,
@@ -510,17 +475,8 @@ FOUND: dict[str, Any] = {
         os__path__abspath=_absolute,
         os__path__realpath=_absolute,
         os__path__basename=_basename,
-        random__choice=_choice,
-        random__sample=_sample,
         json__loads=read_json,
         json__load=read_json,
-        random__random=_drawn,
-        random__randint=_random,
-        random__randrange=_random,
-        random__gauss=_random,
-        random__normalvariate=_random,
-        random__uniform=_uniform,
-        random__shuffle=_nothing,
         random__seed=_nothing,
         warnings__warn=_nothing,
     ),

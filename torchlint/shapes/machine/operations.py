@@ -20,12 +20,13 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.language.rounds import MORE, VIEWS, is_open
+from torchlint.shapes.libraries.datasets import Dataset
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.machine.attributes import is_several
-from torchlint.shapes.machine.worlds import are_tensors
+from torchlint.shapes.machine.worlds import are_alike, are_tensors
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import DRAWN, Known, choices_in, is_number, known_of
+from torchlint.shapes.tensors.wild import DRAWN, WHOLE, Known, choices_in, is_number, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
@@ -217,7 +218,9 @@ class Operations:
                     raise self.missing(IndexError(f"{kind.__name__} index out of range"), owner, key)
                 return owner[key]
             if type(key) is Unknown:
-                return Unknown("an item at an unknown position")
+                return (
+                    owner[0] if key.known == WHOLE and are_alike(owner) else Unknown("an item at an unknown position")
+                )
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
             if self.scripting and type(key) is tuple and is_several(owner):
@@ -261,6 +264,8 @@ class Operations:
                 raise self.missing(error, owner, key)
         if method is None:
             raise TypeError(f"'{kind.__name__}' object is not subscriptable")
+        if isinstance(owner, Dataset) and type(key) is Unknown and key.known == WHOLE:
+            key = 0  # all samples look alike
         if type(key) is int and len_of(owner):
             self.budget.spend(3 + (len_of(owner) >> 10 if isinstance(owner, deque) else 0))
             return self.foreign(operator.getitem, (owner, key), {}, paid=True)
@@ -272,7 +277,11 @@ class Operations:
         made = []
         for part in parts:
             if type(part) is Unknown:
-                return part
+                if part.known != WHOLE:
+                    return part
+                part = 0  # whichever it is, what comes of it looks alike
+            if type(part) is list and any(type(one) is Unknown for one in part):
+                part = [0 if type(one) is Unknown and one.known == WHOLE else one for one in part]
             if type(part) is slice and any(type(p) is Unknown for p in (part.start, part.stop, part.step)):
                 return Unknown("a slice of unknown length")
             if isinstance(part, Array):  # torch rounds the floats of an array, of which its own tensors are refused

@@ -32,6 +32,7 @@ OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is 
 OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution)
 LOSS = re.compile(r"loss|entropy|kl_div|Loss")
 _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
+_FEW = 64  # tensors that are compared
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
 _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
 SIDE = 64  # of images that a network still has some of after all its strides
@@ -462,6 +463,13 @@ def is_of_torch(function: Any) -> bool:
         return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
     home = getattr(function, "__module__", None) or ""
     return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len)
+
+
+def are_alike(items: Any) -> bool:
+    """Whether a few tensors have one shape and one dtype, so that any of them stands for each."""
+    return 0 < len(items) <= _FEW and all(
+        isinstance(one, torch.Tensor) and (one.shape, one.dtype) == (items[0].shape, items[0].dtype) for one in items
+    )
 
 
 def are_tensors(value: Any) -> bool:

@@ -1,0 +1,93 @@
+"""Python's `random`: what is drawn is unknown, but for what all that may be drawn have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.language.rounds import REST
+from torchlint.shapes.tensors import wild
+
+_PLAIN = (int, float, str, bool)
+_LOOKED_AT = 1000  # items that are compared
+
+
+def _choice(machine, items, **options):
+    if not isinstance(items, (list, tuple, range)) or not items:
+        return Unknown("a random choice")
+    return _any_of(items)
+
+
+def _any_of(items: Any) -> Any:
+    """What is known of one of some items, whichever it is: plain values only if all are equal, of other things the
+    first stands for all.
+    """
+    first, some = items[0], items[:_LOOKED_AT]
+    if isinstance(first, _PLAIN):
+        if len(some) == len(items) and all(type(one) is type(first) and one == first for one in some):
+            return first
+        return _one_of(some)
+    if type(first) in (tuple, list) and all(type(one) is type(first) and len(one) == len(first) for one in some):
+        return type(first)(map(_any_of, zip(*some)))
+    return first
+
+
+def _one_of(values: Sequence[Any]) -> Unknown:
+    """An unknown one of some plain values."""
+    kinds = set(map(type, values))
+    known = wild.WHOLE if kinds == {int} else wild.NUMBER if kinds and kinds <= {int, float, bool} else None
+    return wild.unknown("a random choice", known)
+
+
+def _shuffle(machine, items):
+    """Plain values, and tuples of them, are no longer where they were."""
+    if type(items) is list and items and isinstance(items[0], (*_PLAIN, tuple)):
+        machine.budget.length(len(items))
+        items[:] = [_any_of(items)] * len(items)
+
+
+def _drawn(machine):
+    return wild.unknown("a random number", wild.DRAWN)
+
+
+def _uniform(machine, low=0, high=1):
+    plain = type(low) in (int, float) and type(high) in (int, float)
+    return wild.unknown("a random number", wild.DRAWN if plain and (low, high) == (0, 1) else wild.NUMBER)
+
+
+def _number(machine, *args, **kwargs):
+    return wild.unknown("a random number", wild.NUMBER)
+
+
+def _whole(machine, *args, **kwargs):
+    return wild.unknown("a random number", wild.WHOLE)
+
+
+def _sample(machine, items, k):
+    """The first items stand for random ones."""
+    if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
+        return Unknown("a random sample")
+    found = [item for item in machine.iterate(items) if item is not REST]
+    machine.budget.length(k)
+    if not found or isinstance(found[0], _PLAIN):
+        return [_one_of(found[:_LOOKED_AT]) if found else Unknown("a random choice")] * k
+    if type(found[0]) is tuple:
+        return [_any_of(found)] * k
+    return [found[i % len(found)] for i in range(k)]
+
+
+RANDOM: dict[str, Any] = {
+    f"random.{name}": Special(name, function)
+    for name, function in {
+        "choice": _choice,
+        "sample": _sample,
+        "shuffle": _shuffle,
+        "random": _drawn,
+        "uniform": _uniform,
+        "randint": _whole,
+        "randrange": _whole,
+        "gauss": _number,
+        "normalvariate": _number,
+    }.items()
+}
