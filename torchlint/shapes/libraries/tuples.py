@@ -20,6 +20,9 @@ def times(count: int) -> Special:
     return Special("repeated", repeated)
 
 
-_NAMES = ("_single", "_pair", "_triple", "_quadruple")
-TUPLES: dict[str, Any] = {f"torch.nn.modules.utils.{name}": times(count) for count, name in enumerate(_NAMES, 1)}
-TUPLES["torch.nn.modules.utils._ntuple"] = Special("_ntuple", lambda machine, count, *name: times(count))
+_HOME = "torch.nn.modules.utils"
+_COUNTS = {"single": 1, "pair": 2, "triple": 3, "quadruple": 4}
+TUPLES: dict[str, Any] = {
+    **{f"{_HOME}._{name}": times(count) for name, count in _COUNTS.items()},
+    f"{_HOME}._ntuple": Special("_ntuple", lambda machine, count, *name: times(count)),
+}

@@ -6,12 +6,12 @@ from typing import Any
 
 from torch import nn
 
-from torchlint.facts import named, words
+from torchlint.facts import named, named_of, words
 from torchlint.shapes.core.values import Unknown, joined_of, made_of, on_use
 from torchlint.shapes.machine.worlds import is_of_torch
 
 _SAME_SHAPE = words(named("same_shape"))
-_JOINS = ("cat", "concat", "concatenate")
+_JOINS = words(named_of("cat"))
 
 
 def of_call(function: Any, args: tuple) -> str | None:

@@ -363,7 +363,7 @@ def _by_data(function: Any, operation: _Operation, args: tuple, kwargs: dict[str
     """An operation whose result depends on values: computed if they are known, else unknown."""
     if operation.name == "equal" and tensors[0].shape != tensors[-1].shape:
         return False
-    supposed = examples.has_example(operation.name, tensors)
+    supposed = examples.has_example(function, tensors)
     try:
         if operation.name in _BY_VALUE and not supposed:
             raise UnknownUsed("its size is a value")

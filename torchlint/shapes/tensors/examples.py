@@ -11,9 +11,6 @@ from typing import Any
 import torch
 
 _MOST = 1_000_000  # numbers of one tensor
-_TAKEN = frozenset(
-    "nonzero masked_select index _unsafe_index _unique2 unique_dim unique_consecutive bincount".split()
-) | {"repeat_interleave"}
 _lasting: list[bool] = []
 
 
@@ -27,13 +24,16 @@ def supposed() -> Iterator[None]:
         _lasting.pop()
 
 
-def has_example(name: str, tensors: list[torch.Tensor]) -> bool:
+def has_example(function: Any, tensors: list[torch.Tensor]) -> bool:
     """Whether an operation that depends on values may be done with examples now. A truth value never has one: which
     way a program goes is decided by others.
     """
     if not _lasting or any(tensor.numel() > _MOST for tensor in tensors):
         return False
-    return name in _TAKEN or name == "_local_scalar_dense" and _counts(tensors[0])
+    if function in (torch.ops.aten.index.Tensor, torch.ops.aten._unsafe_index.Tensor):
+        return True  # by a mask
+    one = function is torch.ops.aten._local_scalar_dense.default
+    return _counts(tensors[0]) if one else torch.Tag.dynamic_output_shape in function.tags
 
 
 def _counts(tensor: torch.Tensor) -> bool:

@@ -4,17 +4,18 @@ known until something is set in it.
 
 from __future__ import annotations
 
+import operator as op
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
-from torchlint.shapes.tensors.arrays import Array, fresh
+from torchlint.shapes.tensors.arrays import COMPARISONS, Array, fresh
 
 LONGEST = 64
 _LARGEST = 2**40
-_OPERATORS = frozenset("add sub mul truediv floordiv mod lt le gt ge eq ne".split())
-_REDUCED: dict[str, Callable[[list], Any]] = {"any": any, "all": all, "sum": sum, "max": max, "min": min}
+_OPERATORS = COMPARISONS | {op.add, op.sub, op.mul, op.truediv, op.floordiv, op.mod}
+_REDUCED: tuple[Callable, ...] = (any, all, sum, max, min)
 
 
 class Vector(Array):
@@ -38,7 +39,7 @@ class Vector(Array):
     def _apply(self, function: Callable, other: Any, swapped: bool) -> Any:
         theirs = other.values if isinstance(other, Vector) else [other] * len(self)
         are_numbers = theirs is not None and all(type(value) in (int, float, bool) for value in theirs)
-        if self.values is None or not are_numbers or function.__name__ not in _OPERATORS or len(theirs) != len(self):
+        if self.values is None or not are_numbers or function not in _OPERATORS or len(theirs) != len(self):
             return super()._apply(function, other, swapped)
         pairs = zip(theirs, self.values) if swapped else zip(self.values, theirs)
         try:
@@ -65,11 +66,11 @@ class Vector(Array):
         return iter(self.values) if self.values is not None else super().__iter__()
 
 
-def _reduced(name: str) -> Callable:
+def _reduced(function: Callable) -> Callable:
     def reduce(self: Vector, axis: Any = None, *rest: Any, **options: Any) -> Any:
         if self.values and axis is None and not rest and not options:
-            return _REDUCED[name](self.values)
-        return getattr(Array, name)(self, axis, *rest, **options)
+            return function(self.values)
+        return getattr(Array, function.__name__)(self, axis, *rest, **options)
 
     return reduce
 
@@ -82,6 +83,6 @@ def _in_place(self: Vector, other: Any) -> Vector:
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(Vector, f"__i{_name}__", _in_place)
-for _name in _REDUCED:
-    setattr(Vector, _name, _reduced(_name))
+for _function in _REDUCED:
+    setattr(Vector, _function.__name__, _reduced(_function))
 Vector.__hash__ = object.__hash__  # type: ignore[method-assign]
