@@ -250,3 +250,17 @@ def test_a_word_that_is_the_default_elsewhere_is_what_is_meant(tmp_path, channel
     path = tmp_path / "program.py"
     text = CHOSEN.format(channels=channels)
     assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == kinds
+
+
+SLICED = module(
+    "",
+    "self.gate, self.body = nn.Linear({half}, {half}), nn.Linear(118, {half})",
+    "return self.body(x) * torch.sigmoid(self.gate(x[:, :, :59]))",
+)
+
+
+@pytest.mark.parametrize(
+    "half, found", [(59, []), (60, ["return self.body(x) * torch.sigmoid(self.gate(x[:, :, :59]))"])]
+)
+def test_a_slice_makes_what_a_layer_takes_of_inputs_of_another_rank(tmp_path, half, found):
+    assert faults(tmp_path, SLICED.replace("{half}", str(half))) == found

@@ -138,12 +138,20 @@ def find(run: Run, parameters: Sequence[Parameter], runs: int) -> Solution:
     return Solution(assumed, result, None, why, len(trials.results) + 1)
 
 
-def _reach_from(run: Run, start: Assumption, place: Place) -> RunResult:
-    """From one beginning, the first run that torch stops at a place, or that comes to its end; else the one that got
-    furthest.
-    """
-    best, _ = _Search(Trials(run, FROM_ONE), [start], until=place).run()
-    return best[1]
+def _fails_from(run: Run, start: Assumption, result: RunResult) -> bool:
+    """Whether from another beginning the error is met as well, and not only by the first sizes that come to it."""
+    best, _ = _Search(Trials(run, FROM_ONE), [start], until=result.place).run()
+    alike = verdict.stops_alike(best[1], result)
+    if best[1].place != result.place or not alike:
+        return alike
+    further = Trials(run, FROM_ONE)
+    _Search(further, [best[0]], judged=False).run()
+    return not any(tried.stopped is None for given, tried in further.results.values() if not _has_ones(given))
+
+
+def _has_ones(assumption: Assumption) -> bool:
+    """Whether an input has a size with which many things work that are wrong."""
+    return any(1 in guess.shape for _, guess in leaves(assumption))
 
 
 class _Search:
@@ -223,8 +231,7 @@ class _Search:
         assumption, result = self.best
         relation = verdict.is_certain(self.trials, assumption, result)
         fits = relation is None or any(
-            not verdict.stops_alike(_reach_from(self.trials.run, start, result.place), result)
-            for start in verdict.of_other_ranks(assumption)
+            not _fails_from(self.trials.run, start, result) for start in verdict.of_other_ranks(assumption)
         )
         return None if fits else relation
 
