@@ -142,7 +142,7 @@ def _fails_from(run: Run, start: Assumption, result: RunResult) -> bool:
     """Whether from another beginning the error is met as well, and not only by the first sizes that come to it."""
     best, _ = _Search(Trials(run, FROM_ONE), [start], until=result.place).run()
     alike = verdict.stops_alike(best[1], result)
-    if best[1].place != result.place or not alike:
+    if best[1].place != result.place or not alike or not verdict.is_of_sizes(result):
         return alike
     further = Trials(run, FROM_ONE)
     _Search(further, [best[0]], judged=False).run()

@@ -146,6 +146,12 @@ def stops_alike(other: RunResult, result: RunResult) -> bool:
     return _collect(other, result, [])
 
 
+def is_of_sizes(result: RunResult) -> bool:
+    """Whether two sizes do not fit, rather than a size and a number of dimensions, or other things."""
+    pair = pair_of(result)
+    return pair is not None and "dimensions" not in str(pair[0])
+
+
 def _ranks(assumption: Assumption) -> tuple[int, ...]:
     return tuple(len(guess.shape) for _, guess in leaves(assumption))
 
@@ -155,7 +161,7 @@ def _stays_apart(trials: Trials, assumption: Assumption, at: RunResult, result: 
     sizes are.
     """
     pair, first = pair_of(at), pair_of(result)
-    if pair == first or pair is not None and "dimensions" in str(pair[0]):
+    if pair == first or pair is not None and not is_of_sizes(at):
         return True
     found: list[Pair] = []
     for change, _ in changes(assumption):
