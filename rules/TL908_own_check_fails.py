@@ -94,7 +94,11 @@ import argparse
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--split", default="all")
+parser.add_argument("--train", action="store_true")
+parser.add_argument("--workers", type=int, default=4)
 options = parser.parse_args()
+if not options.train and options.workers > 0:
+    raise ValueError("say --train, or --workers 0")
 assert options.split in ("odometry", "eigen"), "this script evaluates two of the four"
 ```
 ```python good

@@ -50,12 +50,13 @@ def broken(machine: Any, frame: Frame, error: Exception) -> str | None:
 
 
 def _is_chosen(machine: Any, frame: Frame, node: ast.AST) -> bool:
-    """`options.split`, a word: who runs the program chooses among several, and a default may be no choice here."""
-    return (
-        isinstance(node, ast.Attribute)
-        and isinstance(_value(machine, frame, node.value), Namespace)
-        and type(_value(machine, frame, node)) is str
-    )
+    """`options.split`, a word, or `options.train` that nobody sets: who runs the program chooses among several, and a
+    default may be no choice here.
+    """
+    if not isinstance(node, ast.Attribute) or not isinstance(_value(machine, frame, node.value), Namespace):
+        return False
+    value = _value(machine, frame, node)
+    return type(value) is str or value is False
 
 
 def _is_handling(frame: Frame | None) -> bool:
