@@ -16,6 +16,7 @@ _GAP = re.compile(
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
 _UNWRITTEN = re.compile(r"=[ \t]*#")  # `x = # YOUR CODE`
+_NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 _EXERCISE = re.compile(
     r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
@@ -40,11 +41,15 @@ class Gaps:
         return at < len(self.lines) and self.lines[at] <= (node.end_lineno or node.lineno)
 
 
-def stops_at_a_gap(text: str, line: int) -> bool:
-    """Is a text no Python because code is left to others, where the parser stops or in the comments right above?"""
+def stops_at_a_gap(text: str, line: int, why: str) -> bool:
+    """Is a text no Python because code is left to others: a value, or a block of which the comments right above say so?
+    What is written there and wrong is a mistake of whoever filled the gap.
+    """
     *above, written = text.split("\n")[:line]
     if _UNWRITTEN.search(written):
         return True
+    if _NO_BLOCK not in why:
+        return False
     for comment in reversed(above):
         if comment.strip() and not comment.lstrip().startswith("#"):
             return False

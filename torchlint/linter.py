@@ -121,7 +121,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     try:
         tree = parsed(job.project, path, text)
     except CannotParse as error:
-        if not says_torch or stops_at_a_gap(text, error.line):
+        if not says_torch or stops_at_a_gap(text, error.line, str(error)):
             return Outcome(lines=lines)
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
