@@ -138,3 +138,5 @@ def test_of_what_nobody_knows_nothing_is_said(tmp_path, monkeypatch):
     assert "gradients not known" in out
     assert out.splitlines()[-1].endswith("parameters 5.3 KiB")
     assert "none:" not in out and "mult-adds" not in out
+    step = json.loads(shown(tmp_path, monkeypatch, text, "--output-format", "json")[1])["step"]
+    assert (step["gradients"], step["state"], step["without_gradient"], step["kept"]) == (None, None, [], [])

@@ -161,7 +161,7 @@ def _step(target: str, has_others: bool, output_format: str) -> tuple[str, int]:
     made = watch.made(traces.table_of)
     models = {forward.model for forward in made.forwards}
     tables = [table for table in traces.tables if table.name in models and not table.guessed]
-    told = stories(tables, target, path, text, result.faults, lambda other: project.text(other) or "")
+    told = stories(tables, target, path, text, result.faults, project.text)
     if output_format == "json":
         said = shown.as_json(made, told)
     elif output_format == "html":
@@ -248,7 +248,7 @@ def _of_file(target: str, given: dict, report: bool) -> list:
     if not traces.tables:
         reasons = "; ".join(result.notices).replace(HERE, name)
         raise Failure(f"{target} could not be run: {reasons or 'its classes are not reached'}")
-    return stories(traces.tables, name, path, text, result.faults, lambda other: project.text(other) or "")
+    return stories(traces.tables, name, path, text, result.faults, project.text)
 
 
 def _read(name: str, path: str) -> str:

@@ -53,22 +53,21 @@ def _lines(step: TrainingStep, name: str, path: str) -> Iterator[tuple[str, str]
     for move in step.moves[:_MOST]:
         tensors = f"{move.tensors} tensor{'s' * (move.tensors > 1)}"
         yield "move", f"{tensors} from {move.start} to {move.end}, {size(move.bytes)}, {at(move.where)}"
-    fed, starved = len(step.with_gradient), step.without_gradient
-    is_known = all(forward.result for forward in step.forwards)
-    if is_known:
-        yield "gradients", f"{fed} of {fed + len(starved)} parameters that require one have one"
-    else:
+    if step.gradients is None or step.state is None:
         yield "gradients", "not known, for nobody knows what a model gives"
-    if starved and is_known:
+        yield "memory", f"parameters {size(step.parameters)}"
+        return
+    fed, starved = len(step.with_gradient), step.without_gradient
+    yield "gradients", f"{fed} of {fed + len(starved)} parameters that require one have one"
+    if starved:
         more = f" and {len(starved) - _MOST} more" if len(starved) > _MOST else ""
         yield "", f"none: {', '.join(starved[:_MOST])}{more}"
     if step.multiply_adds:
         yield "compute", f"{number(step.multiply_adds)} mult-adds forward, about twice as many backward"
     kept = sum(one.bytes for one in step.kept)
-    learned = (("gradients", step.gradients), ("optimizer state", step.state), ("kept for the backward pass", kept))
-    parts = (("parameters", step.parameters), *(learned if is_known else ()))
-    yield "memory", ", ".join(f"{what} {size(taken)}" for what, taken in parts)
-    for one in step.kept[:_MOST] if is_known else ():
+    parts = (("parameters", step.parameters), ("gradients", step.gradients), ("optimizer state", step.state))
+    yield "memory", ", ".join(f"{what} {size(taken)}" for what, taken in (*parts, ("kept for the backward pass", kept)))
+    for one in step.kept[:_MOST]:
         yield "", f"{size(one.bytes)} kept, {at(one.where)}"
 
 

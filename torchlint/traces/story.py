@@ -45,7 +45,12 @@ class Story:
 
 
 def stories(
-    tables: Sequence[Table], name: str, path: str, text: str, faults: tuple[Fault, ...], text_of: Callable[[str], str]
+    tables: Sequence[Table],
+    name: str,
+    path: str,
+    text: str,
+    faults: tuple[Fault, ...],
+    text_of: Callable[[str], str | None],
 ) -> list[Story]:
     """What the tables of a file's dry run tell; `text_of` gives the texts of other files, which are called by where
     they are from this one's folder.
@@ -58,5 +63,5 @@ def stories(
             shown = os.path.normpath(
                 os.path.join(os.path.dirname(name), os.path.relpath(table.path, os.path.dirname(path)))
             )
-            made.append(Story(table, shown, text_of(table.path), faults, text))
+            made.append(Story(table, shown, text_of(table.path) or "", faults, text))
     return made

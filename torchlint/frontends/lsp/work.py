@@ -122,14 +122,7 @@ class Desk:
         traces = Traces(request.path, called=True)
         view, inputs = project.view(request.path), request.settings.inputs
         result = dry_run(request.text, request.path, view, inputs=inputs, traces=traces)
-        told = stories(
-            traces.tables,
-            request.page,
-            request.path,
-            request.text,
-            result.faults,
-            lambda path: project.text(path) or "",
-        )
+        told = stories(traces.tables, request.page, request.path, request.text, result.faults, project.text)
         return Answer(page=page.render(told) if told else "", notices=result.notices, memory=memory())
 
     def _fix(self, request: Request, project: Project) -> Answer:

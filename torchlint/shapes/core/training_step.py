@@ -49,7 +49,7 @@ class Kept(Struct, frozen=True):
 
 class TrainingStep(Struct, frozen=True):
     """What came together until the optimizer made its step. Of parameters, their gradients and the optimizer's state
-    the bytes; most moved and most kept first.
+    the bytes; most moved and most kept first. What comes of forwards that give nothing known is None, or not there.
     """
 
     forwards: tuple[Forward, ...]
@@ -60,7 +60,7 @@ class TrainingStep(Struct, frozen=True):
     with_gradient: tuple[str, ...]
     without_gradient: tuple[str, ...]
     parameters: int
-    gradients: int
-    state: int
+    gradients: int | None
+    state: int | None
     kept: tuple[Kept, ...]
     multiply_adds: int  # of the forwards

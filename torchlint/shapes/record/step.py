@@ -60,12 +60,10 @@ class StepWatch:
         """The step as data. What a forward costs is taken from the table of its model, where it could be measured:
         a recurrent layer does not take all of its steps in a dry run.
         """
+        is_known = all(forward.result for _, forward in self._forwards)
         kept: Counter[Where | None] = Counter()
         multiply_adds, told = 0, set()  # models whose costs need not be taken from what was heard
-        for model, forward in self._forwards:
-            if not forward.result:
-                told.add(model)  # the sizes of what it keeps are made up
-                continue
+        for model, _ in self._forwards:
             made = table_of(model)
             if made is None or made.report is None or made.guessed:
                 continue
@@ -82,12 +80,12 @@ class StepWatch:
             self.optimizer,
             self._where,
             tuple(sorted(moves, key=lambda move: -move.tensors)),
-            tuple(self._fed),
-            tuple(self._starved),
+            tuple(self._fed) if is_known else (),
+            tuple(self._starved) if is_known else (),
             self._parameters,
-            self._gradients,
-            self._state,
-            tuple(Kept(where, taken) for where, taken in kept.most_common() if taken),
+            self._gradients if is_known else None,
+            self._state if is_known else None,
+            tuple(Kept(where, taken) for where, taken in kept.most_common() if taken and is_known),
             multiply_adds,
         )
 
