@@ -112,13 +112,18 @@ for i, loss in enumerate(both):
     loss.backward(retain_graph=i == 0)
 ```
 ```python good
+import flows
+
 model = LanguageModel()
+flow = flows.BayesianModel(model)
 optimizer = torch.optim.Adam(model.parameters())
 for batch in loader:
     loss = compute_loss(model, batch)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+    with flow.reparameterize() as sampled:
+        sampled(batch).log_prob(batch).mean().backward()
 ```
 How it is found: `torchlint/source/answers/backwards.py`.
 """

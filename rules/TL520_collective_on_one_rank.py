@@ -50,6 +50,18 @@ class FirstAlone:
         if self.rank == 0:
             dist.barrier()
 
+def minimise(optimizer, model, signal, rank):
+    def closure():
+        if rank == 0:
+            dist.broadcast(signal.fill_(1), src=0)
+        return loss_of(model)
+
+    if rank == 0:
+        optimizer.step(closure)
+    while rank != 0:
+        dist.broadcast(signal, src=0)
+        closure()
+
 def spread(x, rank, group):
     if rank == 0:
         dist.broadcast(x, src=0)
@@ -87,14 +99,21 @@ def check(call: Call):
     chosen = next((test for test, truth in call.tests if truth and is_one_rank(call, test)), None)
     if chosen is None:
         return
-    around = call.method_of or call.function or call.module.tree
-    others = [c for c in call.calls(call.word(), inside=around) if c.node is not call.node]
+    others = [c for c in call.calls(call.word(), inside=around(call)) if c.node is not call.node]
     if any(ranks(other) for other in others):
         return  # paired: each rank comes to one of them
     yield call.finding(
         f"`{call.short}` runs below `if {call.quoted(chosen)}:` and waits for ranks that do not come",
         help="call it on all ranks, outside of the condition",
     )
+
+
+def around(call):
+    """The class, the file, or the outermost of the functions around it: a closure runs where that one says."""
+    function = call.function
+    while function is not None and (outer := call.at(function).function) is not None:
+        function = outer
+    return call.method_of or function or call.module.tree
 
 
 def is_one_rank(call, test) -> bool:

@@ -94,14 +94,16 @@ def is_model_call(node: Value) -> bool:
         return False
     if known and all(c.kind == "function" and isinstance(c.function, ast.FunctionDef) for c in known):
         return False  # `serialize_model(net)` of the program's own: what it gives is seen
-    if not names and _makes_an_object(node.node) or "torch.Generator" in names:
+    if not any(name.startswith("torch.") for name in names) and _makes_an_object(node.node):
+        return False
+    if "torch.Generator" in names:
         return False
     return seems(node.at(node.node.func, ()), MODULE)
 
 
 def _makes_an_object(call: ast.Call) -> bool:
-    """`LanguageModel()` of a class that is not seen, `MODELS[name](**options)`, and `config.network_fn()`: without an
-    input nothing is computed.
+    """`LanguageModel()` of a class that is not seen or of some other package, `MODELS[name](**options)`, and
+    `config.network_fn()`: without an input nothing is computed.
     """
     word = word_of(call.func)
     return (
