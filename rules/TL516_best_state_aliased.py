@@ -88,6 +88,15 @@ for epoch in range(9):
     torch.save(best_state, "model.pt")
     torch.save({"model": model.state_dict(), "epoch": epoch}, "checkpoint.pt")
 target.load_state_dict(model.state_dict())
+from apex import amp
+best, checkpoint = 0.0, {}
+for epoch in range(9):
+    score = train_epoch(model)
+    if score > best:
+        best = score
+        checkpoint["model"] = model.state_dict()
+        history = {"amp": amp.state_dict()}
+        torch.save(checkpoint, "best.pt")
 state = model.state_dict()
 print({k: v.shape for k, v in state.items()})
 ```

@@ -11,7 +11,8 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.uses import reads
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import paired, receiver, unparsed
@@ -112,11 +113,15 @@ def _copied_shallowly(module: Module, call: ast.Call) -> ast.expr | None:
 
 
 def _is_state_of_weights(origin: Value) -> bool:
-    """The `state_dict()` of a module, not of an optimizer, nor one that a class of the project defines."""
+    """The `state_dict()` of a module, not of an optimizer or a library (`apex.amp`), nor one that a class of the project
+    defines.
+    """
     func = getattr(origin.node, "func", None)
     if not isinstance(func, ast.Attribute) or func.attr != "state_dict" or not all(c.name for c in callees(origin)):
         return False
     owner = origin.at(func.value, ())
+    if external_name(owner) is not None:
+        return False
     return not seems(owner, OPTIMIZER) and not seems(owner, SCHEDULER)
 
 
@@ -150,7 +155,7 @@ def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool
 
 def _is_only_saved(module: Module, holder: ast.expr) -> bool:
     """Is it written to disk or sent away, and not loaded from the variable again?"""
-    words = set(_users(module, holder))
+    words = set(_users(module, holder) if not isinstance(holder, ast.Subscript) else _users_in_round(module, holder))
     return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
 
 
@@ -164,6 +169,15 @@ def _users(module: Module, holder: ast.expr, depth: int = _DEPTH) -> Iterator[st
             yield last_word(user.func)
         elif isinstance(user, ast.Assign) and isinstance(user.targets[0], ast.Name):
             yield from _users(module, user.targets[0], depth - 1)
+
+
+def _users_in_round(module: Module, entry: ast.Subscript) -> Iterator[str]:
+    """What is called in the same round with the container of an entry: `checkpoint["model"] = …; save(checkpoint)`."""
+    container, around = entry.value, loops_around(entry)
+    if isinstance(container, ast.Name) and (scope := container.at.lookup(container.id)) is not None:
+        for use in (use for binding in reaching(container, scope) for use in uses(module, binding)):
+            if isinstance(use.up, ast.Call) and may_follow(entry, use) and loops_around(use) == around:
+                yield last_word(use.up.func)
 
 
 def _is_trained_around(module: Module, node: ast.AST, model: ast.expr, collection: ast.expr | None = None) -> bool:
