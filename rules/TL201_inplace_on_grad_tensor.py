@@ -132,6 +132,26 @@ def step(model, x, y):
 
 table = torch.exp(torch.arange(0, 8).float())
 table *= 2
+
+class Codec(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.context = nn.Conv2d(8, 8, 3)
+
+    def forward(self, x):
+        return self.context(x)
+
+    def compress(self, x):
+        return self.to_symbols(self.context(x), self.context.weight * 2)
+
+    def to_symbols(self, y, weight):
+        symbols = []
+        for i in range(9):
+            crop = y[:, :, i : i + 3]
+            means = F.conv2d(crop, weight)
+            y[:, :, i] = torch.round(means)
+            symbols += means.flatten().tolist()
+        return bytes(symbols)
 ```
 
 How it is found: `torchlint/source/answers/inplace.py` and `torchlint/source/answers/keepers.py`.

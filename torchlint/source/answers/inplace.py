@@ -177,9 +177,12 @@ def _is_training_code(module: Module, function: ast.FunctionDef) -> bool:
     owner = enclosing_class(function)
     if owner is not None and class_info(module, owner).is_module and not _WITHOUT_TRAINING.search(function.name):
         calls = module.index.callers(function.name)
-        return not calls or not all(map(_is_without_training, calls))
+        if function.name == "forward" or function.name.endswith("_step"):
+            return not calls or not all(map(_is_without_training, calls))
+    else:
+        calls = _calls_of(module, function)
     return "loss" in function.name.lower() or any(
-        is_trained(module, call) for call in _calls_of(module, function)[:5] if not within(call, function)
+        is_trained(module, call) for call in calls[:5] if not within(call, function)
     )
 
 
