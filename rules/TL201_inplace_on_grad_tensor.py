@@ -130,6 +130,29 @@ def step(model, x, y):
     loss.backward()
     return (guess == y).float().mean()
 
+class Pointer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 8)
+
+    def scores(self, x, taken):
+        log_p = self.fc(x).log_softmax(1)
+        p = log_p.exp()
+        p[taken] = 0  # drawn from only
+        return log_p, p
+
+    def forward(self, x, taken):
+        log_p, p = self.scores(x, taken)
+        chosen = self.choose(p)
+        return log_p.gather(1, chosen[:, None]), chosen
+
+    def choose(self, p):
+        if self.training:
+            return p.multinomial(1).squeeze(1)
+        best, places = p.max(1)
+        assert (best > 0).all()
+        return places
+
 table = torch.exp(torch.arange(0, 8).float())
 table *= 2
 

@@ -113,8 +113,8 @@ def _copied_shallowly(module: Module, call: ast.Call) -> ast.expr | None:
 
 
 def _is_state_of_weights(origin: Value) -> bool:
-    """The `state_dict()` of a module, not of an optimizer or a library (`apex.amp`), nor one that a class of the project
-    defines.
+    """The `state_dict()` of a module: not of an optimizer, of a library (`apex.amp`), nor one that a class of the
+    project defines.
     """
     func = getattr(origin.node, "func", None)
     if not isinstance(func, ast.Attribute) or func.attr != "state_dict" or not all(c.name for c in callees(origin)):

@@ -1,15 +1,17 @@
-"""Whether of a result only numbers are read, so that its graph was recorded for nothing."""
+"""Whether of a result only numbers are read, as far as the file shows, so that its graph was recorded for nothing."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchlint.facts import fact
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.training.grads import STOPS
 
 _READ = frozenset("data shape dtype device ndim size dim item tolist numpy detach".split())
@@ -28,19 +30,86 @@ def is_dropped(module: Module, result: ast.AST, depth: int = _DEPTH) -> bool:
         if parent.attr in _READ:
             return True
         called = parent.up
-        return isinstance(called, ast.Call) and called.func is parent and _of_call(module, called, depth)
+        return (
+            parent.attr != "backward"
+            and isinstance(called, ast.Call)
+            and called.func is parent
+            and _of_call(module, called, depth)
+        )
     if isinstance(parent, (ast.Call, ast.keyword)):
         call = parent.up if isinstance(parent, ast.keyword) else parent
-        return isinstance(call, ast.Call) and call.func is not result and _of_call(module, call, depth)
+        if not isinstance(call, ast.Call) or call.func is result:
+            return False
+        return _of_call(module, call, depth) or _in_functions(module, call, result, depth)
+    if isinstance(parent, ast.Subscript) and parent.value is result and not isinstance(parent.ctx, ast.Load):
+        return True  # some numbers are written over
     if isinstance(parent, (ast.BinOp, ast.UnaryOp)) or isinstance(parent, ast.Subscript) and parent.value is result:
         return is_dropped(module, parent, depth - 1)
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1:
         target = parent.targets[0]
         names = target.elts if isinstance(target, ast.Tuple) else [target]
-        return all(isinstance(name, ast.Name) for name in names) and all(
-            is_dropped(module, use, depth - 1) for name in names for use in uses(module, name)
-        )
+        if isinstance(target, ast.Tuple) and _gives_places(module, result):
+            names = names[:1]
+        return _are_dropped(module, names, depth)
+    if isinstance(parent, ast.Return) or isinstance(parent, ast.Tuple) and isinstance(parent.up, ast.Return):
+        return _is_dropped_by_callers(module, result, depth)
     return False
+
+
+def _are_dropped(module: Module, names: list[ast.expr], depth: int) -> bool:
+    return all(isinstance(name, ast.Name) for name in names) and all(
+        is_dropped(module, use, depth - 1) for name in names for use in _later(module, name)
+    )
+
+
+def _later(module: Module, name: ast.Name) -> Iterator[ast.Name]:
+    """The reads of what a store put there, and of what `x += 1` makes of it."""
+    yield from uses(module, name)
+    for binding in name.at.lookup(name.id).bindings[name.id]:
+        if isinstance(binding.up, ast.AugAssign):
+            yield from uses(module, binding)
+
+
+def _gives_places(module: Module, call: ast.AST) -> bool:
+    """`values, places = x.max(1)`"""
+    names = {callee.name for callee in callees(Value(module, call))} if isinstance(call, ast.Call) else set()
+    return bool(names) and all((row := fact(name)) is not None and row.indices for name in names)
+
+
+def _is_dropped_by_callers(module: Module, returned: ast.AST, depth: int) -> bool:
+    """Is what a function returns, or its part of a tuple, dropped wherever the file calls it?"""
+    function = enclosing_function(returned)
+    calls = module.index.callers(function.name) if isinstance(function, ast.FunctionDef) else []
+    for call in calls:
+        if isinstance(returned.up, ast.Return):
+            dropped = is_dropped(module, call, depth - 1)
+        else:
+            target = call.up.targets[0] if isinstance(call.up, ast.Assign) else None
+            if not isinstance(target, ast.Tuple) or len(target.elts) != len(returned.up.elts):
+                return False
+            dropped = _are_dropped(module, [target.elts[returned.up.elts.index(returned)]], depth)
+        if not dropped:
+            return False
+    return bool(calls)
+
+
+def _in_functions(module: Module, call: ast.Call, argument: ast.AST, depth: int) -> bool:
+    """Do the functions of the file that are called drop what they are given there?"""
+    value = Value(module, call)
+    called = callees(value)
+    if not called or any(c.module is not module or not isinstance(c.function, ast.FunctionDef) for c in called):
+        return False
+    for callee in called:
+        arguments = callee.function.args
+        given = [
+            parameter
+            for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            if (bound := bound_argument(callee.function, parameter, value, callee.instance is not None)) is not None
+            and bound.node is argument
+        ]
+        if not given or not all(is_dropped(module, use, depth - 1) for p in given for use in uses(module, p)):
+            return False
+    return True
 
 
 def _of_call(module: Module, call: ast.Call, depth: int) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from torchlint.facts import FACTS, named, words
+from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees, origins
@@ -240,7 +241,12 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
                 ):
                     continue  # another function's `if self.act is not None: x = self.act(x)`
                 if not (
-                    here and (exclusive(origin.node, at) or backward_between(module, origin.node, at))
+                    here
+                    and (
+                        exclusive(origin.node, at)
+                        or backward_between(module, origin.node, at)
+                        or is_dropped(module, origin.node)
+                    )
                 ) and is_in_loss(module, origin, place):
                     return origin
     return None
