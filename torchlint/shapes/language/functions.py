@@ -13,8 +13,8 @@ from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
 from torchlint.shapes.language import statements, written
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.influence import words_in
 from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
+from torchlint.shapes.language.touching import words_in
 
 ENOUGH_YIELDS = 64
 RECURSION = 12  # calls of a function within itself, if it is given something unknown: who knows where it would end

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.tensors.arrays import Array
@@ -256,7 +257,7 @@ class Rounds:
         same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
         if not like_the_last:
-            self.frame.machine.doubt(self.node, left_out=True)
+            self.frame.machine.doubt(self.node, Doubt.CUT)
         for (read, keep), value in zip(self.names, earlier):
             if not same(value, read(self.frame)):
                 keep(self.frame, Unknown("it changes from round to round"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchlint.gaps import is_blank
 from torchlint.shapes.core.budget import work
+from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
@@ -55,7 +56,7 @@ def abandon(node: ast.stmt, scope: Scope, frame: Frame, error: Exception) -> str
     """Leave a statement out that failed: what it would have set is unknown, what it would have filled may hold more."""
     if isinstance(node, ast.Raise) or _initialises(node):
         raise error
-    frame.machine.doubt(node, left_out=True)
+    frame.machine.doubt(node, Doubt.LEFT_OUT)
     forget(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
     if isinstance(node, ast.Return):
         frame.returned = Unknown(ABANDONED)

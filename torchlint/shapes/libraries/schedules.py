@@ -11,8 +11,8 @@ from typing import Any
 
 from torch.optim.lr_scheduler import OneCycleLR
 
-from torchlint.shapes.language.influence import text_of
 from torchlint.shapes.language.program import source_of
+from torchlint.shapes.language.touching import text_of
 
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try, ast.While, ast.Yield, ast.YieldFrom, ast.Await)
 _AROUND = (ast.For, ast.With, ast.FunctionDef, ast.ClassDef)

@@ -10,10 +10,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
-from torchlint.shapes.language.influence import EVERYTHING, Influence, text_of, words_in
+from torchlint.shapes.language.influence import Influence
 from torchlint.shapes.language.rounds import CONTAINERS, is_open
+from torchlint.shapes.language.touching import EVERYTHING, text_of
 from torchlint.shapes.machine import contracts
 
 LENT = 1000  # things that are remembered to have been in hands nobody knows
@@ -31,9 +33,9 @@ class Certainty:
             return False
         return not self.doubts or self._is_apart()
 
-    def doubt(self, node: ast.AST, left_out: bool = False) -> None:
-        """A condition was answered that nobody knows, or a statement was left out."""
-        self.doubts.setdefault((id(node), left_out), node)
+    def doubt(self, node: ast.AST, why: Doubt = Doubt.ANSWERED) -> None:
+        """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop."""
+        self.doubts.setdefault((id(node), why), node)
 
     def presume(self) -> None:
         """The statement that runs now takes something unknown for something."""
@@ -53,13 +55,14 @@ class Certainty:
             source = program.source_of(place[0]) if place is not None else None
             if source is None:
                 return False
-            around = text_of(source.tree).statements_at(place[1].line, place[1].column - 1)
+            text = text_of(source.tree)
+            around = text.statements_at(place[1].line, place[1].column - 1)
             if not around:
                 return False
             for statement in around:
-                if id(statement) in asked or not touched.isdisjoint(_on_the_way(statement)):
+                if id(statement) in asked or not touched.isdisjoint(text.asked_by(statement)):
                     return False
-            if not number and not hasattr(around[-1], "body") and not touched.isdisjoint(words_in(around[-1])):
+            if not number and not hasattr(around[-1], "body") and not touched.isdisjoint(text.words_in(around[-1])):
                 return False
         return True
 
@@ -71,14 +74,17 @@ class Certainty:
         asked: set[int] = set()
         for key, doubted in self.doubts.items():
             if isinstance(doubted, ast.AST):
+                if key[1] is Doubt.CUT and influence.is_straight(doubted):
+                    continue
                 text = influence.holds(doubted)
                 statement = text.statement_of(doubted) if text is not None else None
                 if text is None or statement is None:
                     return frozenset({EVERYTHING}), asked
                 asked.add(id(statement))
-                found = text.effects([doubted]) if key[1] else text.of_answer(doubted)
+                answered = key[1] is Doubt.ANSWERED
+                found = text.of_answer(doubted) if answered else text.effects([doubted])
                 words.update(influence.all_effects(found))
-                words.update(text.rest(statement) if key[1] and found.leaves else ())
+                words.update(text.rest(statement) if found.leaves and not answered else ())
                 continue
             source = program.source_of(doubted[0]) if doubted is not None else None
             around = (
@@ -241,9 +247,3 @@ class Certainty:
             if broken is not None:
                 says = words_of(error).strip()
                 self.blame(error, says, "check", about=broken)
-
-
-def _on_the_way(statement: ast.stmt) -> frozenset[str]:
-    """The words on which it depends whether the statements in a block run."""
-    test = next((getattr(statement, n) for n in ("test", "iter", "subject") if hasattr(statement, n)), None)
-    return words_in(test) if test is not None and hasattr(statement, "body") else frozenset()

@@ -10,6 +10,7 @@ from typing import Any
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named, words_of
 from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load, source_of
@@ -156,7 +157,7 @@ class Imports:
             try:
                 compiled(program, at)(frame)
             except Exception:
-                self.doubt(body[at], left_out=True)
+                self.doubt(body[at], Doubt.LEFT_OUT)
 
     def _runs_on(self, module: standins.ImportedFile, name: str) -> bool:
         """Whether a file that imports itself in a circle gets a name if what stands behind its import runs first: it
@@ -225,7 +226,7 @@ class Imports:
                     yield failure
                 else:
                     self.progress.left_out(words_of(error))
-                self.doubt(node, left_out=True)
+                self.doubt(node, Doubt.LEFT_OUT)
             except Stop as end:
                 self.progress.ended = isinstance(end, ProgramExit)
                 self._define(program, position + 1, frame)
