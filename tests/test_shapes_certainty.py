@@ -304,8 +304,284 @@ APART = {
         if number is not None:
             best = number
     """,
+    "a variable of the same name in a function": """
+        def shown():
+            settings = {}
+            if elsewhere.number() < 3:
+                settings["height"] = 4
+            return settings
+
+        print(shown())
+    """,
+    "another part of what a function returns": """
+        def read():
+            numbers = {}
+            if elsewhere.number() < 3:
+                numbers["height"] = 4
+            return settings, numbers
+
+        settings, numbers = read()
+    """,
+    "another argument of the same function": """
+        def fill(table, number):
+            table["height"] = number
+
+        numbers = {}
+        if elsewhere.number() < 3:
+            best = 3
+        fill(numbers, best)
+
+        def width(table, number):
+            return table["width"]
+
+        print(width(settings, best))
+    """,
+    "a method that is called by its name": """
+        class Counter:
+            def __init__(self, table):
+                self.table = table
+
+            def count(self):
+                number = 0
+                if elsewhere.number() < 3:
+                    number = 4
+                return number
+
+        counter = Counter(settings)
+        print(counter.count())
+        settings = counter.table
+    """,
+    "another constructor": """
+        class Table:
+            def __init__(self, number):
+                self.number = 1
+                if number < elsewhere.number():
+                    self.number = number
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(4, 2)
+
+            def forward(self, x):
+                return self.net(x)
+
+        table = Table(3)
+        model = Net()
+    """,
 }
 ENTANGLED = {
+    "a long loop that names attributes": """
+        rows = torch.zeros(2_000, 3)
+        for number, row in enumerate(rows):
+            rows[number] = row * 2 + row.mean() - row.sum() + row.abs().max() - row.norm()
+            setattr(model, f"row{number}", row)
+        print(model.row1999)
+    """,
+    "a loop over many rows that names attributes": """
+        for number, row in enumerate(torch.zeros(20_000, 3)):
+            setattr(model, f"row{number}", row)
+        print(model.row19999)
+    """,
+    "a part of what a function returns": """
+        def read():
+            numbers = {}
+            if elsewhere.number() < 3:
+                numbers["height"] = 4
+            return numbers, settings
+
+        settings, _ = read()
+        print(settings["height"])
+    """,
+    "a part, under another name of the function": """
+        def read():
+            numbers = {}
+            if elsewhere.number() < 3:
+                numbers["height"] = 4
+            return numbers, settings
+
+        def call(function):
+            settings, _ = function()
+            print(settings["height"])
+
+        call(read)
+    """,
+    "which part is returned": """
+        def read():
+            if elsewhere.number() < 3:
+                return {"height": 4}, 3
+            return settings, 3
+
+        settings, _ = read()
+        print(settings["height"])
+    """,
+    "a part of what a decorated function returns": """
+        def filled(function):
+            def inner():
+                table, number = function()
+                if elsewhere.number() < 3:
+                    table = {"height": 4}
+                return table, number
+            return inner
+
+        @filled
+        def read():
+            return settings, 3
+
+        settings, _ = read()
+        print(settings["height"])
+    """,
+    "a function around it": """
+        def fill():
+            def inner():
+                if elsewhere.number() < 3:
+                    table["height"] = 4
+
+            table = {}
+            inner()
+            print(table["height"])
+
+        fill()
+    """,
+    "a function that sets what is outside": """
+        def fill():
+            global settings
+            if elsewhere.number() < 3:
+                settings = {"height": 4}
+
+        fill()
+        print(settings["height"])
+    """,
+    "a function from elsewhere": """
+        from elsewhere import fill
+
+        if elsewhere.number() < 3:
+            fill(settings)
+        print(settings["height"])
+    """,
+    "a default": """
+        table = {}
+        if elsewhere.number() < 3:
+            table = {"height": 4}
+
+        def show(given=table):
+            print(given["height"])
+
+        show()
+    """,
+    "an argument by its name": """
+        def fill(number, table):
+            if elsewhere.number() < 3:
+                table["height"] = number
+
+        fill(table=settings, number=3)
+        print(settings["height"])
+    """,
+    "arguments in a list": """
+        def fill(number, table):
+            if elsewhere.number() < 3:
+                table["height"] = number
+
+        fill(*(3, settings))
+        print(settings["height"])
+    """,
+    "a method": """
+        class Filler:
+            def fill(self, table):
+                if elsewhere.number() < 3:
+                    table["height"] = 4
+
+        Filler().fill(settings)
+        print(settings["height"])
+    """,
+    "a constructor": """
+        class Table:
+            def __init__(self, table):
+                self.table = table
+                if elsewhere.number() < 3:
+                    self.table["height"] = 4
+
+        print(Table(settings).table["height"])
+    """,
+    "the constructor of a base": """
+        class Table:
+            def __init__(self, table):
+                self.table = table
+
+        class Tall(Table):
+            def __init__(self, number):
+                table = {}
+                if elsewhere.number() < 3:
+                    table["height"] = 4
+                super().__init__(table)
+
+        print(Tall(3).table["height"])
+    """,
+    "an item of an object": """
+        class Table:
+            def __getitem__(self, key):
+                table = {}
+                if elsewhere.number() < 3:
+                    table["height"] = key
+                return table
+
+        print(Table()[0]["height"])
+    """,
+    "an object that is called": """
+        class Net(nn.Module):
+            def forward(self, x):
+                found = {}
+                if elsewhere.number() < 3:
+                    found["height"] = x
+                return found
+
+        net = Net()
+        found = net(3)
+        print(found["height"])
+    """,
+    "an object that fills what it is given": """
+        class Net(nn.Module):
+            def forward(self, x, found):
+                if elsewhere.number() < 3:
+                    found["height"] = x
+
+        net = Net()
+        net(3, settings)
+        print(settings["height"])
+    """,
+    "a property": """
+        class Table:
+            @property
+            def rows(self):
+                table = {}
+                if elsewhere.number() < 3:
+                    table["height"] = 3
+                return table
+
+        print(Table().rows["height"])
+    """,
+    "a generator": """
+        def tables():
+            table = {}
+            if elsewhere.number() < 3:
+                table["height"] = 3
+            yield table
+
+        for table in tables():
+            print(table["height"])
+    """,
+    "what a method keeps": """
+        class Table:
+            rows = {}
+
+            @classmethod
+            def fill(cls):
+                if elsewhere.number() < 3:
+                    cls.rows["height"] = 3
+
+        Table.fill()
+        print(Table.rows["height"])
+    """,
     "a branch that fills it": """
         if elsewhere.number() < 3:
             settings["height"] = 4

@@ -64,8 +64,36 @@ REMARKS = {
             def forward(self, x):
                 return self.three(self.two(self.one(x)))
         """,
+    "a long loop, of which a late round does something else": """
+        rows = torch.zeros(2_000, 3)
+        for number, row in enumerate(torch.zeros(2_000, 3)):
+            rows[number] = row * 2 + row.mean() - row.sum() + row.abs().max() - row.norm()
+            if number == 1_900:
+                rows.resize_(2_000, 4)
+        nn.Linear(3, 2)(rows)
+        """,
+    "a long loop, of which a late round calls something else": """
+        def twice(number, row):
+            if number == 1_900:
+                rows.resize_(2_000, 4)
+            return row * 2 + row.mean() - row.sum() + row.abs().max() - row.norm()
+
+        rows = torch.zeros(2_000, 3)
+        for number, row in enumerate(torch.zeros(2_000, 3)):
+            rows[number] = twice(number, row)
+        nn.Linear(3, 2)(rows)
+        """,
 }
 ERRORS = {
+    "a long loop whose rounds are all alike": """
+        def twice(row):
+            return row * 2 + row.mean() - row.sum() + row.abs().max() - row.norm()
+
+        rows = torch.zeros(2_000, 3)
+        for number, row in enumerate(torch.zeros(2_000, 3)):
+            rows[number] = twice(row)
+        nn.Linear(4, 2)(rows)
+        """,
     "what is unknown has nothing to do with it": """
         import cameras
         if cameras.wide():

@@ -6,16 +6,8 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable
 
-from torchlint.shapes.language.touching import (
-    CALLED,
-    EVERYTHING,
-    NAMING,
-    Effects,
-    Text,
-    count_of_parts,
-    own_nodes,
-    text_of,
-)
+from torchlint.shapes.language.rounds import NAMING
+from torchlint.shapes.language.touching import CALLED, EVERYTHING, Effects, Text, count_of_parts, own_nodes, text_of
 
 _BRANCHES = (ast.If, ast.IfExp, ast.While, ast.Match, ast.Try, ast.Assert, ast.BoolOp, ast.Break, ast.Continue)
 _MOST_TOGETHER = 60_000  # nodes of all files of a program
@@ -116,7 +108,7 @@ class Influence:
             if any(isinstance(one, _BRANCHES) for statement in body for one in own_nodes(statement)):
                 return False
             found = next(t for t in self.texts if body[0] in t.parents).effects(body)
-            if found.calls & NAMING:
+            if any(name.lstrip(".") in NAMING for name in found.calls):
                 return False
             for name in found.calls - seen:
                 seen.add(name)

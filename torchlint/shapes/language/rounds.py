@@ -21,6 +21,7 @@ from torch import nn
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame
+from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.tensors.arrays import Array
 
 MORE = "there would be more items, of rounds that were not run"
@@ -28,6 +29,7 @@ REST = Unknown(MORE)  # stands in a container for the items that are missing
 CHANGING = frozenset(
     "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
 )
+NAMING = frozenset("setattr add_module register_module register_buffer register_parameter".split())
 ENOUGH = 3
 PERIOD = 16  # rounds in which an optimizer may make two steps
 NUMBERS = (int, float, bool, type(None))
@@ -256,7 +258,7 @@ class Rounds:
         earlier = self.before if self.first is None else self.first
         same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
-        if not like_the_last:
+        if not like_the_last or _names_attributes(self.node):
             self.frame.machine.doubt(self.node, Doubt.CUT)
         for (read, keep), value in zip(self.names, earlier):
             if not same(value, read(self.frame)):
@@ -314,6 +316,13 @@ def _given_by_rounds(node: ast.For | ast.While) -> tuple[frozenset[str], frozens
                 names |= {t.id for t in one.targets if isinstance(t, ast.Name)}
                 fields |= {t.attr for t in one.targets if isinstance(t, ast.Attribute)}
     return frozenset(names), frozenset(fields)
+
+
+@lru_cache(256)
+def _names_attributes(node: ast.AST) -> bool:
+    """Whether each round of a loop may give an attribute, or a layer, a name of its own: `setattr(self, name, x)`."""
+    calls = (one for one in ast.walk(node) if isinstance(one, ast.Call))
+    return any(last_word(call.func) in NAMING for call in calls)
 
 
 def _forget(owner: Any, name: str) -> None:

@@ -29,11 +29,10 @@ _CHANGE = CHANGING | set(
     " add_param_group register_buffer register_parameter add_module fit compile send reset reverse shuffle put".split()
 )
 _SHOWN = ("set_description", "set_postfix", "set_title", "set_xlabel", "set_ylabel", "set_epoch")
-# what gives names to attributes that nobody can read in the text
-NAMING = frozenset({"setattr", ".add_module", ".register_module", ".register_buffer", ".register_parameter"})
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 CALLED = frozenset({".forward", ".__call__", ".training_step"})  # what runs where an object is called
+_HARMLESS = frozenset("torch torchvision torchaudio numpy tqdm copy math".split())
 _SELF = ("self", "cls", "super")
 _LIBRARY = (torch.Tensor, nn.Module, optim.Optimizer, list, dict, set, str)  # whose methods are called by name
 _ANYTHING = frozenset({"setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "update_wrapper"})
@@ -115,6 +114,7 @@ class Text:
         self.functions: dict[str, list[Any]] = defaultdict(list)  # methods by `.name`
         self.classes: set[str] = set()
         self.modules: set[str] = set()
+        self.harmless: set[str] = set()  # functions of libraries that change nothing they are given
         self.body = tree.body
         self.large = False
         self.parents: dict[ast.AST, ast.AST] = {}
@@ -135,7 +135,9 @@ class Text:
             elif isinstance(node, ast.Import):
                 self.modules.update((a.asname or a.name).split(".")[0] for a in node.names)
             elif isinstance(node, ast.ImportFrom) and not node.level:
-                self.modules.update(a.asname or a.name for a in node.names)
+                names = [a.asname or a.name for a in node.names]
+                self.modules.update(names)
+                self.harmless.update(names if (node.module or "").split(".")[0] in _HARMLESS else ())
             self.large = len(self.parents) > _MOST
         self.variables = Variables({} if self.large else self.parents)
         self.known = self.defined  # the functions and classes of the whole program
@@ -224,7 +226,7 @@ class Text:
             elif name in _CHANGE or name.endswith("_") or name.startswith("set") and not name.startswith(_SHOWN):
                 words.update(receiver | given)
         elif not hasattr(builtins, name) and function not in self.known:
-            words.update(given if name not in self.modules or name.endswith("_") else ())
+            words.update(given if name not in self.harmless or name.endswith("_") else ())
 
     @cached_property
     def influences(self) -> list[tuple[frozenset[str], frozenset[str]]]:
