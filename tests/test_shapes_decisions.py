@@ -94,6 +94,16 @@ def run(tmp_path, text: str):
         if kind == "a":
             net(torch.rand(2, 3))
         """,
+        """
+        from pytorch_msssim import ms_ssim
+
+        metric, x = nn.MSELoss(), torch.rand(2, 3, 8, 8)
+        loss = metric(x, x, data_range=1) if metric == ms_ssim else metric(x, x)
+        if metric is not ms_ssim:
+            loss = loss + metric(x, x)
+        else:
+            loss = loss + metric(x)
+        """,
     ],
 )
 def test_nothing_is_said(tmp_path, text):

@@ -134,6 +134,8 @@ class Operations:
             answer, other = Unknown(one.reason), b if one is a else a
             if type(other) is str and is_number(one) and apply in (operator.eq, operator.ne):
                 return apply is operator.ne
+            if apply in (operator.eq, operator.ne) and self._is_another(one, other):
+                return apply is operator.ne
             if apply is operator.eq and (type(other) in _CONSTANTS or isinstance(other, enum.Enum)):
                 answer.likeness = one, other
             return answer
@@ -156,7 +158,7 @@ class Operations:
             other = b if type(a) is Unknown else a
             if other is None:
                 self.presume()
-            if other is None or other is ...:
+            if other is None or other is ... or self._is_another(a if other is b else b, other):
                 return False
             answer = Unknown("it is compared with an unknown")
             if isinstance(other, enum.Enum):
@@ -165,6 +167,14 @@ class Operations:
         if type(a) is type(b) and type(a) in (str, bytes, int):
             return a == b  # Python keeps words and small numbers once each, which our reading does not
         return a is b
+
+    def _is_another(self, unknown: Unknown, made: Any) -> bool:
+        """An unknown is taken to be no module that the program has made; what a library is asked for never is."""
+        if not isinstance(made, nn.Module) or type(made).__eq__ is not object.__eq__:
+            return False
+        if not unknown.reason.of_name:
+            self.presume()
+        return True
 
     def contains(self, items: Any, item: Any) -> Any:
         """`item in items`."""
