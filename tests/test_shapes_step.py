@@ -120,12 +120,84 @@ def test_what_trains_nothing_has_no_step(tmp_path, monkeypatch):
     code, text = shown(tmp_path, monkeypatch, "import torch\nprint(torch.nn.Linear(2, 3)(torch.zeros(1, 2)))\n")
     assert code == 2
     assert "makes no step of an optimizer" in text
+    assert ended(text) == "it runs to its last statement"
 
 
-def test_a_step_that_fails_says_so(tmp_path, monkeypatch):
-    code, text = shown(tmp_path, monkeypatch, SCRIPT.replace("torch.randn(8, 16)", "torch.randn(8, 15)"))
+def ended(text: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith("ended")).removeprefix("ended").strip()
+
+
+REFUSED = SCRIPT.replace("torch.randn(8, 16)", "torch.randn(8, 15)")
+EXITS = SCRIPT.replace("net = Net", "import sys\n\ndef main():\n    sys.exit('no data')\n\nmain()\nnet = Net")
+RAISES = SCRIPT.replace(
+    "    optimizer.step()", "    if 7 % 2:\n        raise ValueError('an even number')\n    optimizer.step()"
+)
+UNHEARD = SCRIPT.replace("import torch\n", "import torch, unheard\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (REFUSED, "train.py:12: self.first takes 16 features but gets 15 in `x` (8, 15)"),
+        (REFUSED.replace("for _ in range(3):", "if True:"), "train.py:12: self.first takes 16 features"),
+        (EXITS, "train.py:18: the program ends itself: no data"),
+        (RAISES, "train.py:23: an even number"),
+        (
+            UNHEARD.replace("torch.optim.Adam(", "unheard.optimizer("),
+            "train.py:16: nobody knows what makes the step: the module unheard is not known",
+        ),
+        (
+            SCRIPT.replace(
+                "net = Net",
+                "import argparse\noptions = argparse.ArgumentParser()\n"
+                "options.add_argument('data')\noptions.error('no data')\nnet = Net",
+            ),
+            "train.py:18: the program ends itself: it asks for other arguments",
+        ),
+        (SCRIPT.replace("    optimizer.step()\n", ""), "it runs to its last statement"),
+    ],
+)
+def test_a_script_without_a_step_says_where_it_ended_and_why(tmp_path, monkeypatch, text, said):
+    code, out = shown(tmp_path, monkeypatch, text)
     assert code == 2
-    assert "no step" in text
+    assert out.splitlines()[0] == "step      train.py makes no step of an optimizer"
+    assert ended(out).startswith(said)
+    assert "optimizer " not in out.replace("of an optimizer", "").replace("optimizer state", "")
+
+
+def test_what_ran_before_the_end_is_shown(tmp_path, monkeypatch):
+    out = shown(tmp_path, monkeypatch, SCRIPT.replace("    optimizer.step()\n", "    raise SystemExit\n"))[1]
+    assert out.splitlines()[1:4] == [
+        "forward   Net: (8, 16) float32 on cuda:0 -> (8, 4) float32 on cuda:0, line 19",
+        "backward  of scalar float32 on cuda:0, line 21",
+        "ended     train.py:22: the program ends itself",
+    ]
+
+
+def test_a_step_behind_what_torch_refuses_is_none(tmp_path, monkeypatch):
+    text = SCRIPT.replace("for _ in range(3):", "net(torch.randn(8, 15).cuda())\nfor _ in range(3):")
+    code, out = shown(tmp_path, monkeypatch, text)
+    assert code == 2
+    assert ended(out).startswith("train.py:12: self.first takes 16 features")
+
+
+def test_the_end_is_that_of_another_file(tmp_path, monkeypatch):
+    (tmp_path / "model.py").write_text(MODEL)
+    out = shown(tmp_path, monkeypatch, MAIN.replace("torch.randn(8, 16)", "torch.randn(8, 15)"))[1]
+    assert ended(out).startswith("model.py:12: ")
+
+
+def test_the_end_becomes_json_and_a_page(tmp_path, monkeypatch):
+    code, out = shown(tmp_path, monkeypatch, EXITS, "--output-format", "json")
+    step = json.loads(out)["step"]
+    assert code == 2 and step["optimizer"] == "" and step["where"] is None
+    where = {"path": str(tmp_path / "train.py"), "line": 18}
+    assert step["ended"] == {"where": where, "why": "the program ends itself: no data"}
+    assert json.loads(shown(tmp_path, monkeypatch, SCRIPT, "--output-format", "json")[1])["step"]["ended"] is None
+    code, out = shown(tmp_path, monkeypatch, EXITS, "--output-format", "html", "--output-file", "step.html")
+    page = (tmp_path / "step.html").read_text()
+    assert (code, out) == (2, "")
+    assert "train.py makes no step of an optimizer" in page and "train.py:18: the program ends itself" in page
 
 
 def test_of_what_nobody_knows_nothing_is_said(tmp_path, monkeypatch):

@@ -155,9 +155,6 @@ def _step(target: str, has_others: bool, output_format: str) -> tuple[str, int]:
     settings, project = _project(path)
     watch, traces = StepWatch(), Traces(path, report=True, called=True)
     result = dry_run(text, path, project.view(path), inputs=settings.inputs, traces=traces, step=watch)
-    if not watch.optimizer:
-        reasons = "; ".join((*result.notices, *result.unknowns)).replace(HERE, target)
-        raise Failure(f"{target} makes no step of an optimizer{f': {reasons}' if reasons else ''}")
     made = watch.made(traces.table_of)
     models = {forward.model for forward in made.forwards}
     tables = [table for table in traces.tables if table.name in models and not table.guessed]
@@ -168,7 +165,7 @@ def _step(target: str, has_others: bool, output_format: str) -> tuple[str, int]:
         said = shown.html(made, told, target, path)
     else:
         said = shown.text(made, told, target, path)
-    return said, 1 if result.faults else 0
+    return said, 2 if made.ended is not None else 1 if result.faults else 0
 
 
 def _project(path: str) -> tuple[Settings, Project]:

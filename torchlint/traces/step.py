@@ -9,7 +9,7 @@ import msgspec
 
 from torchlint.printable import printable
 from torchlint.shapes.core.table import Value
-from torchlint.shapes.core.training_step import TrainingStep, Where
+from torchlint.shapes.core.training_step import Ending, TrainingStep, Where
 from torchlint.traces import json, page, report, words
 from torchlint.traces.coloured import plain
 from torchlint.traces.report import number, size
@@ -43,12 +43,15 @@ def _lines(step: TrainingStep, name: str, path: str) -> Iterator[tuple[str, str]
         file = "" if where.path == path else f"{os.path.relpath(where.path, os.path.dirname(path))}:"
         return f"line {file}{where.line}"
 
-    yield "step", f"the first of {name}"
+    yield "step", f"the first of {name}" if step.ended is None else f"{name} makes no step of an optimizer"
     for forward in step.forwards[:_MOST]:
         given, result = (", ".join(map(_said, values)) or "nothing known" for values in (forward.given, forward.result))
         yield "forward", f"{forward.model}: {given} -> {result}, {at(forward.where)}"
     for loss in step.losses[:_MOST]:
         yield "backward", f"of {_said(loss.value)}, {at(loss.where)}"
+    if step.ended is not None:
+        yield "ended", _ending(step.ended, name, path)
+        return
     yield "optimizer", f"{step.optimizer}, {at(step.where)}"
     for move in step.moves[:_MOST]:
         tensors = f"{move.tensors} tensor{'s' * (move.tensors > 1)}"
@@ -69,6 +72,16 @@ def _lines(step: TrainingStep, name: str, path: str) -> Iterator[tuple[str, str]
     yield "memory", ", ".join(f"{what} {size(taken)}" for what, taken in (*parts, ("kept for the backward pass", kept)))
     for one in step.kept[:_MOST]:
         yield "", f"{size(one.bytes)} kept, {at(one.where)}"
+
+
+def _ending(ended: Ending, name: str, path: str) -> str:
+    """`train.py:12: …`, as editors open it."""
+    where = ended.where
+    if where is None:
+        return ended.why
+    here = where.path == path
+    file = name if here else os.path.join(os.path.dirname(name), os.path.relpath(where.path, os.path.dirname(path)))
+    return f"{file}:{where.line}: {ended.why}"
 
 
 def _said(value: Value) -> str:

@@ -47,9 +47,19 @@ class Kept(Struct, frozen=True):
     bytes: int
 
 
+class Ending(Struct, frozen=True):
+    """Where a script ended before any optimizer made a step, and why: the first thing nobody knew, what torch or the
+    program refused, or its exit.
+    """
+
+    where: Where | None
+    why: str
+
+
 class TrainingStep(Struct, frozen=True):
-    """What came together until the optimizer made its step. Of parameters, their gradients and the optimizer's state
-    the bytes; most moved and most kept first. What comes of forwards that give nothing known is None, or not there.
+    """What came together until the optimizer made its step; if none comes to one, `ended` says why. Of parameters,
+    their gradients and the optimizer's state the bytes; most moved and most kept first. What comes of forwards that
+    give nothing known is None, or not there.
     """
 
     forwards: tuple[Forward, ...]
@@ -64,3 +74,4 @@ class TrainingStep(Struct, frozen=True):
     state: int | None
     kept: tuple[Kept, ...]
     multiply_adds: int  # of the forwards
+    ended: Ending | None = None

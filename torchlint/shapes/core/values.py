@@ -13,15 +13,15 @@ class UnknownUsed(Exception):
 
 
 class Stop(BaseException):
-    """The run ends here, whatever `try` stands around it. Derived classes say why."""
-
-
-class Exhausted(Stop):
-    """The program asked for more steps, memory or depth than a dry run grants; `place` is where it was then."""
+    """The run ends here, whatever `try` stands around it; `place` is where it was then. Derived classes say why."""
 
     def __init__(self, *args: Any):
         super().__init__(*args)
         self.place = machines[-1].place if machines else None
+
+
+class Exhausted(Stop):
+    """The program asked for more steps, memory or depth than a dry run grants."""
 
 
 class Overworked(Exhausted):
@@ -72,7 +72,10 @@ MADE = "~"  # before the names of the inputs of which something was computed
 
 
 class ProgramExit(Stop):
-    """The program ends itself: `sys.exit`, `quit`."""
+    """The program ends itself: `sys.exit`, `quit`; with a text it may say why."""
+
+    def __init__(self, status: Any = None):
+        super().__init__(f"the program ends itself{f': {status}' if type(status) is str and status else ''}")
 
 
 class ProgramError(Exception):

@@ -455,7 +455,10 @@ def _yield_from(node: ast.YieldFrom, scope: Scope) -> Evaluate:
 
 def _call(node: ast.Call, scope: Scope) -> Evaluate:
     call = _any_call(node, scope)
-    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("backward", "manual_backward"):
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if name == "step" and not node.args and not node.keywords:
+        return _may_train(call)
+    if name not in ("backward", "manual_backward"):
         return call
 
     def train(frame):
@@ -467,6 +470,18 @@ def _call(node: ast.Call, scope: Scope) -> Evaluate:
         return made
 
     return train
+
+
+def _may_train(call: Evaluate) -> Evaluate:
+    """`….step()`: of what nobody knows it may be that of an optimizer."""
+
+    def step(frame):
+        made = call(frame)
+        if type(made) is Unknown and frame.machine.scripting:
+            frame.machine.progress.steps_unknown(made)
+        return made
+
+    return step
 
 
 def _any_call(node: ast.Call, scope: Scope) -> Evaluate:

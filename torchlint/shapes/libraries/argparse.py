@@ -117,7 +117,7 @@ class Parser(StandIn):
     print_usage = print_help
 
     def error(self, *_):
-        raise ProgramExit("the program asks for other arguments")
+        raise ProgramExit("it asks for other arguments")
 
 
 def _literal(text: str, default: Any) -> Any:

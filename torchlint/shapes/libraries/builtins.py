@@ -242,8 +242,8 @@ def _nothing(machine, *args, **kwargs):
     return None
 
 
-def _exit(machine, *args):
-    raise ProgramExit("the program ends itself")
+def _exit(machine, status=None, *_):
+    raise ProgramExit(status)
 
 
 def _id(machine, value):

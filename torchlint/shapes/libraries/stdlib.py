@@ -290,8 +290,8 @@ def _environ(machine, name=None, default=None):
     return default if default is not None else Unknown("the environment")
 
 
-def _exit(machine, *args):
-    raise ProgramExit("the program ends itself")
+def _exit(machine, status=None, *_):
+    raise ProgramExit(status)
 
 
 def _nothing(machine, *args, **kwargs):

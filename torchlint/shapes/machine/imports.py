@@ -11,7 +11,7 @@ from typing import Any
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.doubts import Doubt
-from torchlint.shapes.core.values import Exhausted, ProgramExit, Stop, Unknown, named, words_of
+from torchlint.shapes.core.values import Exhausted, ProgramExit, Reason, Stop, Unknown, named, words_of
 from torchlint.shapes.language.abandoned import whole
 from torchlint.shapes.language.program import Frame, Program, Scope, load, source_of
 from torchlint.shapes.language.statements import Run
@@ -223,12 +223,18 @@ class Imports:
                 failure = self.failures.get(id(error))
                 self.progress.ended = False
                 if failure is not None:
+                    self.progress.ends(failure.place, words_of(error))
                     yield failure
                 else:
-                    self.progress.left_out(words_of(error))
+                    says = words_of(error)
+                    self.progress.left_out(says)
+                    known = type(says) is Reason and says.place is not None
+                    place = self.last_place if error is self.last_error else self.place
+                    self.progress.ends(says.place if known else place, says)
                 self.doubt(node, Doubt.LEFT_OUT)
             except Stop as end:
                 self.progress.ended = isinstance(end, ProgramExit)
+                self.progress.ends(end.place, str(end))
                 self._define(program, position + 1, frame)
                 raise
         self.scripting = False

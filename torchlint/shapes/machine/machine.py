@@ -509,7 +509,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             self.raised[id(value)] = value
             raise value
         if isinstance(value, BaseException):
-            raise ProgramExit(str(value))
+            raise ProgramExit(*BaseException.args.__get__(value)[:1])
         raise ProgramError("an unknown error")
 
     def catches(self, kind: Any, error: Exception) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torchlint.shapes.core.values import Reason, Unknown
 
 
@@ -10,7 +12,7 @@ class Progress:
     a backward pass, and which of these it was.
     """
 
-    __slots__ = ("ended", "abandoned", "backwards", "steps", "blind", "lost", "asks")
+    __slots__ = ("ended", "abandoned", "backwards", "steps", "blind", "lost", "asks", "stop", "unmade")
 
     def __init__(self) -> None:
         self.ended = True  # whether each of its own statements did
@@ -19,6 +21,8 @@ class Progress:
         self.steps = 0
         self.blind: tuple[str, Reason] | None = None
         self.lost: Reason | None = None  # what nobody knew where nothing was known of a layer's result either
+        self.stop: tuple[Any, str] | None = None  # where Python would end the script before its first step, and why
+        self.unmade: Reason | None = None  # why nobody knows what made what may have been a step of an optimizer
         self.asks = False  # whether a module was called, or a loss differentiated: then it is a program about tensors
 
     def reached(self, what: str, unknown: Unknown) -> None:
@@ -31,6 +35,16 @@ class Progress:
         """A layer of which the result is unknown as well."""
         if self.lost is None:
             self.lost = unknown.reason.here()
+
+    def ends(self, place: Any, why: str) -> None:
+        """One of the script's own statements did not come to its end."""
+        if self.stop is None and not self.steps:
+            self.stop = place, why
+
+    def steps_unknown(self, unknown: Unknown) -> None:
+        """`….step()` of something that nobody knows."""
+        if self.unmade is None:
+            self.unmade = unknown.reason.here()
 
     def left_out(self, reason: str) -> None:
         """A statement was."""

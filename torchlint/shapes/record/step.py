@@ -13,16 +13,19 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from torchlint.shapes.core.table import Table, Value
-from torchlint.shapes.core.training_step import Forward, Kept, Loss, Moved, TrainingStep, Where
+from torchlint.shapes.core.training_step import Ending, Forward, Kept, Loss, Moved, TrainingStep, Where
 from torchlint.shapes.record.entries import tensors_in, value_of
 from torchlint.shapes.tensors import device_tags
 
 
 class StepWatch:
-    """Collects what comes together until an optimizer makes its first step; `optimizer` is empty if none does."""
+    """Collects what comes together until an optimizer makes its first step; `optimizer` is empty if none does, and
+    `ended` says why.
+    """
 
     def __init__(self) -> None:
         self.optimizer = ""
+        self.ended: Ending | None = None
         self._forwards: list[tuple[nn.Module, Forward]] = []
         self._losses: list[Loss] = []
         self._moved: dict[tuple[Where | None, str, str], list[int]] = defaultdict(list)
@@ -77,8 +80,8 @@ class StepWatch:
         return TrainingStep(
             tuple(forward for _, forward in self._forwards),
             tuple(self._losses),
-            self.optimizer,
-            self._where,
+            self.optimizer if self.ended is None else "",
+            self._where if self.ended is None else None,
             tuple(sorted(moves, key=lambda move: -move.tensors)),
             tuple(self._fed) if is_known else (),
             tuple(self._starved) if is_known else (),
@@ -87,6 +90,7 @@ class StepWatch:
             self._state if is_known else None,
             tuple(Kept(where, taken) for where, taken in kept.most_common() if taken and is_known),
             multiply_adds,
+            self.ended,
         )
 
     def backward(self, loss: Any) -> None:

@@ -33,7 +33,7 @@ from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.watch import Watch
 from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.candidates import Attempt, call_alone
-from torchlint.shapes.search.endings import gave_up, stopped
+from torchlint.shapes.search.endings import gave_up, stopped, without_step
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.remembered import Remembered
@@ -211,6 +211,8 @@ class _Run:
             self.unknowns.update(machine.progress.first_unknown)
         if machine.progress.lost is not None and rest:
             self.notices += stopped(machine.progress.lost, self.program)
+        if self.step is not None and rest:
+            self.step.ended = without_step(machine.progress, self.faults)
         machine.wild = False  # what follows is tried with sizes of its own
         machine.own_file(self.program, names)
         for failure in machine.reported:

@@ -1,14 +1,19 @@
-"""The line about a dry run that did not come to the end of a script: where it stopped and why."""
+"""Where a dry run of a script ended, and why: the line about one that stopped, and why another made no step."""
 
 from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from torchlint.finding import HERE
+from torchlint.shapes.core.faults import Fault
+from torchlint.shapes.core.training_step import Ending, Where
 from torchlint.shapes.core.values import Exhausted, Overworked, Reason
 from torchlint.shapes.language.program import Place, Program, source_of
 from torchlint.shapes.language.walking import blocks
+from torchlint.shapes.machine.progress import Progress
 
 
 def gave_up(end: Exhausted, program: Program) -> str:
@@ -22,6 +27,31 @@ def stopped(reason: Reason, program: Program) -> list[str]:
     if not reason.of_name:
         return []
     return [f"the dry run stopped at {_at(reason.place, program)}: {reason.removesuffix(' to the dry run')}"]
+
+
+def without_step(progress: Progress, faults: Mapping[Any, Fault]) -> Ending | None:
+    """Why a script comes to no step of an optimizer, if it does not. What Python itself would stop at comes first, then
+    what keeps the step from being one that is known; `faults` by their places. A step that the dry run made behind one
+    of those is none.
+    """
+    place, why = progress.stop or (None, "")
+    fault = faults.get(place)
+    if progress.steps and (fault is None or fault.presumed):
+        return None
+    if progress.stop is not None:
+        return Ending(_where(place), fault.message if fault is not None else why)
+    if progress.unmade is not None:
+        return Ending(_where(progress.unmade.place), f"nobody knows what makes the step: {progress.unmade}")
+    if progress.abandoned is not None:
+        return Ending(_where(progress.abandoned.place), f"a statement was left out: {progress.abandoned}")
+    if progress.blind is not None:
+        what, reason = progress.blind
+        return Ending(_where(reason.place), f"what {what} gets is unknown: {reason}")
+    return Ending(None, "it runs to its last statement")
+
+
+def _where(place: Place | None) -> Where | None:
+    return Where(place[0], place[1].line) if place is not None else None
 
 
 def _at(place: Place | None, program: Program) -> str:
