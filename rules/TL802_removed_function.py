@@ -64,6 +64,10 @@ try:
 except ImportError:
     import collections.abc as container_abcs
 
+major, minor = map(int, torch.__version__.split(".")[:2])
+if major == 1 and minor < 9:
+    from torch._six import string_classes
+
 try:
     q = torch.solve(b, a)
 except RuntimeError:

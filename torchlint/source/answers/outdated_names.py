@@ -16,7 +16,7 @@ from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.names import canonical
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import ancestors, enclosing_function, has_stars, last_word
+from torchlint.source.text.index import ancestors, enclosing_function, has_stars, last_word, statement_of
 from torchlint.source.text.spelling import argument
 
 _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", "TypeError")
@@ -268,9 +268,15 @@ class _Search:
                 return True
             if isinstance(above, (ast.If, ast.IfExp)):
                 test = self.module.segment(above.test).lower()
-                if _ASKS.search(test) or _FLAGS.search(test):
+                if _ASKS.search(test) or _FLAGS.search(test) or any(map(self._says_version, ast.walk(above.test))):
                     return True
         return False
+
+    def _says_version(self, part: ast.AST) -> bool:
+        """`MAJOR` after `MAJOR, MINOR = map(int, torch.__version__.split(".")[:2])`"""
+        scope = part.at.lookup(part.id) if isinstance(part, ast.Name) else None
+        given = [statement_of(b) for b in scope.bindings[part.id]] if scope is not None else []
+        return any(isinstance(g, ast.Assign) and _ASKS.search(self.module.segment(g.value).lower()) for g in given)
 
     def _reads_version(self, function: ast.AST) -> bool:
         """Does a function look at a version anywhere, or for a name? A parameter or keyword that is called `version`,
