@@ -325,7 +325,10 @@ def _cached_property(machine, function):
 
 
 def _singledispatch(machine, function):
-    return function
+    """Which function runs is for the kinds to say that are registered."""
+    made = Special("singledispatch", lambda machine, *args, **kwargs: Unknown("a function for each kind of argument"))
+    made.__dict__.update(bound=True, register=Unknown("singledispatch"))
+    return made
 
 
 def _dirname(machine, path):
