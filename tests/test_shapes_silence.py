@@ -375,20 +375,6 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
         WarmUp(optimizer_of(nn.Linear(2, 2)), 3).step()
         """,
-        # which function runs depends on the kind of what it is given
-        """
-        from functools import singledispatch
-
-        @singledispatch
-        def to_cuda(data):
-            return data
-
-        @to_cuda.register(torch.Tensor)
-        def _(data):
-            return data.cuda()
-
-        nn.Linear(3, 1).cuda()(to_cuda(torch.ones(2, 3)))
-        """,
         # the device of a module may be given by name
         """
         net = nn.Linear(3, 1).to(device="cuda:0")

@@ -257,6 +257,9 @@ def test_sizes_that_may_fit_are_no_error(tmp_path, name):
         "print(nn.MSELoss()(torch.load('a'), torch.load('b')).numpy())",
         "import copy\nscaled = torch.zeros(4, 3) * torch.load('a')\ncopy.deepcopy(scaled)\nscaled.sum().numpy()",
         "y = torch.zeros(torch.load('a').size(0), 3)\nz = torch.FloatTensor(y.size())\ntorch.cat([z, z], 1)",
+        "import functools\n@functools.singledispatch\ndef moved(data):\n    return data\n"
+        "@moved.register(torch.Tensor)\ndef _(data):\n    return data.cuda()\n"
+        "nn.Linear(3, 1).cuda()(moved(torch.ones(2, 3)))",
     ],
 )
 def test_what_is_only_supposed_is_no_error(tmp_path, program):
