@@ -155,7 +155,7 @@ def check(call: Call):
         )
 
 
-@on_call(".backward", ".manual_backward", needs=".data|.detach|.numpy|torch.tensor|torch.Tensor", unknown=True)
+@on_call(".backward", ".manual_backward", needs=".data|.detach|.numpy|torch.tensor|torch.Tensor|Variable", unknown=True)
 def check_networks(call: Call):
     for cut, network in call.networks_cut_off:
         name = ast.unparse(network)
@@ -167,7 +167,7 @@ def check_networks(call: Call):
         )
 
 
-@on_module(needs=".data|.detach|.item|.numpy|torch.tensor|torch.Tensor")
+@on_module(needs=".data|.detach|.item|.numpy|torch.tensor|torch.Tensor|Variable")
 def check_forward(cls: ModuleClass):
     for cut in cls.cut_results:
         yield cls.finding(

@@ -180,7 +180,9 @@ def is_inside(place, node: ast.expr) -> bool:
 
 
 def is_element(place, origin) -> bool:
-    """`for layer in model.encoder.layers`"""
+    """`for layer in model.encoder.layers`, an element of `[model.conv1, model.layer1]`"""
+    if not origin.path and origin.module is place.module and isinstance(origin.node, (ast.Attribute, ast.Subscript)):
+        return is_inside(place, origin.node)
     return (
         len(origin.path) == 1
         and origin.module is place.module

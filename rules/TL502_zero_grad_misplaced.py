@@ -125,8 +125,12 @@ def between(round: Round):
             fix=round.fix(
                 "move it before `backward()`", round.move_act(clear, before=backward), applicability="unsafe"
             ),
-            notes=[round.note(backward, "made here"), round.note(step, "wanted here")],
-            at=clear,
+            notes=[
+                round.note(backward, "made here"),
+                round.note(step, "wanted here"),
+                round.note(clear, "cleared here"),
+            ],
+            at=clear.place_beside(backward, step),
         )
 
 
@@ -137,8 +141,12 @@ def between_losses(round: Round):
         yield round.finding(
             f"`{clear.text}` throws away the gradients of `{backward.text}`: `{step.text}` learns the second loss only",
             help="clear once, before the first `backward()`, or step in between",
-            notes=[round.note(backward, "made here"), round.note(step, "wanted here")],
-            at=clear,
+            notes=[
+                round.note(backward, "made here"),
+                round.note(step, "wanted here"),
+                round.note(clear, "cleared here"),
+            ],
+            at=clear.place_beside(backward, step),
         )
 
 

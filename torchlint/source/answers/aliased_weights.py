@@ -92,7 +92,7 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
         return next((state for state in found if state is not None), None)
     if isinstance(value, ast.DictComp):
         entries = getattr(value.generators[0].iter, "func", None)  # `state.items`
-        if not isinstance(value.value, ast.Name) or not isinstance(entries, ast.Attribute) or entries.attr != "items":
+        if not _is_same_memory(value.value) or not isinstance(entries, ast.Attribute) or entries.attr != "items":
             return None
         return _state(module, entries.value, depth - 1)
     if not isinstance(value, ast.Call):
@@ -101,6 +101,16 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
     if copied is not None:
         return _state(module, copied, depth - 1)
     return value if all(_is_state_of_weights(origin) for origin in origins(Value(module, value))) else None
+
+
+def _is_same_memory(entry: ast.expr) -> bool:
+    """`v`, `v.detach()` or `v.data` of `for k, v in state.items()`: without its graph a tensor is no copy."""
+    while isinstance(entry, (ast.Call, ast.Attribute)):
+        name = entry.func if isinstance(entry, ast.Call) else entry
+        if not isinstance(name, ast.Attribute) or name.attr != ("detach" if name is not entry else "data"):
+            return False
+        entry = name.value
+    return isinstance(entry, ast.Name)
 
 
 def _copied_shallowly(module: Module, call: ast.Call) -> ast.expr | None:

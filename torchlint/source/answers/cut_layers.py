@@ -17,7 +17,7 @@ from torchlint.source.training.graphs import graph, is_model_call, loss_of
 from torchlint.source.training.optimizers import constructors, holds
 from torchlint.source.training.regions import under_no_grad
 
-_ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"})
+_ANEW = ({"torch.tensor"}, {"torch.Tensor"}, {"torch.FloatTensor"}, {"torch.from_numpy"}, {"torch.autograd.Variable"})
 
 
 def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
@@ -31,7 +31,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     called = {last_word(call.func) for call in module.index.inside(forward, ast.Call)}
     bodies = [forward, *(method for name, method in info.methods.items() if name in called)]
     if not any(n.attr == "data" for body in bodies for n in module.index.inside(body, ast.Attribute)) and not any(
-        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy")
+        last_word(call.func) in ("detach", "item", "numpy", "tensor", "Tensor", "FloatTensor", "from_numpy", "Variable")
         for body in bodies
         for call in module.index.inside(body, ast.Call)
     ):
@@ -126,9 +126,11 @@ def _is_plain_cut(cut: Value) -> bool:
 
 
 def _is_made_anew(cut: Value) -> bool:
-    """`torch.tensor(h)`"""
+    """`torch.tensor(h)`, not `Variable(h, requires_grad=False)`, which says that it is meant"""
     node = cut.node
-    return isinstance(node, ast.Call) and len(node.args) >= 1 and {c.name for c in callees(cut)} in _ANEW
+    if not isinstance(node, ast.Call) or last_word(node.func) == "Variable" and (node.keywords or len(node.args) > 1):
+        return False
+    return len(node.args) >= 1 and {c.name for c in callees(cut)} in _ANEW
 
 
 def _own_layer(info: ClassInfo, node: Value) -> str:

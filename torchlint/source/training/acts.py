@@ -99,6 +99,16 @@ class Act:
         """Are both statements of one block?"""
         return is_in(self.statement, block_of(other.statement)[0])
 
+    def place_beside(self, *others: Act) -> Value:
+        """The call through which it runs where one of the others stands: `reset()` instead of what `reset` does."""
+        functions = [act.function for act in others]
+        place = self.event.value
+        while enclosing_function(place.node) not in functions:
+            if place.frame is None or place.frame.call is None:
+                return self.event.value
+            place = place.frame.call
+        return place
+
     @property
     def leaves_loop(self) -> bool:
         """Is the loop left right after it, by the `break`, `return` or `raise` at the end of its block?"""
