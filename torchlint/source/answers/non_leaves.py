@@ -117,9 +117,23 @@ def _keeps_it(call: ast.Call) -> bool:
 
 
 def _is_there(call: ast.Call, device: str) -> bool:
-    """`Parameter(p.data.float()).to(p.device)`: what is computed from a tensor is where that is."""
+    """What is computed from a tensor is where that is, `Parameter(p.data.float()).to(p.device)`; and what was made on a
+    device, or moved to it, `Parameter(x.to(device)).to(device)`, is there already.
+    """
+    assert isinstance(call.func, ast.Attribute)
+    moved = call.func.value
     owner = device.removesuffix(".device")
-    return owner != device and bool(re.search(rf"\b{re.escape(owner)}\.", unparsed(call.func.value)))
+    if owner != device and re.search(rf"\b{re.escape(owner)}\.", unparsed(moved)):
+        return True
+    return any(
+        unparsed(given) == device
+        for made in ast.walk(moved)
+        if isinstance(made, ast.Call)
+        for given in (
+            *(k.value for k in made.keywords if k.arg == "device"),
+            *(made.args if last_word(made.func) == "to" else ()),
+        )
+    )
 
 
 def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
