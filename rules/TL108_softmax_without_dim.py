@@ -122,12 +122,9 @@ def function(call: Call):
             yield call.finding(f"`{call.short}` raises: the argument is called `dim`", severity="error")
             return
         origins = call.argument_origins("input", 0)
-        linear = origins and all(o.is_call("torch.nn.Linear()") for o in origins)
-        fix = (
-            call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
-            if linear
-            else None
-        )
+        fix = None
+        if origins and all(o.is_call("torch.nn.Linear()") for o in origins):
+            fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
         scores = call.argument("input", 0)
         yield finding(call, fix, scores is not None and call.rank(scores) == 3)
 
