@@ -67,7 +67,9 @@ def orphans(module: Module) -> Iterator[Orphan]:
             if not _is_built_anew(module, made, func.node, trained[0]):
                 yield Orphan(trained[0], made, func.node)
         for node in nodes:
-            if trained and _is_free_parameter(node) and id(node.node) not in seen and not _is_held(node, optimizers):
+            if node.module is not module or not trained or id(node.node) in seen:
+                continue  # what a function of another file makes and returns is for whoever calls it
+            if _is_free_parameter(node) and not _is_held(node, optimizers):
                 target = node.node.up.targets[0]
                 if _is_used_plainly(module, target):
                     seen.add(id(node.node))

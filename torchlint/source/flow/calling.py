@@ -124,7 +124,9 @@ class CallTracer:
                 if carried is None:
                     yield value
                 else:
-                    yield from self.trace(Value(carried.module, carried.node, carried.frame, value.path), depth)
+                    for origin in self.trace(Value(carried.module, carried.node, carried.frame, value.path), depth):
+                        of_class = carried is callee.receiver and isinstance(origin.node, ast.ClassDef)
+                        yield value if of_class else origin  # `Scaled.apply(x)` is no `Scaled`
             else:
                 yield value
 
