@@ -108,25 +108,6 @@ for z in batches:
     disc(gen(z).detach()).mean().backward()
     opt_d.step()
 ```
-```python good
-class Scaled(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2
-
-net = nn.Linear(3, 1)
-optimizer = torch.optim.SGD(net.parameters())
-Scaled.apply(net(x)).sum().backward()
-for x in batches:
-    optimizer.zero_grad()
-    loss = Scaled.apply(net(x).sum())
-    loss.backward()
-    optimizer.step()
-```
 """
 
 from torchlint import Round, on_round
