@@ -154,3 +154,39 @@ def run(x, **more):
 run(torch.zeros(1, {size}))
 """
     assert lines(tmp_path, text) == found
+
+
+ZOO = """
+from torch import nn
+KINDS = {}
+
+def made(size):
+    def make():
+        return nn.Linear(size, 10)
+    return make
+
+for size in range(1, SIZES):
+    for kind in ("small", "large"):
+        name = f"{kind}_{size}"
+        KINDS[name] = made(size)
+"""
+
+
+@pytest.mark.parametrize("sizes, found", [(20, 2), (5000, 0)])
+def test_a_table_that_an_imported_file_fills_is_known_if_it_is_short(tmp_path, sizes, found):
+    """What comes later in a long one is unknown: neither wrong nor missing."""
+    text = """import torch
+from zoo import KINDS
+KINDS["small_LAST"]()(torch.zeros(2, 5))
+KINDS["large_LAST"]()(torch.zeros(2, 5))
+assert len(KINDS) == 2 * LAST
+torch.relu(torch.zeros(2)) @ torch.zeros(3)
+"""
+    wrong = lines(tmp_path, text.replace("LAST", str(sizes - 1)), {"zoo.py": ZOO.replace("SIZES", str(sizes))})
+    assert len(wrong) == found + 1
+
+
+def test_a_table_that_an_imported_file_fills_costs_little(tmp_path):
+    (tmp_path / "zoo.py").write_text(ZOO.replace("SIZES", "5000"))
+    result = dry_run("import zoo", str(tmp_path / "train.py"), Project(tmp_path).view(tmp_path / "train.py"))
+    assert result.statistics["work"] < 30_000

@@ -31,6 +31,7 @@ CHANGING = frozenset(
 )
 NAMING = frozenset("setattr add_module register_module register_buffer register_parameter".split())
 ENOUGH = 3
+IMPORTED = 8_000  # steps that a loop takes while a file is imported: it fills a table, of which the rest is open then
 PERIOD = 16  # rounds in which an optimizer may make two steps
 NUMBERS = (int, float, bool, type(None))
 CONTAINERS = (list, dict, set, deque)
@@ -163,6 +164,9 @@ class Rounds:
         self.began = self.budget.used
         self.limit = self.budget.used + left * 3 // 4
         self.early = self.budget.used + left // (4 if not machine.modules else 1)
+        if machine.importing:
+            around = [loop.early for loop in machine.changes.running[-1:] if loop.budget is self.budget]
+            self.early = min(self.early, self.budget.used + IMPORTED, *around)
         self.updates = machine.updates
         self.decisions = machine.decisions
         self.periodic = periodic  # whether some rounds train, and others do not
