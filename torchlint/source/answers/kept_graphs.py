@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.answers.forgetting import Collecting, base, is_counted, is_emptied, is_started_anew
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import ARRAY, kinds
@@ -23,14 +24,13 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
+from torchlint.source.training.acts import BACKWARD, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
-
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
 
@@ -48,15 +48,6 @@ class Kept(NamedTuple):
     is_loss: bool = False
 
 
-class Collecting(NamedTuple):
-    place: ast.AST
-    into: ast.expr
-    added: list[ast.expr]
-    counted: ast.AST | None = (
-        None  # the loop whose counter says which slot is written: those of other loops are written again and again
-    )
-
-
 def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     """What the rounds of a loop collect of graphs that a backward in the same round runs through."""
     if not may_call(module, loop.body, "backward") and not may_call(module, loop.body, "manual_backward"):
@@ -67,7 +58,7 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     backwards = _Backwards([act for act in acts(module, loop.body) if act.role == BACKWARD], loop)
     for place in places:
         inner = _loops_between(place.place, loop)
-        if place.counted not in (None, loop) or _is_emptied(module, place, loop):
+        if place.counted not in (None, loop) or is_emptied(module, place, loop):
             continue
         for act, used in backwards.through(module, place):
             if any(other in inner for other in act.event.loops):
@@ -87,7 +78,7 @@ def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collectin
     for node in graph(Value(module, part), strict=True).nodes.values():
         if isinstance(node.node, ast.AugAssign) and node.module is module and within(node.node, loop):
             inner = _loops_between(node.node, loop)
-            if inner and not within(place.place, inner[-1]):
+            if inner and not within(place.place, inner[-1]) and not is_counted(inner[-1]):
                 return True
     return False
 
@@ -115,7 +106,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if (
                 part is not None
-                and not _is_started_anew(module, place, function.body)
+                and not is_started_anew(module, place, function.body)
                 and not _is_used_for_backward(module, place)
             ):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
@@ -219,7 +210,7 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
     for place in _collecting(module, step.body):
         if (
             not isinstance(base(place.into), ast.Attribute)
-            or _is_started_anew(module, place, step.body)
+            or is_started_anew(module, place, step.body)
             or _is_used_for_backward(module, place)
         ):
             continue
@@ -229,13 +220,6 @@ def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
         part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
         if part is not None:
             yield Kept(place.place, part, place.into, Value(module, step.gives[0]))
-
-
-def base(node: ast.expr) -> ast.expr:
-    """The name or attribute that holds a collection: `stats` of `stats["loss"]`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
 
 
 def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Iterator[Collecting]:
@@ -406,111 +390,6 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
         if isinstance(around, LOOPS):
             found.append(around)
         around = around.up
-    return found
-
-
-def _is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
-    """Does it forget, each round or now and then? What a few counted rounds, or the parts of one step, collect and then
-    is forgotten does no harm either.
-    """
-    if _is_started_anew(module, place, loop.body) or _forgets(module, place, loop):
-        return True
-    is_counted = (
-        isinstance(loop, ast.While)
-        or isinstance(loop.iter, ast.Call)
-        and last_word(loop.iter.func) in ("range", "trange")
-    )
-    outside = [
-        outer
-        for outer in loops_around(loop)
-        if _is_started_anew(module, place, outer.body) or _forgets(module, place, outer)
-    ]
-    return bool(outside) and (is_counted or not _steps(module, loop) and _steps(module, outside[0]))
-
-
-def _steps(module: Module, loop: ast.AST) -> bool:
-    return any(act.role == STEP for act in acts(module, loop.body))
-
-
-def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
-    """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`,
-    somewhere in a loop.
-    """
-    memo, key = module.world.memo, ("forgets", id(loop))
-    if key not in memo:
-        memo[key] = {text for node in ast.walk(loop) for text in _forgotten(node)}
-    return ast.unparse(base(place.into)) in memo[key]
-
-
-def _forgotten(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in ("clear", "reset", "pop", "popleft", "popitem", "remove"):
-            yield ast.unparse(node.func.value)
-    elif isinstance(node, ast.Delete):
-        yield from (ast.unparse(base(target)) for target in node.targets)
-    elif isinstance(node, ast.Assign):
-        for outer in node.targets:
-            for target in getattr(outer, "elts", [outer]):
-                holder = (
-                    target.value
-                    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
-                    else target
-                )
-                text = ast.unparse(holder)
-                is_end = isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) == text
-                if is_end or not any(
-                    type(inner) is type(holder) and ast.unparse(inner) == text for inner in ast.walk(node.value)
-                ):
-                    yield text
-
-
-def _is_started_anew(module: Module, place: Collecting, body: list[ast.stmt]) -> bool:
-    """Does each round begin with an empty collection, or is it something that forgets?"""
-    text, started = unparsed(base(place.into)), _started(module, body)
-    return (
-        any(statement is not place.place for statement in started.assigned.get(text, ()))
-        or text in started.cleared
-        or any(text in deleted for deleted in started.deleted)
-    )
-
-
-class _Started(NamedTuple):
-    """What some statements assign, clear and delete, as text."""
-
-    assigned: dict[str, list[ast.stmt]]
-    cleared: set[str]
-    deleted: set[str]
-
-
-@remembered
-def _started(module: Module, body: list[ast.stmt]) -> _Started:
-    found = _Started({}, set(), set())
-    for statement in [
-        statement
-        for outer in body
-        for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])
-    ]:
-        targets = (
-            statement.targets
-            if isinstance(statement, ast.Assign)
-            else [statement.target]
-            if isinstance(statement, (ast.AnnAssign, ast.For))
-            else []
-        )
-        for target in targets:
-            for part in getattr(target, "elts", [target]):
-                found.assigned.setdefault(unparsed(part), []).append(statement)
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if (
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and call.func.attr in ("clear", "reset")
-            and not call.args
-            and not call.keywords
-        ):
-            found.cleared.add(unparsed(call.func.value))
-        elif isinstance(statement, ast.Delete):
-            found.deleted.update(map(unparsed, statement.targets))
     return found
 
 

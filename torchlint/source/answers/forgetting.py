@@ -1,0 +1,143 @@
+"""Collections and whether they forget: what is emptied now and then keeps nothing alive for long."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.acts import STEP, acts
+from torchlint.source.training.regions import loops_around
+
+_ALL_DATA = re.compile(r"\blen\(|batches")  # in the bound of a loop over indices
+
+
+class Collecting(NamedTuple):
+    place: ast.AST
+    into: ast.expr
+    added: list[ast.expr]
+    counted: ast.AST | None = (
+        None  # the loop whose counter says which slot is written: those of other loops are written again and again
+    )
+
+
+def base(node: ast.expr) -> ast.expr:
+    """The name or attribute that holds a collection: `stats` of `stats["loss"]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
+def is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
+    """Does it forget, each round or now and then? What a few counted rounds, or the parts of one step, collect and then
+    is forgotten does no harm either.
+    """
+    if is_started_anew(module, place, loop.body) or _forgets(module, place, loop):
+        return True
+    outside = [
+        outer
+        for outer in loops_around(loop)
+        if is_started_anew(module, place, outer.body) or _forgets(module, place, outer)
+    ]
+    return bool(outside) and (is_counted(loop) or not _steps(module, loop) and _steps(module, outside[0]))
+
+
+def is_counted(loop: ast.AST) -> bool:
+    """A loop of some rounds: `range(5)`, not `range(0, n, batch_size)` or `range(len(loader))`, which sees all data."""
+    if isinstance(loop, ast.While):
+        return True
+    over = loop.iter
+    if not isinstance(over, ast.Call) or last_word(over.func) not in ("range", "trange"):
+        return False
+    return len(over.args) < 3 and not _ALL_DATA.search(unparsed(over))
+
+
+def _steps(module: Module, loop: ast.AST) -> bool:
+    return any(act.role == STEP for act in acts(module, loop.body))
+
+
+def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
+    """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`,
+    somewhere in a loop.
+    """
+    memo, key = module.world.memo, ("forgets", id(loop))
+    if key not in memo:
+        memo[key] = {text for node in ast.walk(loop) for text in _forgotten(node)}
+    return ast.unparse(base(place.into)) in memo[key]
+
+
+def _forgotten(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in ("clear", "reset", "pop", "popleft", "popitem", "remove"):
+            yield ast.unparse(node.func.value)
+    elif isinstance(node, ast.Delete):
+        yield from (ast.unparse(base(target)) for target in node.targets)
+    elif isinstance(node, ast.Assign):
+        for outer in node.targets:
+            for target in getattr(outer, "elts", [outer]):
+                holder = (
+                    target.value
+                    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
+                    else target
+                )
+                text = ast.unparse(holder)
+                is_end = isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) == text
+                if is_end or not any(
+                    type(inner) is type(holder) and ast.unparse(inner) == text for inner in ast.walk(node.value)
+                ):
+                    yield text
+
+
+def is_started_anew(module: Module, place: Collecting, body: list[ast.stmt]) -> bool:
+    """Does each round begin with an empty collection, or is it something that forgets?"""
+    text, started = unparsed(base(place.into)), _started(module, body)
+    return (
+        any(statement is not place.place for statement in started.assigned.get(text, ()))
+        or text in started.cleared
+        or any(text in deleted for deleted in started.deleted)
+    )
+
+
+class _Started(NamedTuple):
+    """What some statements assign, clear and delete, as text."""
+
+    assigned: dict[str, list[ast.stmt]]
+    cleared: set[str]
+    deleted: set[str]
+
+
+@remembered
+def _started(module: Module, body: list[ast.stmt]) -> _Started:
+    found = _Started({}, set(), set())
+    for statement in [
+        statement
+        for outer in body
+        for statement in ([outer] if not isinstance(outer, (ast.With, ast.Try)) else [outer, *outer.body])
+    ]:
+        targets = (
+            statement.targets
+            if isinstance(statement, ast.Assign)
+            else [statement.target]
+            if isinstance(statement, (ast.AnnAssign, ast.For))
+            else []
+        )
+        for target in targets:
+            for part in getattr(target, "elts", [target]):
+                found.assigned.setdefault(unparsed(part), []).append(statement)
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr in ("clear", "reset")
+            and not call.args
+            and not call.keywords
+        ):
+            found.cleared.add(unparsed(call.func.value))
+        elif isinstance(statement, ast.Delete):
+            found.deleted.update(map(unparsed, statement.targets))
+    return found
