@@ -40,7 +40,11 @@ class ImportedFile:
 
 
 class StandIn:
-    """Base of our own stand-ins for objects of libraries; all public attributes of one may be seen."""
+    """Base of our own stand-ins for objects of libraries; all public attributes of one may be seen. Methods that do
+    something with what is unknown, too, are in `takes_unknown`.
+    """
+
+    takes_unknown: frozenset[str] = frozenset()
 
 
 class Given(StandIn):

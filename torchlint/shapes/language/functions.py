@@ -14,6 +14,7 @@ from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
 from torchlint.shapes.language import statements, written
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
+from torchlint.shapes.language.rounds import is_open
 from torchlint.shapes.language.touching import words_in
 
 ENOUGH_YIELDS = 64
@@ -184,7 +185,8 @@ class Closure:
     def _recurs(self, args: tuple) -> bool:
         """Whether the function calls itself again and again, which may depend on values that nobody knows."""
         machine = self.frame.machine
-        if unknown_in(args) is None and (machine.budget.depth < 3 * RECURSION or not any(map(machine.is_tensor, args))):
+        known = unknown_in(args) is None and not any(map(is_open, args))
+        if known and (machine.budget.depth < 3 * RECURSION or not any(map(machine.is_tensor, args))):
             return False
         return self.code.running >= RECURSION
 
@@ -196,8 +198,12 @@ class Closure:
         budget = machine.budget
         budget.spend(2)
         work.spend(Work.FUNCTION + (budget.depth >> Work.DEEPER))
-        if budget.depth >= RECURSION and self._recurs(args):
-            return machine.changes.recursion(args)
+        if budget.depth >= RECURSION and self._recurs((*args, *frame.vars.values())):
+            made = machine.changes.recursion(args)
+            if code.name != "__init__" or not args:
+                return made
+            machine.set_somewhere(args[0], made)  # an object that is never made to its end
+            return None
         if budget.depth >= budget.DEPTH:
             raise Exhausted("its functions call each other too deeply")
         budget.depth += 1

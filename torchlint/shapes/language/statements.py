@@ -23,6 +23,7 @@ Run = Callable[[Frame], Any]
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 ABANDONED = "a statement that would have set it failed"
+_EXITS = ("exit", "_exit", "quit")
 _SAME_LENGTH = ("enumerate", "tqdm")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -198,7 +199,12 @@ def _return(node: ast.Return, scope: Scope) -> Run:
 
 
 def _raises(nodes: list[ast.stmt]) -> bool:
-    return bool(nodes) and isinstance(nodes[-1], ast.Raise)
+    """`raise`, `sys.exit(1)`, `parser.error("…")`"""
+    last = nodes[-1] if nodes else None
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        words = ast.unparse(last.value.func).split(".")
+        return words[-1] in _EXITS and len(words) < 3 or words[-1] == "error" and "pars" in words[0].lower()
+    return isinstance(last, ast.Raise)
 
 
 def _leaves_out(nodes: list[ast.stmt]) -> bool:

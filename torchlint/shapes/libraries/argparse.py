@@ -40,6 +40,8 @@ class Parser(StandIn):
     argument is unknown where nobody wrote down how the program is called.
     """
 
+    takes_unknown = frozenset({"add_argument", "set_defaults"})
+
     def __init__(self):
         self.defaults: dict[str, Any] = {}
         self.options: list[Option] = []
@@ -55,7 +57,7 @@ class Parser(StandIn):
             return Unknown("an argument's action")
         value = options.get("default")
         has_place = not long.startswith("-")
-        required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*")
+        required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*", "...")
         if "default" not in options:
             if action == "store_true":
                 value = False
@@ -68,6 +70,8 @@ class Parser(StandIn):
                 value = (
                     choices[0] if isinstance(choices, (list, tuple)) and choices else Unknown(f"the argument {name}")
                 )
+        if options.get("nargs") == "...":
+            value = []
         if isinstance(value, str) and options.get("type") in (int, float) and len(value) < 30:
             try:
                 value = options["type"](value)
@@ -192,4 +196,9 @@ ARGPARSE: dict[str, Any] = {
     "argparse.ArgumentDefaultsHelpFormatter": object,
     "argparse.RawTextHelpFormatter": object,
     "argparse.BooleanOptionalAction": "boolean",
+    "argparse.REMAINDER": "...",
+    "argparse.OPTIONAL": "?",
+    "argparse.ZERO_OR_MORE": "*",
+    "argparse.ONE_OR_MORE": "+",
+    "argparse.PARSER": "A...",
 }

@@ -200,10 +200,12 @@ def _iter(machine, items, *sentinel):
     return items if hasattr(type(items), "__next__") else machine.iterate(items)
 
 
-def _round(machine, value, digits=None):
-    if isinstance(value, NUMBERS) and (digits is None or type(digits) is int and abs(digits) < 30):
-        return round(value, digits)
-    return machine.foreign(torch.round, (value,), {}) if isinstance(value, torch.Tensor) else Unknown("a rounded value")
+def _round(machine, number, ndigits=None):
+    if isinstance(number, NUMBERS) and (ndigits is None or type(ndigits) is int and abs(ndigits) < 30):
+        return round(number, ndigits)
+    return (
+        machine.foreign(torch.round, (number,), {}) if isinstance(number, torch.Tensor) else Unknown("a rounded value")
+    )
 
 
 def _abs(machine, value):

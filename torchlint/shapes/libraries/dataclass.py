@@ -115,6 +115,8 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
     for name, field in _fields_of(machine, kind).items():
         if name in values:
             value = values[name]
+        elif unknown is not None and field.default is None:
+            value = unknown  # what must be given, most likely is
         elif field.default is not MISSING:
             value = field.default
         elif field.default_factory is not MISSING:

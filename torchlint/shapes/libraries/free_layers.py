@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations
 
-from torchlint.shapes.core.values import Unknown, machines
+from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.wild import SIZES, Known
 
@@ -83,3 +84,24 @@ def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unkno
         made.append(machine.foreign(kind, tuple(positional), one))
     machine.incomplete = True
     return FreeLayer(unknown.reason, *made)
+
+
+def _reparametrized(function: Any) -> Special:
+    """`weight_norm(layer)`: a layer of sizes that nobody knows stays as it is."""
+
+    def reparametrize(machine, module, *args, **kwargs):
+        known = isinstance(module, nn.Module) and type(module) is not FreeLayer
+        return machine.foreign(function, (module, *args), kwargs) if known else module
+
+    return Special(function.__name__, reparametrize)
+
+
+# functions, though modules are called so too
+REPARAMETRIZATIONS = {
+    f"torch.nn.utils.{place}{function.__name__}": _reparametrized(function)
+    for place, functions in (
+        ("", (nn.utils.weight_norm, nn.utils.spectral_norm)),
+        ("parametrizations.", (parametrizations.weight_norm, parametrizations.spectral_norm)),
+    )
+    for function in functions
+}

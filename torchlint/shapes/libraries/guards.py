@@ -18,7 +18,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, unknown_
 from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import REST, is_open
-from torchlint.shapes.libraries import containers, world
+from torchlint.shapes.libraries import containers, optimizers, world
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -328,18 +328,6 @@ def _module_transparent(machine, method, /, *args, **kwargs):
     return method.__self__
 
 
-def _optimizer_init(machine, method, /, *args, **kwargs):
-    """`super().__init__(params, …)` of an optimizer of the program's own: what gives the parameters one by one is
-    listed first.
-    """
-    args = tuple(list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for a in args)
-    return machine.foreign(
-        method,
-        args,
-        {name: list(machine.iterate(a)) if hasattr(type(a), "__next__") else a for name, a in kwargs.items()},
-    )
-
-
 def _load_state(machine, method, state=None, *args, **kwargs):
     unknown = type(state) is Unknown or state is None or is_open(state)
     return Unknown("the keys of a state") if unknown else machine.foreign(method, (state, *args), kwargs)
@@ -550,7 +538,15 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
     *containers.METHODS,
     (torch.optim.lr_scheduler.OneCycleLR, {"step": _schedule_step}),
-    (torch.optim.Optimizer, {"load_state_dict": _load_optimizer, "step": _step, "__init__": _optimizer_init}),
+    (
+        torch.optim.Optimizer,
+        {
+            "load_state_dict": _load_optimizer,
+            "step": _step,
+            "__init__": optimizers.initialise,
+            "add_param_group": optimizers.add_group,
+        },
+    ),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque})

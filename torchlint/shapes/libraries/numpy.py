@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torchlint.shapes.core.standins import Library
+from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, unknown_in
 from torchlint.shapes.language.rounds import REST, may_be_longer
 from torchlint.shapes.tensors import device_tags, wild
@@ -369,13 +369,30 @@ def _generator(machine, *args):
     return Library("numpy.random")
 
 
+class Number(float):
+    """A scalar of NumPy: it has the methods of an array."""
+
+    def item(self) -> float:
+        return float(self)
+
+
+class Limits(StandIn):
+    """What `finfo` and `iinfo` say."""
+
+    def __init__(self, found: Any):
+        for name in ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution"):
+            if hasattr(found, name):
+                value = getattr(found, name)
+                self.__dict__[name] = Number(value) if type(value) is float else value
+
+
 def _limits(kind):
     """`np.finfo(np.float32)`: torch says the same of its own dtypes."""
 
     def find(machine, dtype=None):
         known = dtype_of(dtype) if dtype is not None and type(dtype) is not Unknown else None
         try:
-            return kind(known) if known is not None else Unknown("the limits of an unknown dtype")
+            return Limits(kind(known)) if known is not None else Unknown("the limits of an unknown dtype")
         except TypeError:
             return Unknown("the limits of an unknown dtype")
 

@@ -27,6 +27,7 @@ from torchlint.shapes.libraries.dataclass import DATACLASSES
 from torchlint.shapes.libraries.importing import IMPORTING
 from torchlint.shapes.libraries.inspecting import INSPECT
 from torchlint.shapes.libraries.plain_functions import PLAIN
+from torchlint.shapes.libraries.processes import PROCESSES
 from torchlint.shapes.libraries.randomness import RANDOM
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.libraries.settings_files import read_json
@@ -82,8 +83,8 @@ def machine():
 
 
 def _math(function):
-    def compute(machine, *args):
-        for value in args:
+    def compute(machine, *args, **kwargs):
+        for value in (*args, *kwargs.values()):
             if type(value) is Unknown or machine.is_tensor(value):
                 return Unknown("a number computed from an unknown")
         if function in (math.factorial, math.comb, math.perm) and any(abs(a) > 500 for a in args):
@@ -97,7 +98,7 @@ def _math(function):
                 for a in args
             ):
                 return Unknown("a number computed from unknowns")
-        made = function(*args)
+        made = function(*args, **kwargs)
         return (
             made
             if not isinstance(made, int) or made.bit_length() <= Budget.BITS
@@ -435,6 +436,7 @@ FOUND: dict[str, Any] = {
     **INSPECT,
     **RANDOM,
     **REGEXES,
+    **PROCESSES,
     **PLAIN,
     **IMPORTING,
     **DATACLASSES,

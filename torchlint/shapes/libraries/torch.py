@@ -22,6 +22,8 @@ from torchlint.shapes.libraries import defaults, saving
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
+from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
+from torchlint.shapes.libraries.processes import OF_TORCH
 from torchlint.shapes.libraries.scaler import make_scaler
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
@@ -46,7 +48,7 @@ KNOWN = REAL | frozenset(
     " torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse"
     " torch.func torch.export torch.library torch.mps torch.overrides torch.return_types torch.storage"
     " torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree"
-    " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum".split()
+    " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum torch.distributed.fsdp".split()
 )
 PREFIXES = ("torch.nn.modules.", "torch.distributions.", "torch.optim.")
 DENIED = frozenset(
@@ -342,33 +344,7 @@ def _initialiser(name: str):
     return Special(name, initialise)
 
 
-# Hardware, precision and processes
-
-
-class Parallel(nn.Module):
-    """DataParallel and its kin: the model inside, unchanged. With `device_ids`, and DataParallel without, they move
-    what they are given to the model's device.
-    """
-
-    def __init__(self, module, moves=True):
-        super().__init__()
-        self.module = module
-        self.moves = moves
-
-    def forward(self, *args, **kwargs):
-        first = next(self.module.parameters(), None) if self.moves else None
-        if first is not None and first.is_cuda:
-            args = [a.to(first.device) if isinstance(a, torch.Tensor) else a for a in args]
-            kwargs = {n: a.to(first.device) if isinstance(a, torch.Tensor) else a for n, a in kwargs.items()}
-        return self.module(*args, **kwargs)
-
-
-def _parallel(machine, module, device_ids=None, *args, **kwargs):
-    return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
-
-
-def _distributed(machine, module, device_ids=None, *args, **kwargs):
-    return Parallel(module, device_ids is not None) if isinstance(module, nn.Module) else Unknown("a parallel model")
+# Hardware and precision
 
 
 class Autocast(Context):
@@ -451,10 +427,9 @@ def _special(**table) -> dict[str, Any]:
 FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
     "torch.distributions.constraints": Unknown("constraints"),
-    **{
-        f"torch.nn.utils.{name}": getattr(nn.utils, name) for name in ("weight_norm", "spectral_norm")
-    },  # functions, though modules are called so too
+    **REPARAMETRIZATIONS,
     **OPERATIONS,
+    **OF_TORCH,
     **TUPLES,
     **{
         f"torch.{prefix}{name}Tensor": _legacy(dtype, home)
@@ -549,9 +524,6 @@ FOUND: dict[str, Any] = {
         cuda__amp__autocast=_autocast,
         amp__GradScaler=make_scaler,
         cuda__amp__GradScaler=make_scaler,
-        nn__DataParallel=_parallel,
-        nn__parallel__DataParallel=_parallel,
-        nn__parallel__DistributedDataParallel=_distributed,
         utils__checkpoint__checkpoint=_checkpoint,
         utils__checkpoint__checkpoint_sequential=_checkpoint_sequential,
         nn__utils__clip_grad_norm_=_unknown,
@@ -571,8 +543,6 @@ for _name in ("tensor", "as_tensor", "asarray", "from_numpy", "zeros", "ones", "
     FOUND[f"torch.{_name}"].__dict__["pure"] = True
 FOUND["torch.device"].__dict__["kind"] = torch.device
 FOUND["torch.autograd.Variable"].__dict__["kind"] = torch.Tensor
-FOUND["torch.nn.DataParallel"].__dict__["kind"] = Parallel
-FOUND["torch.nn.parallel.DistributedDataParallel"].__dict__["kind"] = Parallel
 
 
 class ScriptModule(nn.Module):

@@ -18,6 +18,7 @@ from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_i
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
+from torchlint.shapes.libraries.numpy import Number
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.wild import Known
@@ -40,6 +41,7 @@ METHODS: dict[type, frozenset[str]] = {
         " issuperset pop remove symmetric_difference union update".split()
     ),
     frozenset: frozenset("copy difference intersection isdisjoint issubset issuperset union".split()),
+    Number: frozenset("item is_integer real imag conjugate as_integer_ratio".split()),
     int: frozenset("bit_length real imag numerator denominator conjugate is_integer".split()),
     float: frozenset("is_integer real imag conjugate as_integer_ratio".split()),
     complex: frozenset("real imag conjugate".split()),

@@ -15,6 +15,7 @@ from torch import nn
 from torchlint.project import View
 from torchlint.shapes.core import budget
 from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import (
     Exhausted,
     Likeness,
@@ -76,6 +77,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.choices = choices or {}
         self.cuda = cuda
         self.asked_cuda = False
+        self.gpus = 1
         self.counted_gpus = False
         self.place: Place | None = None
         self.last_error: Exception | None = None
@@ -161,9 +163,14 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         return self.cuda
 
     def count_gpus(self) -> int:
-        """How many GPUs there are: one, where the number matters to the program."""
+        """How many GPUs there are: as many as this run has, where the number matters to the program."""
         self.counted_gpus = True
-        return 1 if self.has_cuda() else 0
+        return self.gpus if self.has_cuda() else 0
+
+    @property
+    def wants_gpus(self) -> bool:
+        """Whether a script ended before it did anything, and one GPU may not have been enough for it."""
+        return self.counted_gpus and self.gpus == 1 and self.progress.stop is not None and not self.progress.asks
 
     def ended(self, kind: type) -> bool:
         """Whether a forward of a class came to its end; a file that is imported in a circle makes its classes twice."""
@@ -243,7 +250,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
     def foreign(self, function: Callable, args: tuple, kwargs: dict[str, Any], paid: bool = False) -> Any:
         """Call a function of torch or Python that is known to be harmless; an error is remembered with its place."""
         unknown = unknown_in((*args, *kwargs.values()) if kwargs else args)
-        if unknown is not None:
+        if unknown is not None and not _takes_unknown(function):
             report_use(unknown, "call", (function, args, kwargs))
             self.resized |= getattr(function, "__name__", "") in _RESIZES
             if self.wild and is_of_torch(function):
@@ -275,6 +282,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
                 return self._left_out(function, "a base that is not known would have come first")
+            if isinstance(error, AttributeError) and any(type(a) in (FreeLayer, guards.Placeholder) for a in args):
+                return Unknown("a part of a layer of unknown sizes")
             ours = error is self.last_error or isinstance(
                 error, functions.ArgumentError
             )  # of the program, which torch called back
@@ -555,6 +564,11 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             answer = leave(manager, type(error) if error else None, error, None)
             return False if type(answer) is Unknown or error is None else bool(answer)
         return False
+
+
+def _takes_unknown(function: Callable) -> bool:
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, StandIn) and function.__name__ in owner.takes_unknown
 
 
 def is_plain(values: Any, limit: int = 2000) -> bool:

@@ -15,7 +15,7 @@ from torch import nn
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.libraries import guards
+from torchlint.shapes.libraries import guards, optimizers
 from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
 from torchlint.shapes.machine.attributes import READS, SUBCLASSED
@@ -149,11 +149,7 @@ class Classes:
         if issubclass(kind, BaseException):
             return kind(*[a for a in args if type(a) is not Unknown])
         if issubclass(kind, torch.optim.Optimizer):
-            args = [list(self.iterate(a)) if hasattr(type(a), "__next__") else a for a in args]
-            groups = args[0] if args and type(args[0]) is list else ()
-            unknown = unknown_in([group.get("params") for group in groups if type(group) is dict])
-            if unknown is not None:
-                return Unknown(unknown.reason)
+            return optimizers.make(self, kind, args, kwargs)
         if kind.__module__.startswith("torch"):
             return self.foreign(kind, tuple(args), kwargs)
         if issubclass(kind, enum.Enum):
@@ -167,7 +163,8 @@ class Classes:
 
     def _own(self, kind: type, args: list, kwargs: dict[str, Any]) -> Any:
         if "*" in kwargs and functions.closure_of(getattr(kind, "__init__", None)) is None:
-            del kwargs["*"]
+            if self.dataclass_fields.keys().isdisjoint(kind.__mro__):
+                del kwargs["*"]
         place = self.place
         if issubclass(kind, enum.Enum):
             return self.foreign(kind, tuple(args), kwargs)

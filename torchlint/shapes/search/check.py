@@ -55,6 +55,7 @@ STEPS = 250_000
 AGAIN_STEPS = 80_000  # without a GPU: there is little that it does otherwise
 CLASS_STEPS = 250_000  # for all runs of one module class
 FAIR_STEPS = 80_000  # the same at first, where there are many classes
+GPUS = 8  # for a script that ends where there is one only
 STARTS = 3  # ways of starting a script that are tried
 BUILT_STEPS = 400_000  # the same where a builder chose its sizes: a verdict is worth more then
 _SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
@@ -165,7 +166,16 @@ class _Run:
 
     def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}, start: int = 0) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
+        machine = self.run_once(cuda, rest, answers, start)
+        if rest and machine.wants_gpus:
+            machine = self.run_once(cuda, rest, answers, start, GPUS)
+        self.starts = machine.starts.count
+        return machine.asked_cuda
+
+    def run_once(self, cuda: bool, rest: bool, answers: Mapping[str, bool], start: int, gpus: int = 1) -> Machine:
+        """The same with so many GPUs."""
         machine = Machine(self.view, STEPS if cuda else AGAIN_STEPS, dict(answers), cuda=cuda)
+        machine.gpus = gpus
         machine.remembered = Remembered()
         machine.starts = Starts(lambda: self.command_lines, start)
         machine.environment = start > 0  # what it says itself may be about a command line that nobody uses any more
@@ -176,15 +186,13 @@ class _Run:
             with dry_tensors(), no_initialisers():
                 with self.collecting(machine, rest), self.watching(rest):
                     self.main(machine, rest, answers)
-                    if rest:
+                    if rest and not machine.wants_gpus:
                         self.others(machine)
-                asked_cuda = machine.asked_cuda
-                self.starts = machine.starts.count
-                if rest:
+                if rest and not machine.wants_gpus:
                     self.learn()
         finally:
             machines.pop()
-        return asked_cuda
+        return machine
 
     def main(self, machine: Machine, rest: bool, answers: Mapping[str, bool]) -> None:
         """The file as a script."""

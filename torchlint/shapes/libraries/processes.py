@@ -1,0 +1,103 @@
+"""Programs of several processes: what the first of them runs, is run in its place; its model is the whole one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
+
+
+class Process(StandIn):
+    """A process or a thread: what it is made for runs when it starts. Its exit is not the program's."""
+
+    def __init__(self, target: Any, args: Any, kwargs: Any):
+        self._work = target, args, kwargs
+        self.daemon = False
+
+    def start(self) -> None:
+        target, args, kwargs = self._work
+        if target is None:
+            return
+        try:
+            machines[-1].call(target, list(args), dict(kwargs))
+        except ProgramExit:
+            pass
+
+    def join(self, *_, **__) -> None:
+        pass
+
+    terminate = close = kill = join
+
+    def is_alive(self) -> Unknown:
+        return Unknown("whether a process still runs")
+
+
+def _process(machine, group=None, target=None, name=None, args=(), kwargs=None, **_):
+    if type(args) not in (tuple, list) or type(kwargs) not in (dict, type(None)):
+        return Unknown("a process")
+    return Process(target, args, kwargs or {})
+
+
+def _spawn(machine, function, args=(), *_, **__):
+    """`spawn(run, args=(…), nprocs=8)`: each process gets its number first."""
+    if type(args) not in (tuple, list):
+        return Unknown("what processes are given")
+    try:
+        machine.call(function, [0, *args], {})
+    except ProgramExit:
+        pass
+    return Unknown("processes")
+
+
+class Parallel(nn.Module):
+    """DataParallel and its kin: the model inside, unchanged. With `device_ids`, and DataParallel without, they move
+    what they are given to the model's device.
+    """
+
+    def __init__(self, module, moves=True):
+        super().__init__()
+        self.module = module
+        self.moves = moves
+
+    def forward(self, *args, **kwargs):
+        first = next(self.module.parameters(), None) if self.moves else None
+        if first is not None and first.is_cuda:
+            args = [a.to(first.device) if isinstance(a, torch.Tensor) else a for a in args]
+            kwargs = {n: a.to(first.device) if isinstance(a, torch.Tensor) else a for n, a in kwargs.items()}
+        return self.module(*args, **kwargs)
+
+
+def _parallel(machine, module, device_ids=None, *args, **kwargs):
+    return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
+
+
+def _distributed(machine, module, device_ids=None, *args, **kwargs):
+    return Parallel(module, device_ids is not None) if isinstance(module, nn.Module) else Unknown("a parallel model")
+
+
+def _sharded(machine, module, *args, **kwargs):
+    return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
+
+
+def _class(name: str, make: Any) -> Special:
+    made = Special(name, make)
+    made.__dict__["kind"] = Parallel
+    return made
+
+
+_PROCESS, _SPAWN = Special("Process", _process), Special("spawn", _spawn)
+PROCESSES: dict[str, Any] = {"multiprocessing.Process": _PROCESS, "threading.Thread": _PROCESS}
+OF_TORCH: dict[str, Any] = {
+    "torch.multiprocessing.Process": _PROCESS,
+    "torch.multiprocessing.spawn": _SPAWN,
+    "torch.multiprocessing.spawn.spawn": _SPAWN,
+    "torch.nn.DataParallel": _class("DataParallel", _parallel),
+    "torch.nn.parallel.DataParallel": _class("DataParallel", _parallel),
+    "torch.nn.parallel.DistributedDataParallel": _class("DistributedDataParallel", _distributed),
+    "torch.distributed.fsdp.FullyShardedDataParallel": _class("FullyShardedDataParallel", _sharded),
+    "torch.distributed.fsdp.fully_shard": Special("fully_shard", lambda machine, module, *args, **kwargs: module),
+}
