@@ -130,6 +130,16 @@ def step(model, x, y):
     loss.backward()
     return (guess == y).float().mean()
 
+def anneal(model, loader):
+    weight, most = 0.01, 0.15
+    step = (most - weight) / 100
+    for x in loader:
+        reconstruction, divergence = model(x)
+        loss = reconstruction + weight * divergence
+        if weight < most:
+            weight += step
+        loss.backward()
+
 class Pointer(nn.Module):
     def __init__(self):
         super().__init__()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from torchlint.facts import FACTS, named
 from torchlint.source.flow.flow import callees
-from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
@@ -213,6 +213,8 @@ def _keeping_operation(module: Module, use: ast.Name) -> tuple[ast.expr, str] | 
         module, parent.up if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) else parent
     ):
         return None
+    if PLAIN in kinds(Value(module, use)):
+        return None  # a number
     if isinstance(parent, ast.BinOp):
         other = parent.right if parent.left is node else parent.left
         if isinstance(parent.op, (ast.Mult, ast.MatMult)) or (isinstance(parent.op, ast.Div) and parent.right is node):
