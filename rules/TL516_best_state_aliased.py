@@ -88,6 +88,11 @@ for epoch in range(9):
     torch.save(best_state, "model.pt")
     torch.save({"model": model.state_dict(), "epoch": epoch}, "checkpoint.pt")
 target.load_state_dict(model.state_dict())
+
+def weights_of(trainer):
+    best_model = trainer.model.state_dict()
+    return best_model
+
 from apex import amp
 best, checkpoint = 0.0, {}
 for epoch in range(9):

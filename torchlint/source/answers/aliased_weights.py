@@ -14,7 +14,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import last_word, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.roles import seems
@@ -41,7 +41,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign) -> Itera
     for holder, value in _assigned(assignment):
         if _is_kept(module, assignment, holder):  # the cheap question first
             state = _state(module, value)
-            if state is not None and not _is_only_saved(module, holder):
+            if state is not None and not _is_only_saved(module, holder) and not _is_handed_on(module, holder):
                 yield Aliased(holder, value, state)
 
 
@@ -167,6 +167,14 @@ def _is_only_saved(module: Module, holder: ast.expr) -> bool:
     """Is it written to disk or sent away, and not loaded from the variable again?"""
     words = set(_users(module, holder) if not isinstance(holder, ast.Subscript) else _users_in_round(module, holder))
     return any("save" in word or word in ("dump", "put", "send") for word in words) and "load_state_dict" not in words
+
+
+def _is_handed_on(module: Module, holder: ast.expr) -> bool:
+    """Does the function return it in its next statement? Then whoever calls says what it is for."""
+    found = uses(module, holder) if isinstance(holder, ast.Name) else []
+    block = getattr(statement_of(holder).up, "body", [])
+    after = block[block.index(statement_of(holder)) + 1 :] if statement_of(holder) in block else []
+    return bool(found and after) and isinstance(after[0], ast.Return) and all(within(use, after[0]) for use in found)
 
 
 def _users(module: Module, holder: ast.expr, depth: int = _DEPTH) -> Iterator[str]:
