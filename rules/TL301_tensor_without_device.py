@@ -126,6 +126,14 @@ def show(model):
     return model(torch.zeros(1, 3))
 
 show(nn.Linear(3, 2).to(device))
+
+def rotation(a, b, device=None):
+    if torch.is_tensor(a):
+        device = a.device
+    return torch.tensor([[a, b], [b, a]], device=device)
+
+angles = [0.1, 0.2]
+up = rotation(0.1, 0.2) @ torch.tensor([0.0, 1.0]) + rotation(*angles) @ torch.tensor([1.0, 0.0])
 ```
 """
 

@@ -238,7 +238,14 @@ def _target(device: Value, depth: int) -> str | None:
         where = device_of(other, depth - 1)
         if where is not None or not _sets_devices(other):
             return where
-    return HERE if _is_cpu(device) else MOVED
+    if _is_cpu(device):
+        return HERE
+    return None if any(map(_may_be_default, origins(device))) else MOVED
+
+
+def _may_be_default(device: Value) -> bool:
+    """Is it None, by which a tensor is made where the default says, or hidden behind `*args`?"""
+    return device.node is None or isinstance(device.node, ast.Constant) and device.node.value is None
 
 
 def _sets_devices(value: Value) -> bool:
