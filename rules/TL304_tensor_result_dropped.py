@@ -66,9 +66,13 @@ FIELDS = frozenset(
 
 @on_node("Expr")
 def check(place: Node):
-    call = place.node.value
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in PURE:
-        return
+    value = place.node.value
+    for call in value.elts if isinstance(value, ast.Tuple) else [value]:  # `x.to(d), y.to(d)`
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in PURE:
+            yield from dropped(place, call)
+
+
+def dropped(place: Node, call: ast.Call):
     tensor = call.func.value
     owner = tensor.value if isinstance(tensor, ast.Attribute) else tensor  # what is an object's, others may replace
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
@@ -81,7 +85,8 @@ def check(place: Node):
     in_place_already = is_computed(place, tensor) or is_parameter and place.function.name == "__init__"
     needless = only_moves(place, call) and (in_place_already or stays_among_its_own(place, tensor))
     text, said = place.source(tensor), place.quoted(call)
-    fix = None if is_parameter else place.replace(call, f"{text} = {place.source(call)}")
+    alone = call is place.node.value
+    fix = place.replace(call, f"{text} = {place.source(call)}") if alone and not is_parameter else None
     yield place.finding(
         f"`{said}` returns another tensor, which is dropped: `{text}` stays as it is",
         help="move the module that holds it" if is_parameter else f"write `{text} = {said}`",

@@ -97,7 +97,7 @@ def check(cls: ModuleClass):
     for kept in cls.plain_tensors:
         statement, value = kept.store.statement, kept.store.value
         fix = None
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        if isinstance(statement, ast.Assign) and statement.targets == [kept.store.target]:
             text = f'{kept.store.target.value.id}.register_buffer("{kept.name}", {cls.source(value)}, persistent=False)'
             fix = cls.fix("register it", cls.replace(statement, text), applicability="unsafe")
         yield cls.finding(

@@ -126,14 +126,24 @@ def stores_of(cls: ClassInfo) -> dict[str, list[Store]]:
 
 def _store(entry: Stored) -> Store | None:
     target, method = entry.target, entry.method
-    statement = target.up if target is not None else None
-    if (
-        method is None
-        or not isinstance(target, ast.Attribute)
-        or not isinstance(statement, (ast.Assign, ast.AnnAssign))
-    ):
+    if method is None or not isinstance(target, ast.Attribute):
         return None
-    return None if statement.value is None else Store(entry.module, statement, target, statement.value, method)
+    statement = target.up
+    if isinstance(statement, ast.Tuple) and isinstance(statement.up, ast.Assign):
+        value = _beside(target, statement, statement.up.value)
+        statement = statement.up
+    else:
+        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    return None if value is None else Store(entry.module, statement, target, value, method)
+
+
+def _beside(target: ast.expr, targets: ast.Tuple, values: ast.expr) -> ast.expr | None:
+    """What a name gets in `self.a, self.b = first, second`."""
+    if not isinstance(values, ast.Tuple) or len(values.elts) != len(targets.elts):
+        return None
+    if any(isinstance(part, ast.Starred) for part in (*targets.elts, *values.elts)):
+        return None
+    return values.elts[targets.elts.index(target)]
 
 
 def reads_in(module: Module, node: ast.AST, name: str) -> list[ast.Attribute]:
