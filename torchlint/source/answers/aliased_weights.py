@@ -41,7 +41,12 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign) -> Itera
     for holder, value in _assigned(assignment):
         if _is_kept(module, assignment, holder):  # the cheap question first
             state = _state(module, value)
-            if state is not None and not _is_only_saved(module, holder) and not _is_handed_on(module, holder):
+            if (
+                state is not None
+                and not _takes_its_place(holder, state)
+                and not _is_only_saved(module, holder)
+                and not _is_handed_on(module, holder)
+            ):
                 yield Aliased(holder, value, state)
 
 
@@ -111,6 +116,11 @@ def _is_same_memory(entry: ast.expr) -> bool:
             return False
         entry = name.value
     return isinstance(entry, ast.Name)
+
+
+def _takes_its_place(holder: ast.expr, state: ast.Call) -> bool:
+    """`best = best.state_dict()`: whoever gives up the object for its state does not go on training it."""
+    return isinstance(state.func, ast.Attribute) and unparsed(state.func.value) == unparsed(holder)
 
 
 def _copied_shallowly(module: Module, call: ast.Call) -> ast.expr | None:

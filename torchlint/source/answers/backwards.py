@@ -325,14 +325,22 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
         seen.add((origin.key, depth))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
             for mine, other in ((node.left, node.right), (node.right, node.left)):
-                for inner in () if _carries_beside(origin, mine) else origins(origin.at(_factor(mine), ())):
-                    if inner.node is not None and is_cut(inner) and _may_have_graph(origin.at(other, ())):
+                for inner in () if _carries_beside(origin, mine) else _certainly_cut(origin.at(_factor(mine), ())):
+                    if _may_have_graph(origin.at(other, ())):
                         yield inner
                 yield from _terms(origin.at(mine, ()), seen, depth - 1)
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            for inner in () if _carries_beside(origin, node.value) else origins(origin.at(_factor(node.value), ())):
-                if inner.node is not None and is_cut(inner):
-                    yield inner
+            if not _carries_beside(origin, node.value):
+                yield from _certainly_cut(origin.at(_factor(node.value), ()))
+
+
+def _certainly_cut(term: Value) -> list[Value]:
+    """Where a term is cut; nowhere if the program chooses between what is cut and what is not: `loss if mirrored else
+    loss.detach()`.
+    """
+    found = origins(term)
+    cuts = [one for one in found if one.node is not None and is_cut(one)]
+    return [] if any(_has_graph(one) for one in found if one not in cuts) else cuts
 
 
 def _may_have_graph(value: Value) -> bool:
