@@ -322,6 +322,19 @@ def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
     assert (found.code, found.cell, found.span.line) == ("TL001", 2, 1)
 
 
+@pytest.mark.parametrize(
+    "typed, found",
+    [
+        ("# in a new environment\nconda create -n lint python=3.11\ngit clone https://host/lint\n\ncd lint/", 0),
+        ("pip3 install --user lint", 0),
+        ("git clone https://host/lint\nfor x in range(3) print(x)", 1),
+        ("python = 3 3", 1),
+    ],
+)
+def test_a_cell_that_says_what_to_type_in_a_terminal_is_none_of_the_program(typed, found):
+    assert len(lint(document("import torch", typed), Job.of("n.ipynb", Settings(dry_run=False))).findings) == found
+
+
 MADE = "import torch\nx, other = torch.zeros(4, 5), 1\nnet = torch.nn.Linear(3, 2)\n"
 CALLED = "import torch\ndef f(x):\n    return torch.nn.Linear(3, 2)(x)\n"
 WRONG = "import torch\ntorch.nn.Linear(3, 2)(torch.zeros(4, 5))\n"

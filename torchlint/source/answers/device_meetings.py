@@ -218,7 +218,7 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
         layer = value.at(call.func, ())
         others = [a for a in flat(call) if a is not node]
         if any(_has_weights(n) for n in names) and (
-            in_module_code(value) and not is_made_here(layer) or is_moved_object(layer, 4)
+            in_module_code(value) and not is_made_here(layer) or is_moved_object(layer, 4) and not _is_wrapped(layer)
         ):
             yield Meeting(module, call, call.func)
         elif not names <= _MEETING_NOBODY:

@@ -11,6 +11,12 @@ PYTHON_CELL_MAGICS = frozenset("capture debug memit prun snakeviz time timeit tq
 # Some services write the language of a whole cell with a single percent sign on its first line.
 LANGUAGE_LINES = frozenset("bash fs html javascript js latex markdown md perl r ruby scala sh sql".split())
 
+# A cell of nothing but such lines says what to type in a terminal.
+_TYPED = re.compile(
+    r"[ \t]*(?:#|$|(?:sudo +)?(?:apt|apt-get|bash|cd|conda|cp|curl|docker|export|git|ls|mkdir|mv|pip3?|python[\d.]*|rm|sh"
+    r"|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
+)
+
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _PIECE = re.compile(
     r"""
@@ -49,6 +55,11 @@ def is_foreign(source: str) -> bool:
     if percent == "%%":
         return bool(shell) or (name or "") not in PYTHON_CELL_MAGICS
     return name in LANGUAGE_LINES and len(lines) > 1
+
+
+def is_typed(source: str) -> bool:
+    """Is it what a reader types in a terminal: `git clone …`, `python3 setup.py install`, and comments between?"""
+    return all(map(_TYPED.match, _NEWLINE.split(source)))
 
 
 def mask(source: str, earlier: Collection[str] = ()) -> Masked:
