@@ -163,7 +163,7 @@ in_tests = False
 @on_loop(needs="backward")
 def check(loop: Loop):
     for kept in loop.kept_graphs:
-        severity = "info" if is_of_one_step(loop, kept.into) else "warning"
+        severity = "info" if is_of_one_step(loop, kept.into) or is_of_one_batch(loop, kept.into) else "warning"
         yield found(loop, kept, "backward went through it here", severity)
 
 
@@ -185,6 +185,14 @@ def is_of_one_step(loop, into) -> bool:
     if function is None or not isinstance(into, ast.Name) or loop.calls("step", inside=function):
         return False
     return not any(node.attr in ("grad", "data") for node in loop.inside(ast.Attribute, of=function))
+
+
+def is_of_one_batch(loop, into) -> bool:
+    """Are they slots of a tensor, one for each step of a sequence that the function was given? They go with it."""
+    if not isinstance(into, ast.Subscript) or not isinstance(into.value, ast.Name) or not loop.is_tensor(into.value):
+        return False
+    sizes = [n.attr for n in loop.inside(ast.Attribute, of=getattr(loop.node, "iter", loop.node))]
+    return loop.function is not None and loop.counts is None and bool({"size", "shape"} & set(sizes))
 
 
 def found(place, kept, why: str, severity="warning"):

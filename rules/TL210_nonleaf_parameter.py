@@ -116,9 +116,26 @@ def check(node: Node):
         ),
         fix=None if is_element else leaf_last(node, found),
         notes=[] if parameter else [node.note(found.use, "a leaf is needed here")],
-        severity="error" if found.why == "optimizer" else "warning",
+        severity="error" if found.why == "optimizer" else "info" if is_shown(node, found) else "warning",
         at=found.made.node,
     )
+
+
+def is_shown(node: Node, found) -> bool:
+    """Does a notebook only show the gradient? Lessons let readers see that it is None."""
+    if found.why != "grad" or not node.module.path.endswith(".ipynb"):
+        return False
+    name = node.source(found.use)
+    reads = [n for n in node.inside(ast.Attribute, of=node.module.tree) if n.attr == "grad"]
+    return all(is_printed(read) for read in reads if node.source(read.value) == name)
+
+
+def is_printed(read: ast.Attribute) -> bool:
+    around: ast.AST = read
+    while isinstance(around.up, (ast.Call, ast.Tuple, ast.FormattedValue, ast.JoinedStr)):
+        around = around.up
+    printed = not isinstance(around, ast.Call) or ast.unparse(around.func) in ("print", "display")
+    return isinstance(around.up, ast.Expr) and printed
 
 
 def leaf_last(node: Node, found):

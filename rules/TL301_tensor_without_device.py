@@ -183,6 +183,7 @@ def check(call: Call):
         help="pass `device=`, or use a `*_like` or `new_*` function of a tensor that is there",
         fix=on_same_device(call),
         notes=note,
+        severity="info" if call.is_never_asked_for else "warning",
     )
 
 

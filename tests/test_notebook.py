@@ -335,6 +335,13 @@ def test_a_cell_that_says_what_to_type_in_a_terminal_is_none_of_the_program(type
     assert len(lint(document("import torch", typed), Job.of("n.ipynb", Settings(dry_run=False))).findings) == found
 
 
+@pytest.mark.parametrize("last, found", [("print(x.grad, y.grad)", 0), ("y.grad", 0), ("x = x - 0.1 * y.grad", 1)])
+def test_a_lesson_may_show_that_a_result_has_no_gradient(last, found):
+    lesson = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()\n"
+    said = lint(document(lesson, last), Job.of("n.ipynb", Settings(dry_run=False))).findings
+    assert [f.code for f in said] == ["TL210"] * found
+
+
 MADE = "import torch\nx, other = torch.zeros(4, 5), 1\nnet = torch.nn.Linear(3, 2)\n"
 CALLED = "import torch\ndef f(x):\n    return torch.nn.Linear(3, 2)(x)\n"
 WRONG = "import torch\ntorch.nn.Linear(3, 2)(torch.zeros(4, 5))\n"

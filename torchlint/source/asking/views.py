@@ -45,6 +45,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import datasets, devices, dtypes
+from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.options import keyword_values
 from torchlint.source.training.ranks import rank
@@ -469,6 +470,12 @@ class Call(Place):
             return None
         found = next(meetings(self.module, self.node), None)
         return None if found is None or devices.is_default_moved_elsewhere(self.module) else found
+
+    @property
+    def is_never_asked_for(self) -> bool:
+        """Does it stand below `if option:`, for which no call in its file asks? Those of other files may."""
+        function = self.function
+        return isinstance(function, ast.FunctionDef) and is_never_asked_for(self.module, function, self.node)
 
     def array_dtype(self, node: ast.AST) -> str | None:
         """The dtype of a NumPy expression: `float64`, `float32`, `int`, …; None if it is not known."""
