@@ -13,8 +13,8 @@ LANGUAGE_LINES = frozenset("bash fs html javascript js latex markdown md perl r 
 
 # A cell of nothing but such lines says what to type in a terminal.
 _TYPED = re.compile(
-    r"[ \t]*(?:#|$|(?:sudo +)?(?:apt|apt-get|bash|cd|conda|cp|curl|docker|export|git|ls|mkdir|mv|pip3?|python[\d.]*|rm|sh"
-    r"|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
+    r"[ \t]*(?:#|$|(?:sudo +)?(?:apt|apt-get|bash|cd|conda|cp|curl|docker|export|git|ls|mkdir|mv|pip3?|python[\d.]*|rm"
+    r"|sh|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
 )
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
