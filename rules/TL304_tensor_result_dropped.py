@@ -48,6 +48,8 @@ try:
 except RuntimeError:
     x.backward()
 ```
+
+Where a tensor may stay: `torchlint/source/answers/unmoved.py`.
 """
 
 import ast
@@ -82,11 +84,10 @@ def dropped(place: Node, call: ast.Call):
     if is_that_already(place, call) or has_fields(place, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
-    in_place_already = is_computed(place, tensor) or is_parameter and place.function.name == "__init__"
     needless = only_moves(place, call) and (
-        in_place_already or stays_among_its_own(place, tensor) or meets_nothing(place, tensor)
+        place.may_stay(tensor) or is_parameter and place.function.name == "__init__"
     )
-    needless = needless or isinstance(tensor, ast.Name) and not later_uses(place, tensor)
+    needless = needless or isinstance(tensor, ast.Name) and not place.is_read_later(tensor)
     text, said = place.source(tensor), place.quoted(call)
     alone = call is place.node.value
     fix = place.replace(call, f"{text} = {place.source(call)}") if alone and not is_parameter else None
@@ -129,54 +130,6 @@ def only_moves(place, call) -> bool:
     said = [place.source(argument).lower() for argument in call.args]
     return (
         call.func.attr in ("cuda", "type_as") or call.func.attr == "to" and any("dev" in t or "cuda" in t for t in said)
-    )
-
-
-def is_computed(place, tensor) -> bool:
-    """Is it what an operation or a network gives, of nothing that is plainly on the CPU? It is where its operands are."""
-    made = list(place.origins(tensor))
-    return bool(made) and all(map(is_of_operands, made))
-
-
-def is_of_operands(origin) -> bool:
-    node = origin.node
-    computed = isinstance(node, ast.BinOp) or isinstance(node, ast.Call) and is_network(origin, node.func)
-    return computed and not any(map(origin.is_made_here, origin.inside(ast.Name, ast.Call, of=node)))
-
-
-def stays_among_its_own(place, tensor) -> bool:
-    """Is it only computed with what is made beside it, on the default device too?"""
-    around = place.method_of if isinstance(tensor, ast.Attribute) else place.function
-    same = [n for n in place.inside(type(tensor), of=around or place.module.tree) if isinstance(n.ctx, ast.Load)]
-    uses = [n.up for n in same if n is not tensor and place.source(n) == place.source(tensor)]
-    others = [part for use in uses if isinstance(use, ast.BinOp) for part in (use.left, use.right)]
-    others = [part for part in others if place.source(part) != place.source(tensor)]
-    return len(others) == len(uses) > 0 and all(map(place.is_made_here, others))
-
-
-def is_network(place, called) -> bool:
-    return place.is_module(called) or place.role(called).seems_a("model")
-
-
-def later_uses(place, tensor) -> list:
-    """What reads its name in the function after it, or in the loop around it."""
-    around = place.function or place.module.tree
-    read = [n for n in place.inside(ast.Name, of=around) if n.id == tensor.id and isinstance(n.ctx, ast.Load)]
-    return [n.up for n in read if n is not tensor and (place.loops or n.lineno > place.node.end_lineno)]
-
-
-def meets_nothing(place, tensor) -> bool:
-    """Does only `DataParallel` read it, which moves what it is given, or is it a row of places (`arange`, `randperm`)
-    that is cut up to index others, which may stay on the CPU?
-    """
-    if not isinstance(tensor, ast.Name):
-        return False
-    uses = later_uses(place, tensor)
-    if all(isinstance(use, (ast.Attribute, ast.Subscript)) for use in uses):
-        return all(o.is_call("torch.arange", "torch.randperm") for o in place.origins(tensor))
-    called = [use.func for use in uses if isinstance(use, ast.Call)]
-    return len(called) == len(uses) and all(
-        o.is_call("torch.nn.DataParallel") for func in called for o in place.origins(func)
     )
 
 

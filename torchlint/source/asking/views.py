@@ -14,7 +14,7 @@ from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.removed import REMOVED
 from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
-from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace
+from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace, unmoved
 from torchlint.source.answers.aliased_weights import Aliased
 from torchlint.source.answers.attention_axes import contracted_elsewhere
 from torchlint.source.answers.axes import Misplaced, misplaced
@@ -271,6 +271,14 @@ class Place(Fixing, Standing):
 
 class Node(Place):
     """A node of a kind that the rule asked for."""
+
+    def may_stay(self, tensor: ast.Name | ast.Attribute) -> bool:
+        """Does a tensor whose move is dropped here do no harm where it is?"""
+        return unmoved.may_stay(self.module, tensor)
+
+    def is_read_later(self, name: ast.Name) -> bool:
+        """Does the function read it after this place, or in the loop around it?"""
+        return unmoved.is_read_later(self.module, name)
 
     @property
     def kept_states(self) -> list[Aliased]:

@@ -1,0 +1,89 @@
+"""Whether a tensor whose move was dropped does harm where it is: what meets nothing elsewhere may stay."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import MODULE, is_module
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_class, enclosing_function
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.devices import HERE, device_of
+from torchlint.source.training.regions import loops_around
+from torchlint.source.training.roles import seems
+
+_PLACES = frozenset(("torch.arange", "torch.randperm"))
+_MOVING = frozenset(("torch.nn.DataParallel",))
+
+
+def is_read_later(module: Module, name: ast.Name) -> bool:
+    """Does the function read it after this place, or in the loop around it?"""
+    return any(_later_uses(module, name))
+
+
+def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
+    """Is it where it is to be, or only with what is there too?"""
+    return (
+        _is_computed(module, tensor)
+        or _stays_among_its_own(module, tensor)
+        or isinstance(tensor, ast.Name)
+        and _meets_nothing(module, tensor)
+    )
+
+
+def _later_uses(module: Module, name: ast.Name) -> Iterator[ast.AST]:
+    around, again = enclosing_function(name) or module.tree, bool(loops_around(name))
+    for other in module.index.inside(around, ast.Name):
+        if other.id == name.id and isinstance(other.ctx, ast.Load) and other is not name:
+            if again or other.lineno > name.lineno:
+                yield other.up
+
+
+def _meets_nothing(module: Module, name: ast.Name) -> bool:
+    """Does only `DataParallel` read it, which moves what it is given, or is it a row of places (`arange`, `randperm`)
+    that is cut up to index others, which may stay on the CPU?
+    """
+    later = list(_later_uses(module, name))
+    if all(isinstance(use, (ast.Attribute, ast.Subscript)) for use in later):
+        return all(_is_call(o, _PLACES) for o in origins(Value(module, name)))
+    called = [use.func for use in later if isinstance(use, ast.Call)]
+    return len(called) == len(later) and all(
+        _is_call(o, _MOVING) for func in called for o in origins(Value(module, func))
+    )
+
+
+def _is_call(value: Value, names: frozenset[str]) -> bool:
+    called = {c.name for c in callees(value)} if isinstance(value.node, ast.Call) else set()
+    return bool(called) and called <= names
+
+
+def _is_computed(module: Module, tensor: ast.expr) -> bool:
+    """Is it what an operation or a network gives, of nothing that is plainly on the CPU? It is where those are."""
+    made = origins(Value(module, tensor))
+    return bool(made) and all(map(_is_of_operands, made))
+
+
+def _is_of_operands(made: Value) -> bool:
+    node = made.node
+    if isinstance(node, ast.Call):
+        func = made.at(node.func, ())
+        if not is_module(func) and not seems(func, MODULE):
+            return False
+    elif not isinstance(node, ast.BinOp):
+        return False
+    return not any(device_of(made.at(part, ())) == HERE for part in made.module.index.inside(node, ast.Name, ast.Call))
+
+
+def _stays_among_its_own(module: Module, tensor: ast.expr) -> bool:
+    """Is it only computed with what is made beside it, on the default device too?"""
+    function = enclosing_function(tensor)
+    around = enclosing_class(function) if isinstance(tensor, ast.Attribute) and function is not None else function
+    name = unparsed(tensor)
+    same = [n for n in module.index.inside(around or module.tree, type(tensor)) if isinstance(n.ctx, ast.Load)]
+    found = [n.up for n in same if n is not tensor and unparsed(n) == name]
+    others = [part for use in found if isinstance(use, ast.BinOp) for part in (use.left, use.right)]
+    others = [part for part in others if unparsed(part) != name]
+    return len(others) == len(found) > 0 and all(device_of(Value(module, part)) == HERE for part in others)
