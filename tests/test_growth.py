@@ -66,3 +66,14 @@ def test_the_constants_of_a_table_cost_next_to_nothing(dry, tmp_path):
 
     effort(100)
     assert effort(20_000) - effort(10_000) < 15 * 20_000
+
+
+def test_the_rank_of_what_many_branches_change_is_found_once_for_each(tmp_path):
+    """Each branch doubles the ways in which a tensor may have come about."""
+    branches = "".join(
+        f"    if flags[{n}]:\n        x = x.relu()\n    if flags[-{n}]:\n        x = x.tanh()\n" for n in range(9)
+    )
+    path = tmp_path / "main.py"
+    text = f"import torch\n\ndef run(flags):\n    x = torch.zeros(2, 3, 4)\n{branches}    return x.T\n"
+    job = Job.of(path, Settings(dry_run=False), Project(tmp_path), load_rules())
+    assert calls_of(lambda: lint(text, job), 2_000_000) < 500_000

@@ -104,6 +104,7 @@ _THREE = named_of("bmm", "baddbmm")
 _RESHAPES = frozenset(("view", "reshape"))
 
 
+@remembered
 def rank(value: Value, depth: int = 8) -> int | None:
     """The number of dimensions; None where it is not plain, or differs from case to case."""
     found = {_rank(origin, depth) for origin in origins(value)} if depth else {None}
