@@ -71,34 +71,42 @@ GENERATORS = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Ra
 
 @on_call("torch.utils.data.DataLoader", needs="num_workers")
 def check(loader: Call):
-    dataset = loader.argument("dataset", 0)
-    if not loader.number("num_workers", 5) or dataset is None or loader.argument("worker_init_fn", 9) is not None:
+    if not loader.number("num_workers", 5) or loader.argument("worker_init_fn", 9) is not None:
         return
-    owners = [callee.owner for made in loader.objects(dataset) for callee in made.callees if callee.owner]
-    for owner in owners:
-        method = owner.methods.get("__getitem__")
-        if method is None or owner.module is not loader.module or loader.says("get_worker_info"):
+    if loader.keyword_origins("worker_init_fn"):
+        return
+    functions = run_by_workers(loader)
+    calls = [function.at(node) for function in functions for node in function.inside(ast.Call)]
+    anew = {function.node for function in functions}
+    anew |= {init.node for call in calls for init in call.methods("__init__")}
+    told = set()
+    for call in calls:
+        held = held_generator(call, anew)
+        if held is None or call.says("get_worker_info") or (call.module, call.node.lineno) in told:
             continue
-        told: set[int] = set()
-        for node in loader.inside(ast.Call, of=method):
-            held = held_generator(loader.at(node), method)
-            if held is None or node.lineno in told:
-                continue
-            told.add(node.lineno)
-            yield loader.finding(
-                f"`{loader.quoted(held)}` is copied into each worker: all of them draw the same numbers",
-                help="make it per worker, or draw with torch, whose generator each worker seeds anew",
-                notes=[loader.note(held, "made once, here"), loader.note(loader.node, "a loader with workers")],
-                at=node,
-            )
+        told.add((call.module, call.node.lineno))
+        yield loader.finding(
+            f"`{held.short}` is copied into each worker: all of them draw the same numbers",
+            help="make it per worker, or draw with torch, whose generator each worker seeds anew",
+            notes=[held.note(held.node, "made once, here"), loader.note(loader.node, "a loader with workers")],
+            at=call,
+        )
 
 
-def held_generator(call, method):
-    """What made the generator, outside of this method, from which a call draws."""
+def run_by_workers(loader: Call) -> list:
+    """What gives an element of the dataset, and the functions of the project that it calls."""
+    dataset = loader.argument("dataset", 0)
+    found = [m for made in loader.objects(dataset) for m in made.methods("__getitem__")] if dataset is not None else []
+    helpers = [helper for f in found for node in f.inside(ast.Call) for helper in f.at(node).functions]
+    return list({function.node: function for function in (*found, *helpers)}.values())
+
+
+def held_generator(call: Call, anew):
+    """What made the generator, outside of what runs for each element, from which a call draws."""
     keyword = call.argument("generator")
     source = keyword if keyword is not None else getattr(call.node.func, "value", None)
     if not isinstance(source, (ast.Name, ast.Attribute)):
         return None
     made = call.origins(source)
-    outside = [o for o in made if o.is_call(*GENERATORS) and o.module is call.module and o.function is not method]
-    return outside[0].node if len(outside) == len(made) == 1 else None
+    outside = [o for o in made if o.is_call(*GENERATORS) and o.function not in anew]
+    return outside[0] if len(outside) == len(made) == 1 else None

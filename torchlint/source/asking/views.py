@@ -520,9 +520,12 @@ class Call(Place):
         return argument(self.node, name, position)
 
     def number(self, name: str, position: int | None = None) -> int | float | None:
-        """The number that an argument is, if it is plain."""
+        """The number that an argument is, if it is plain, also in `**options`."""
         given = self.argument(name, position)
-        return None if given is None else number(self.value.at(given, ()))
+        if given is not None:
+            return number(self.value.at(given, ()))
+        found = {number(value) for value in keyword_values(self.value, name)} if self.has_stars else set()
+        return found.pop() if len(found) == 1 else None
 
     def made(self) -> Call | None:
         """The constructor call of the object that is called: `nn.Softmax(dim=1)` for `softmax(x)`."""
