@@ -70,6 +70,11 @@ def is_parameter(place: Node, node: ast.expr) -> bool:
     """Is it a tensor, a module, or what a loop over parameters gives?"""
     if place.is_tensor(node) or place.is_module(node):
         return True
+    if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias"):  # `model.fc.weight`, of whichever layer
+        owner = node.value
+        while isinstance(owner, (ast.Attribute, ast.Subscript)) and not place.is_module(owner):
+            owner = owner.value
+        return place.is_module(owner)
     return isinstance(node, ast.Name) and any(
         isinstance(loop, ast.For)
         and "parameters(" in place.source(loop.iter)
