@@ -186,3 +186,22 @@ def test_what_another_file_imports_from_here_keeps_its_name(tmp_path):
     text = "from torch.nn.init import normal\n\nnormal(layer.weight)\n"
     assert fixed(text, tmp_path / "weights.py") == text.replace("import normal", "import normal_ as normal")
     assert fixed(text, tmp_path / "others.py") == text.replace("normal", "normal_")
+
+
+def test_two_names_of_one_import_are_both_rewritten(tmp_path):
+    path = tmp_path / "collate.py"
+    lines = [
+        "import torch",
+        "from torch._six import string_classes, int_classes",
+        "",
+        "",
+        "def collate(batch):",
+        "    if isinstance(batch[0], int_classes):",
+        "        return torch.LongTensor(batch)",
+        "    return isinstance(batch[0], string_classes)",
+        "",
+    ]
+    path.write_text("\n".join(lines))
+    fixed, done, outcome = fix_until_stable(path.read_text(), path)
+    assert "_six" not in fixed and "isinstance(batch[0], int)" in fixed and "isinstance(batch[0], (str, bytes))" in fixed
+    assert len(done) == 2 and not outcome.findings

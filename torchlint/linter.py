@@ -406,7 +406,7 @@ def fix_until_stable(text: str, job: Job | str | Path, unsafe: bool = False) -> 
             fixed, done = fix(text, wanted, unsafe, path)
             if not done or fixed == text:
                 return text, applied, outcome
-            after, idle = _tried(fixed, done, job)
+            after, idle = _tried(fixed, done, outcome.findings, job)
             if not idle:
                 break
             wanted = [f for f in wanted if f not in idle]
@@ -425,7 +425,7 @@ def idle_fixes(text: str, findings: Iterable[Finding], job: Job) -> set[Finding]
     while waiting:
         fixed, done = fix(text, waiting, True, job.path)
         if done and fixed != text:
-            found |= _tried(fixed, done, job)[1]
+            found |= _tried(fixed, done, waiting, job)[1]
         else:
             done = waiting[:1]
             found.update(done)
@@ -434,11 +434,21 @@ def idle_fixes(text: str, findings: Iterable[Finding], job: Job) -> set[Finding]
     return found
 
 
-def _tried(fixed: str, done: list[Finding], job: Job) -> tuple[Outcome, set[Finding]]:
-    """What is said of a text after some fixes, and which of these were for nothing."""
+def _tried(fixed: str, done: list[Finding], before: Iterable[Finding], job: Job) -> tuple[Outcome, set[Finding]]:
+    """What is said of a text after some fixes, and which of these were for nothing. What was said before of a place that
+    a fix rewrites, and had to wait for it, may be said again: two names of one import.
+    """
     job.project.overlay = {**job.project.overlay, job.path: fixed}
     after = lint(fixed, job)
-    return after, _remaining(done, {edit for finding in done for edit in _edits_of(finding)}, after.findings)
+    edits = {edit for finding in done for edit in _edits_of(finding)}
+    tried = set(done)
+    waits = {
+        (f.code, f.cell, f.message)
+        for f in before
+        if f not in tried and any(edit.cell == f.cell and _overlap(edit.span, f.span) for edit in edits)
+    }
+    left = [f for f in after.findings if (f.code, f.cell, f.message) not in waits]
+    return after, _remaining(done, edits, left)
 
 
 def _remaining(done: list[Finding], edits: set[Edit], left: Iterable[Finding]) -> set[Finding]:
