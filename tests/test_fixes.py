@@ -203,5 +203,7 @@ def test_two_names_of_one_import_are_both_rewritten(tmp_path):
     ]
     path.write_text("\n".join(lines))
     fixed, done, outcome = fix_until_stable(path.read_text(), path)
-    assert "_six" not in fixed and "isinstance(batch[0], int)" in fixed and "isinstance(batch[0], (str, bytes))" in fixed
+    assert (
+        "_six" not in fixed and "isinstance(batch[0], int)" in fixed and "isinstance(batch[0], (str, bytes))" in fixed
+    )
     assert len(done) == 2 and not outcome.findings

@@ -435,8 +435,9 @@ def idle_fixes(text: str, findings: Iterable[Finding], job: Job) -> set[Finding]
 
 
 def _tried(fixed: str, done: list[Finding], before: Iterable[Finding], job: Job) -> tuple[Outcome, set[Finding]]:
-    """What is said of a text after some fixes, and which of these were for nothing. What was said before of a place that
-    a fix rewrites, and had to wait for it, may be said again: two names of one import.
+    """What is said of a text after some fixes, and which of these were for nothing.
+
+    What was said before of a place that a fix rewrites, and had to wait for it, may be said again: names of one import.
     """
     job.project.overlay = {**job.project.overlay, job.path: fixed}
     after = lint(fixed, job)
