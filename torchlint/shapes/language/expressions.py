@@ -12,7 +12,7 @@ from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
-from torchlint.shapes.language.rounds import found_in_a_round, loosen
+from torchlint.shapes.language.rounds import REST, found_in_a_round, loosen
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
 
@@ -368,14 +368,17 @@ def _comprehension(node, scope: Scope) -> Evaluate:
         made: Any = {} if kind is ast.DictComp else []
         budget = machine.budget
         limit = (3 * budget.steps + budget.used) // 4
-        guessed = False
+        guessed = longer = False
 
         def loop(depth, items):
-            nonlocal guessed
+            nonlocal guessed, longer
             _, target, tests, place = loops[depth]
             machine.place = place
             for value in machine.iterate(items, looping=type(items) is not Unknown):
                 work.spend(price)
+                if value is REST:
+                    longer = True
+                    continue
                 if budget.used > limit:
                     raise UnknownUsed("it is made of very many items")
                 target(inside, value)
@@ -406,7 +409,7 @@ def _comprehension(node, scope: Scope) -> Evaluate:
             if kind is not ast.DictComp:
                 made[:] = [found_in_a_round(part, node.elt, targets) for part in made]
             changes.early = True
-        if changes.early:
+        if changes.early or longer:
             changes.cut, changes.early = True, False
             loosen(made)
         if kind is ast.SetComp:

@@ -22,6 +22,7 @@ from torchlint.shapes.libraries.datasets import (
 )
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.wild import known_of
 
 LOOKED_UP = 3  # samples of a batch
 NUMBERED = 12  # samples of which the integers are looked at
@@ -141,6 +142,8 @@ class Loader(StandIn):
 
 def collate(sample: Any, size: Any) -> Any:
     """A batch of `size` samples like this one, as torch's default_collate makes it."""
+    if type(sample) is Unknown and known_of(sample) is not None and type(size) is int:
+        return machines[-1].in_worlds(lambda given: collate(given[0], size), [sample], "a batch")
     if type(sample) is Unknown or type(size) is not int:
         return _unknown_parts(sample)
     if isinstance(sample, (torch.Tensor, Array)):

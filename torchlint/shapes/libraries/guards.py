@@ -178,10 +178,17 @@ def _enumerate(machine, kind, items, start=0):
 
 
 def _zip(machine, kind, *sources, strict=False):
-    for source in sources:
+    known = [source for source in sources if source is not REST]
+    for source in known if known else sources:
         if type(source) is Unknown:
             return Unknown(source.reason)
-    return zip(*[machine.iterate(s) for s in sources])
+    columns = zip(*[machine.iterate(s) for s in known])
+    return columns if len(known) == len(sources) else map(_longer, columns)
+
+
+def _longer(column: tuple) -> tuple:
+    """A column of `zip(*rows)`, of rows that are not all known."""
+    return (*column, REST)
 
 
 def _map(machine, kind, function, *sources):

@@ -39,6 +39,8 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     kind = dtype_of(dtype) if dtype is not None else None
     if type(data) is Unknown or type(dtype) is Unknown:
         return of_unknown(machine, from_unknown(data, "an array of unknown dtype").reason, kind)
+    if isinstance(data, StandIn) and hasattr(type(data), "array"):  # a picture
+        return array(machine, data.array(), dtype)
     if isinstance(data, Array):
         return data.astype(kind) if kind else data.copy()
     if isinstance(data, torch.Tensor):

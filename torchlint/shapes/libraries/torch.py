@@ -17,7 +17,7 @@ from torch import nn
 from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
-from torchlint.shapes.language.rounds import may_be_longer
+from torchlint.shapes.language.rounds import REST, may_be_longer
 from torchlint.shapes.libraries import defaults, saving
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
@@ -180,7 +180,11 @@ def make_tensor(
     else:
         machine.budget.touch(data)
         if machine.changes.cut and may_be_longer(data):
-            return Unknown("a tensor of unknown length")
+            known = [part for part in data if part is not REST]
+            if not machine.wild or not known or may_be_longer(known) or requires_grad is not False:
+                return Unknown("a tensor of unknown length")
+            made = make_tensor(machine, known, dtype, device)
+            return machine.freed(made, 0, "a tensor of unknown length")
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from torch import nn
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries.data import Dataset
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
 
@@ -32,9 +34,24 @@ class Image(StandIn):
         return Image(self.channels, size[1], size[0]) if isinstance(size, (tuple, list)) else Image(self.channels)
 
     def tensor(self) -> Any:
-        if any(type(s) is not int for s in (self.channels, self.height, self.width)):
+        return self._filled((self.channels, self.height, self.width), torch.float32)
+
+    def array(self) -> Any:
+        """What NumPy makes of it: the channels come last."""
+        if type(self.channels) is not int:
+            if not machines[-1].wild:
+                return Unknown("an image of unknown mode")
+            return wild.tensor("an image of unknown mode", ranks=(3, 2), dtypes=(torch.uint8,), make=Array)
+        channels = () if self.channels == 1 else (self.channels,)
+        return self._filled((self.height, self.width, *channels), torch.uint8, Array)
+
+    def _filled(self, shape: tuple, dtype: torch.dtype, make: Callable[[torch.Tensor], Any] = lambda made: made) -> Any:
+        known = [size if type(size) is int else None for size in shape]
+        if None not in known:
+            return make(torch.empty(*shape, dtype=dtype))
+        if type(self.channels) is not int or not machines[-1].wild:
             return Unknown("an image of unknown size")
-        return torch.empty(self.channels, self.height, self.width)
+        return wild.tensor("an image of unknown size", known, dtypes=(dtype,), make=make)
 
 
 class Transform(nn.Module):

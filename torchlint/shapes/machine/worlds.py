@@ -80,7 +80,7 @@ class Worlds:
                     return Unknown(reason)
                 if any(_RARE.search(str(one.error)) for one in refused.values()):
                     return Unknown(reason)  # it takes dtypes that no world has
-                raise self._usual(list(refused.values()))
+                raise self._usual(list(refused.values()), any(map(_is_dtype, choices)))
             self._rule_out(choices, refused)
             return wild.join(choices, made, reason)
 
@@ -142,10 +142,10 @@ class Worlds:
             ]
         if all(type(o) is not Refused for o in outcomes):
             return outcomes
-        for arguments, refused in ((given, first), (now, outcomes)):
-            if all(type(o) is Refused for o in refused) and self._is_sure(run, arguments, refused):
-                return refused
-        return None
+        still = all(type(o) is Refused for o in outcomes)
+        if all(type(o) is Refused for o in first) and self._is_sure(run, given, first):
+            return outcomes if still else first  # what is refused even of sizes that fit is not their fault
+        return outcomes if still and self._is_sure(run, now, outcomes) else None
 
     def _narrowed(self, given: list[Any], s: int, pairs: list[Any]) -> Any:
         """The arguments with other sizes, as torch wants them; None if no free size is in its way."""
@@ -192,9 +192,9 @@ class Worlds:
                 return False
         return True
 
-    def _usual(self, refused: list[Refused]) -> Exception:
-        """What torch says in most worlds."""
-        of_sizes = [one for one in refused if not _DTYPE.search(str(one.error))]  # a dtype may be one of several
+    def _usual(self, refused: list[Refused], of_any_dtype: bool) -> Exception:
+        """What torch says in most worlds; nothing of a dtype that may be one of several."""
+        of_sizes = [one for one in refused if not _DTYPE.search(str(one.error))] if of_any_dtype else []
         refused = of_sizes or refused
         texts = [re.sub(r"\d+", "", str(one.error)) for one in refused]
         most = Counter(texts).most_common(1)[0][0]
@@ -287,7 +287,8 @@ class Worlds:
         """A call of torch of whose arguments only a part is known."""
         _, blind = wild.choices_in([args, kwargs])
         if blind is not None:
-            if function in _JOINS and args and type(args[0]) is list and any(item is REST for item in args[0]):
+            several = args and type(args[0]) in (list, tuple)
+            if function in _JOINS and several and any(item is REST for item in args[0]):
                 known = [item for item in args[0] if item is not REST]
                 dimension = kwargs.get("dim", args[1] if len(args) > 1 else 0)
                 if known and type(dimension) is int:
@@ -483,6 +484,10 @@ def is_float(value: Any) -> bool:
     known = wild.known_of(value)
     values = known.values.values() if known is not None else (value,)
     return all(isinstance(v, torch.Tensor) and v.is_floating_point() for v in values)
+
+
+def _is_dtype(choice: Choice) -> bool:
+    return any(isinstance(option, torch.dtype) for option in choice.left)
 
 
 def free_sizes(given: list[Any]) -> list[dict[tuple, int]]:
