@@ -37,10 +37,12 @@ def names(module: str) -> list[str]:
 def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     """`np.array`: of nested lists, arrays, tensors and numbers."""
     kind = dtype_of(dtype) if dtype is not None else None
+    if isinstance(data, StandIn) and hasattr(type(data), "array"):  # a picture
+        data = data.array()
+    if wild.known_of(data) is not None and type(dtype) is not Unknown:
+        return machine.in_worlds(lambda given: array(machine, given[0], dtype), [data], data.reason)
     if type(data) is Unknown or type(dtype) is Unknown:
         return of_unknown(machine, from_unknown(data, "an array of unknown dtype").reason, kind)
-    if isinstance(data, StandIn) and hasattr(type(data), "array"):  # a picture
-        return array(machine, data.array(), dtype)
     if isinstance(data, Array):
         return data.astype(kind) if kind else data.copy()
     if isinstance(data, torch.Tensor):
