@@ -19,6 +19,7 @@ class Influence:
     def __init__(self, trees: Iterable[ast.Module]):
         self.texts: list[Text] = []
         self.following: dict[str, set[str]] = defaultdict(set)
+        self._found: dict[str, tuple[set[str], set[str]]] = {}
         self.large = False
         left = _MOST_TOGETHER
         for tree in trees:
@@ -87,13 +88,24 @@ class Influence:
             if name in seen:
                 continue
             seen.add(name)
+            changed, called = self._outside(name)
+            words |= changed
+            waiting += called
+        return frozenset(words)
+
+    def _outside(self, name: str) -> tuple[set[str], set[str]]:
+        """What the functions of this name change that is not their own, and what they call."""
+        if name not in self._found:
+            words: set[str] = set()
+            calls: set[str] = set()
             for text in self.texts:
                 for function in text.functions.get(name, ()):
                     inner = text.effects(function.body)
                     shared = {n for one in own_nodes(function) if isinstance(one, ast.Global) for n in one.names}
                     words |= {w for w in inner.words if w[0] in "&*" or f"&{w}" in inner.words or w in shared}
-                    waiting += inner.calls
-        return frozenset(words)
+                    calls |= inner.calls
+            self._found[name] = words, calls
+        return self._found[name]
 
     def is_straight(self, loop: ast.AST) -> bool:
         """Whether the later rounds of a loop do what the first ones did: nothing in it, or in what it calls, asks for

@@ -178,8 +178,18 @@ class Text:
         stored = (one.attr for one in self.parents if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store))
         return self.variables.of_the_file.union(stored)
 
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The words by which this file calls functions, methods and objects, and names bases."""
+        found: set[str] = set()
+        for one in self.parents:
+            for name in [one.func] if isinstance(one, ast.Call) else one.bases if isinstance(one, ast.ClassDef) else ():
+                found.update((last_word(name), f".{last_word(name)}"))
+        return frozenset(found)
+
     def stands_among(self, known: frozenset[str], objects: frozenset[str]) -> None:
         """The functions of all files of the program: what another one may do with its arguments is not known."""
+        known, objects = known & self.called, objects & self.called  # most files that come change nothing here
         if (known, objects) != (self.known, self.objects):
             self.known, self.objects = known, objects
             self.__dict__.pop("influences", None)

@@ -14,11 +14,11 @@ from torch import nn
 
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, unknown_in
+from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import functions, rounds
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.rounds import REST, is_open
-from torchlint.shapes.libraries import containers, optimizers, world
+from torchlint.shapes.libraries import containers, iterators, optimizers, world
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -171,52 +171,6 @@ def _slice(machine, kind, *parts):
     return slice(*parts)
 
 
-def _enumerate(machine, kind, items, start=0):
-    if type(items) is Unknown:
-        return Unknown(items.reason)
-    return enumerate(machine.iterate(items), start)
-
-
-def _zip(machine, kind, *sources, strict=False):
-    known = [source for source in sources if source is not REST]
-    for source in known if known else sources:
-        if type(source) is Unknown:
-            return Unknown(source.reason)
-    columns = zip(*[machine.iterate(s) for s in known])
-    return columns if len(known) == len(sources) else map(_longer, columns)
-
-
-def _longer(column: tuple) -> tuple:
-    """A column of `zip(*rows)`, of rows that are not all known."""
-    return (*column, REST)
-
-
-def _map(machine, kind, function, *sources):
-    return iter([machine.call(function, list(args), {}) for args in _zip(machine, zip, *map(_known, sources))])
-
-
-def _known(value):
-    if type(value) is Unknown:
-        raise UnknownUsed(value.reason)
-    return value
-
-
-def _filter(machine, kind, function, items):
-    keep = (lambda v: v) if function is None else (lambda v: machine.call(function, [v], {}))
-    before = machine.decisions
-    kept = [v for v in machine.iterate(items) if machine.truth(keep(v))]
-    if machine.decisions > before:  # which of them it keeps, nobody knows
-        machine.changes.cut = True
-        kept = [*(rounds.of_any_round(v) for v in kept), rounds.REST]
-    return iter(kept)
-
-
-def _reversed(machine, kind, items):
-    if functions.closure_of(getattr(type(items), "__reversed__", None)) is not None:
-        return type(items).__reversed__(items)
-    return reversed(list(machine.iterate(items)))
-
-
 def _deque(machine, kind, items=(), maxlen=None):
     return collections.deque(machine.iterate(items), maxlen)
 
@@ -270,11 +224,11 @@ CONSTRUCT: dict[type, Callable] = {
     classmethod: _method,
     super: _super,
     slice: _slice,
-    enumerate: _enumerate,
-    zip: _zip,
-    map: _map,
-    filter: _filter,
-    reversed: _reversed,
+    enumerate: iterators.enumerate_of,
+    zip: iterators.zip_of,
+    map: iterators.map_of,
+    filter: iterators.filter_of,
+    reversed: iterators.reversed_of,
     bytes: _bytes,
     bytearray: _bytes,
     types.MethodType: lambda machine, kind, function, owner: functools.partial(function, owner),
@@ -556,7 +510,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
-STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, _reversed, _deque})
+STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, iterators.reversed_of, _deque})
 # Guards of functions that make a number or a text of what they are given, and change nothing.
 IN_PART = frozenset({_integer, _float, _tensor_of_sizes})
 # A method of these costs a step or two, not as many as one of torch.

@@ -68,32 +68,22 @@ class Certainty:
 
     def _touched(self) -> tuple[frozenset[str], set[int]]:
         """What depends on all that is in doubt, by word, and the branches that were chosen without knowing."""
-        sources = [program.source_of(path) for path in {*self.files, self.script or ""}]
-        influence = Influence([source.tree for source in sources if source is not None])
+        if self._influence is None or self._influence[0] != len(self.files):
+            sources = [program.source_of(path) for path in {*self.files, self.script or ""}]
+            influence = Influence([source.tree for source in sources if source is not None])
+            self._influence = len(self.files), influence, {}
+        _, influence, found = self._influence
         words: set[str] = set()
         asked: set[int] = set()
         for key, doubted in self.doubts.items():
-            if isinstance(doubted, ast.AST):
-                if key[1] is Doubt.CUT and influence.is_straight(doubted):
-                    continue
-                text = influence.holds(doubted)
-                statement = text.statement_of(doubted) if text is not None else None
-                if text is None or statement is None:
-                    return frozenset({EVERYTHING}), asked
+            if key not in found:  # a program may leave thousands of doubts
+                found[key] = _reached(influence, key, doubted)
+            reached, statement = found[key]
+            words |= reached
+            if statement is not None:
                 asked.add(id(statement))
-                answered = key[1] is Doubt.ANSWERED
-                found = text.of_answer(doubted) if answered else text.effects([doubted])
-                words.update(influence.all_effects(found))
-                words.update(text.rest(statement) if found.leaves and not answered else ())
-                continue
-            source = program.source_of(doubted[0]) if doubted is not None else None
-            around = (
-                text_of(source.tree).statements_at(doubted[1].line, doubted[1].column - 1) if source is not None else ()
-            )
-            if source is None or not around:
-                return frozenset({EVERYTHING}), asked
-            asked.update({id(around[-1])} if hasattr(around[-1], "test") else ())
-            words.update(text_of(source.tree).of_value(around[-1]).words)
+            if EVERYTHING in reached:
+                break
         return influence.touched(words), asked
 
     def blame(self, error: Exception, says: str = "", kind: str = "operation", about: Any = None) -> Exception:
@@ -247,3 +237,24 @@ class Certainty:
             if broken is not None:
                 says = words_of(error).strip()
                 self.blame(error, says, "check", about=broken)
+
+
+def _reached(influence: Influence, key: Any, doubted: Any) -> tuple[frozenset[str], ast.stmt | None]:
+    """What one thing that is in doubt may change itself, and the branch that was chosen there."""
+    if isinstance(doubted, ast.AST):
+        if key[1] is Doubt.CUT and influence.is_straight(doubted):
+            return frozenset(), None
+        text = influence.holds(doubted)
+        statement = text.statement_of(doubted) if text is not None else None
+        if text is None or statement is None:
+            return frozenset({EVERYTHING}), None
+        answered = key[1] is Doubt.ANSWERED
+        found = text.of_answer(doubted) if answered else text.effects([doubted])
+        rest = text.rest(statement) if found.leaves and not answered else frozenset()
+        return influence.all_effects(found) | rest, statement
+    source = program.source_of(doubted[0]) if doubted is not None else None
+    text = text_of(source.tree) if source is not None else None
+    around = text.statements_at(doubted[1].line, doubted[1].column - 1) if text is not None else ()
+    if text is None or not around:
+        return frozenset({EVERYTHING}), None
+    return text.of_value(around[-1]).words, around[-1] if hasattr(around[-1], "test") else None

@@ -116,6 +116,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             Any, Any
         ] = {}  # conditions answered, statements left out, places where something was presumed
         self._doubted: tuple = ((0, 0), frozenset(), set())  # what depends on those
+        self._influence: tuple | None = None  # of how many files, and what each doubt reaches there
         self.known_faults: set[Any] = set()  # the places where the script fails
         self.starts = Starts()
         self.environment = False  # whether anything was asked that depends on how the program is started
