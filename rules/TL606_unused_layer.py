@@ -11,7 +11,6 @@ class Deep(nn.Module):
         self.conv1 = nn.Conv2d(4, 4, 3)
         self.conv2 = nn.Conv2d(4, 4, 3)
         self.conv3 = nn.Conv2d(4, 4, 3)  # TL606
-        self.scale = nn.Parameter(torch.ones(4))  # TL606
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight)
@@ -20,6 +19,21 @@ class Deep(nn.Module):
         x = torch.relu(self.conv1(x))
         x = torch.relu(self.conv2(x))
         return torch.relu(self.conv2(x))
+```
+
+Where nothing shows that the layer was meant to be used, this is a remark: published weights may have it, or an exercise.
+
+```python remark
+class Left(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 4)
+        self.second = nn.Linear(4, 2)
+        self.norm = nn.LayerNorm(4)  # TL606
+        self.scale = nn.Parameter(torch.ones(4))  # TL606
+
+    def forward(self, x):
+        return self.second(self.first(self.first(x)))
 ```
 
 Who loops over all layers, or asks for them by name, uses them; so may subclasses and whoever holds the module. Layers
@@ -141,6 +155,7 @@ def check(cls: ModuleClass):
             f"the {what} `self.{store.target.attr}` is never used: it is not trained",
             help="use it in `forward`, or delete it",
             at=store.statement,
+            severity="warning" if cls.is_slip(store) else "info",
         )
 
 

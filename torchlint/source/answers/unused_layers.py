@@ -56,6 +56,29 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             yield store
 
 
+def is_slip(cls: ClassInfo, store: Store) -> bool:
+    """Does the forward show that the layer was meant to be used: what it gives is lost, or another one of its kind, with
+    nearly its name, runs twice there?
+    """
+    if _is_only_lost(cls, store) and _is_read(cls, store.target.attr):
+        return True
+    forward = cls.methods.get("forward")
+    if forward is None:
+        return False
+    calls = [node.func for node in ast.walk(forward) if isinstance(node, ast.Call) and is_of_self(node.func)]
+    return any(
+        _is_nearly(other, store.target.attr)
+        and sum(isinstance(func, ast.Attribute) and func.attr == other for func in calls) > 1
+        and any(unparsed(one.value) == unparsed(store.value) for one in stores)
+        for other, stores in stores_of(cls).items()
+    )
+
+
+def _is_nearly(one: str, other: str) -> bool:
+    """`conv2` and `conv3`, `W_f` and `W_o`."""
+    return one != other and len(one) == len(other) and sum(a != b for a, b in zip(one, other)) == 1
+
+
 def _is_second_name(value: ast.Call) -> bool:
     """`nn.Sequential(self.first, self.second)` only holds layers that have names of their own."""
     return last_word(value.func) in ("Sequential", "ModuleList") and any(map(is_of_self, parts_of(value)))

@@ -14,7 +14,7 @@ from torchlint.source.answers.made_anew import made_anew
 from torchlint.source.answers.members import Store
 from torchlint.source.answers.plain_tensors import PlainTensor, plain_tensors
 from torchlint.source.answers.unregistered import Unregistered, unregistered
-from torchlint.source.answers.unused_layers import unused_layers
+from torchlint.source.answers.unused_layers import is_slip, unused_layers
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
@@ -101,6 +101,10 @@ class ModuleClass(Place):
     def unused_layers(self) -> list[Store]:
         """The layers that it makes and nobody is seen to use."""
         return list(unused_layers(self.info))
+
+    def is_slip(self, store: Store) -> bool:
+        """Whether an unused layer was meant to be used, as the forward shows."""
+        return is_slip(self.info, store)
 
     @property
     def made_anew(self) -> list[tuple[ast.Call, str]]:
