@@ -57,7 +57,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
 
 
 def is_slip(cls: ClassInfo, store: Store) -> bool:
-    """Does the forward show that the layer was meant to be used: what it gives is lost, or another one of its kind, with
+    """Does the forward show that the layer was meant to be used: its result is lost, or another one of its kind, of
     nearly its name, runs twice there?
     """
     if _is_only_lost(cls, store) and _is_read(cls, store.target.attr):
