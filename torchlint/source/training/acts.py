@@ -253,8 +253,8 @@ class Act:
 
     def is_seldom_beside(self, other: Act) -> bool:
         """Does it run only in every n-th round (`if i % n == 0:`), the other act in each?"""
-        return any(counts_rounds(test.node) for test, _ in self.event.tests) and not any(
-            counts_rounds(test.node) for test, _ in other.event.tests
+        return any(counts_rounds(test) for test, _ in self.event.tests) and not any(
+            counts_rounds(test) for test, _ in other.event.tests
         )
 
     def excludes(self, other: Act) -> bool:
@@ -277,9 +277,13 @@ def _is_wrapper(optimizer: Value, step: Act) -> bool:
     )
 
 
-def counts_rounds(test: ast.expr) -> bool:
-    """`i % n == 0`"""
-    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(test))
+def counts_rounds(test: Value) -> bool:
+    """`i % n == 0`, also as what a helper is given."""
+    return any(
+        isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod)
+        for origin in (test, *origins(test))
+        for n in ast.walk(origin.node)
+    )
 
 
 @remembered

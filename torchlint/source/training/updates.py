@@ -96,7 +96,7 @@ class Update:
     @property
     def every(self) -> Value | None:
         """The test `i % n == 0` under which it steps once for several rounds."""
-        return next((test for test, truth in self.step.event.tests if truth and counts_rounds(test.node)), None)
+        return next((test for test, truth in self.step.event.tests if truth and counts_rounds(test)), None)
 
 
 @remembered
@@ -119,8 +119,9 @@ def updates(module: Module, node: ast.AST) -> list[Update]:
             closed = False
         elif act.role == STEP:
             mine = inside.get(id(act.event.value), window)  # a closure's, else those before
-            if mine.acts and not mine.share_a_loop(act):
-                made.append(Update(act, mine.acts, module, node, found))
+            backwards = [one for one in mine.acts if not one.excludes(act)]
+            if backwards and not mine.share_a_loop(act):
+                made.append(Update(act, backwards, module, node, found))
             closed = True
     return made
 
