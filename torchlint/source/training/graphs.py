@@ -220,6 +220,8 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
         parts = node.values
     elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         parts = [node.elt]
+    elif isinstance(node, ast.Call) and origin.path and last_word(node.func) == "dict":
+        parts = [k.value for k in node.keywords if k.arg == origin.path[0]]  # of `dict(zip(names, losses))` any one
     elif isinstance(node, ast.Call):
         parts = _call_parts(origin, strict)
     else:
