@@ -222,12 +222,20 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
         parts = [node.elt]
     elif isinstance(node, ast.Call) and origin.path and last_word(node.func) == "dict":
         parts = [k.value for k in node.keywords if k.arg == origin.path[0]]  # of `dict(zip(names, losses))` any one
+    elif isinstance(node, ast.Call) and strict and _is_table_of_object(node):
+        parts = []
     elif isinstance(node, ast.Call):
         parts = _call_parts(origin, strict)
     else:
         parts = []
     for part in parts:
         yield origin.at(part, ())
+
+
+def _is_table_of_object(call: ast.Call) -> bool:
+    """`losses.parts.items()`: what an object keeps by name beside a loss is often its number."""
+    func = call.func
+    return isinstance(func, ast.Attribute) and func.attr in ("items", "values") and isinstance(func.value, ast.Attribute)
 
 
 def _fields(origin: Value) -> list[Value] | None:
