@@ -51,8 +51,7 @@ def _known_part(machine, given: list) -> tuple[list, Unknown | None]:
     """The parameters, or groups of them, of which none is unknown, and one that is."""
     found, first = [], None
     for one in given:
-        parts = one.get("params") if type(one) is dict else one
-        parts = _listed(machine, parts)
+        parts = _listed(machine, one.get("params")) if type(one) is dict else one  # torch refuses other generators
         unknown = unknown_in([parts])
         if unknown is not None:
             first, machine.incomplete = unknown, True
