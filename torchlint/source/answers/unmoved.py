@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchlint.facts import named_of
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, is_module
 from torchlint.source.flow.module import Module
@@ -15,7 +16,7 @@ from torchlint.source.training.devices import HERE, device_of
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
 
-_PLACES = frozenset(("torch.arange", "torch.randperm"))
+_PLACES = named_of("arange", "randperm")
 _MOVING = frozenset(("torch.nn.DataParallel",))
 
 
