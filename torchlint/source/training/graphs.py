@@ -235,7 +235,9 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
 def _is_table_of_object(call: ast.Call) -> bool:
     """`losses.parts.items()`: what an object keeps by name beside a loss is often its number."""
     func = call.func
-    return isinstance(func, ast.Attribute) and func.attr in ("items", "values") and isinstance(func.value, ast.Attribute)
+    return (
+        isinstance(func, ast.Attribute) and func.attr in ("items", "values") and isinstance(func.value, ast.Attribute)
+    )
 
 
 def _fields(origin: Value) -> list[Value] | None:
