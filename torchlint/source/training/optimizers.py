@@ -120,7 +120,7 @@ def holds(optimizer: Value, module: Value) -> bool | None:
     if not mine or any(not isinstance(o.node, ast.Call) for o in mine.values()):
         return None
     if any(is_same(other, module) for other in held.modules):
-        return True
+        return None if any(map(_is_one_of_several, held.constructors)) else True
     for other in held.modules:
         theirs = identity(other)
         if theirs.keys() & mine.keys():
@@ -131,6 +131,16 @@ def holds(optimizer: Value, module: Value) -> bool | None:
             ):
                 return None
     return False if held.complete and not held.tensors else None
+
+
+def _is_one_of_several(made: Value) -> bool:
+    """`[Adam(net.parameters()) for net in (one, other)]`: each holds another module."""
+    node = made.node
+    while isinstance(node, ast.expr):
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.DictComp)):
+            return True
+        node = node.up
+    return False
 
 
 def holds_nothing_but(optimizer: Value, module: Value) -> bool | None:
