@@ -83,6 +83,25 @@ REMARKS = {
             rows[number] = twice(number, row)
         nn.Linear(3, 2)(rows)
         """,
+    "a hook that gives other sizes on a condition nobody knows": """
+        import cameras
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 2)
+                self.layer.register_forward_hook(self.cut)
+
+            def cut(self, module, given, made):
+                if cameras.wide():
+                    return made[:, :1]
+                return made
+
+            def forward(self, x):
+                return self.layer(x)
+
+        nn.Linear(2, 2)(Net()(torch.zeros(3, 4)))
+        """,
 }
 ERRORS = {
     "a long loop whose rounds are all alike": """

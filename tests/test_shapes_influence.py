@@ -329,6 +329,54 @@ ENTANGLED = {
         for table in tables():
             print(table["height"])
     """,
+    "a function that sets what is around it, called on a condition": """
+        def run():
+            table = {"height": 3}
+
+            def fill():
+                nonlocal table
+                table = {"width": 4}
+
+            if elsewhere.number() < 3:
+                fill()
+            print(table["height"])
+
+        run()
+    """,
+    "a part that an error decides": """
+        def read():
+            numbers = {}
+            if elsewhere.number() < 3:
+                numbers["height"] = 4
+            try:
+                print(numbers["height"])
+                return settings, 3
+            except KeyError:
+                return {"height": 4}, 3
+
+        settings, _ = read()
+        print(settings["height"])
+    """,
+    "a return that compares with something unknown": """
+        def read():
+            return {"width": 3} if elsewhere.found() is None else settings, 3
+
+        settings, _ = read()
+        print(settings["height"])
+    """,
+    "a method that is found by its name": """
+        class Table:
+            def rows_found(self):
+                table = {}
+                if elsewhere.number() < 3:
+                    table = {"width": 4}
+                return table
+
+            def rows(self, kind):
+                return getattr(self, f"rows_{kind}")()
+
+        print(Table().rows("found")["height"])
+    """,
     "what a method keeps": """
         class Table:
             rows = {}

@@ -7,9 +7,21 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from torchlint.shapes.language.rounds import NAMING
-from torchlint.shapes.language.touching import CALLED, EVERYTHING, Effects, Text, count_of_parts, own_nodes, text_of
+from torchlint.shapes.language.touching import (
+    ANY_METHOD,
+    CALLED,
+    EVERYTHING,
+    Effects,
+    Text,
+    count_of_parts,
+    own_nodes,
+    text_of,
+)
 
-_BRANCHES = (ast.If, ast.IfExp, ast.While, ast.Match, ast.Try, ast.Assert, ast.BoolOp, ast.Break, ast.Continue)
+_BRANCHES = (
+    *(ast.If, ast.IfExp, ast.While, ast.Match, ast.Try, ast.Assert, ast.BoolOp, ast.Break, ast.Continue),
+    ast.Lambda,  # in which anything may be asked
+)
 _MOST_TOGETHER = 60_000  # nodes of all files of a program
 
 
@@ -38,6 +50,9 @@ class Influence:
                     self.following[word] |= touched
         for word in CALLED:
             self.following[word].add("()")
+        for word in known:
+            if word[0] == ".":
+                self.following[word].add(ANY_METHOD)
         self._join_calls()
         for word in [word for word in self.following if "#" in word]:
             function, _, part = word.partition("#")
@@ -101,8 +116,8 @@ class Influence:
             for text in self.texts:
                 for function in text.functions.get(name, ()):
                     inner = text.effects(function.body)
-                    shared = {n for one in own_nodes(function) if isinstance(one, ast.Global) for n in one.names}
-                    words |= {w for w in inner.words if w[0] in "&*" or f"&{w}" in inner.words or w in shared}
+                    own = text.variables.of_function(function)
+                    words |= {w for w in inner.words if not w.endswith(own) or w[0] == "&" or f"&{w}" in inner.words}
                     calls |= inner.calls
             self._found[name] = words, calls
         return self._found[name]
@@ -112,17 +127,22 @@ class Influence:
         anything, or gives names to attributes.
         """
         waiting, seen = [loop.body] if isinstance(loop, ast.For) else [], set[str]()
-        text = self.holds(loop)
-        if text is None or not waiting:
+        if self.holds(loop) is None or not waiting:
             return False
         while waiting:
             body = waiting.pop()
-            if any(isinstance(one, _BRANCHES) for statement in body for one in own_nodes(statement)):
+            text = next(t for t in self.texts if body[0] in t.parents)
+            nodes = [one for statement in body for one in own_nodes(statement)]
+            calls = text.effects(body).calls
+            if any(map(_asks, nodes)) or any(name.lstrip(".") in NAMING for name in calls):
                 return False
-            found = next(t for t in self.texts if body[0] in t.parents).effects(body)
-            if any(name.lstrip(".") in NAMING for name in found.calls):
-                return False
-            for name in found.calls - seen:
+            if any(isinstance(one, ast.Call) and text.calls_object(one) for one in nodes):
+                calls |= CALLED
+            for name in calls - seen:
                 seen.add(name)
                 waiting += [function.body for text in self.texts for function in text.functions.get(name, ())]
         return True
+
+
+def _asks(node: ast.AST) -> bool:
+    return isinstance(node, _BRANCHES) or isinstance(node, ast.comprehension) and bool(node.ifs)

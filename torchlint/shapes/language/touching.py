@@ -24,10 +24,12 @@ from torchlint.shapes.language.variables import FUNCTIONS, Variables
 from torchlint.shapes.language.walking import last_word
 
 EVERYTHING = "*"  # a word that all others depend on
+ANY_METHOD = ".*"  # one that depends on all methods
 _CHANGE = CHANGING | set(
     "train eval step backward zero_grad load_state_dict to cuda half float double apply share_memory requires_grad sort"
-    " add_param_group register_buffer register_parameter add_module fit compile send reset reverse shuffle put".split()
+    " add_param_group add_module fit compile send reset reverse shuffle put".split()
 )
+_SETTING = ("set", "register_")
 _SHOWN = ("set_description", "set_postfix", "set_title", "set_xlabel", "set_ylabel", "set_epoch")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -73,6 +75,11 @@ def _of_every_object(node: ast.ClassDef) -> Iterator[ast.AST]:
 
 def _is_called_by_name(method: Any) -> bool:
     return not method.name.startswith("__") or method.name == "__call__"
+
+
+def _finds_by_name(call: ast.Call) -> bool:
+    """`getattr(self, f"step_{kind}")`"""
+    return last_word(call.func) == "getattr" and len(call.args) > 1 and not isinstance(call.args[1], ast.Constant)
 
 
 def _is_set(name: ast.Name) -> bool:
@@ -139,16 +146,20 @@ class Text:
                 self.modules.update(names)
                 self.harmless.update(names if (node.module or "").split(".")[0] in _HARMLESS else ())
             self.large = len(self.parents) > _MOST
-        self.variables = Variables({} if self.large else self.parents)
-        self.known = self.defined  # the functions and classes of the whole program
-        self.objects = self.held
+        self.known: frozenset[str] = frozenset()  # the functions and classes of the whole program
+        self.objects: frozenset[str] = frozenset()  # its variables and attributes in which objects may be
+
+    @cached_property
+    def variables(self) -> Variables:
+        return Variables({} if self.large else self.parents)
 
     def words(self, nodes: Iterable[ast.AST]) -> frozenset[str]:
-        """The words that stand in some nodes; `()` if an object is called there."""
+        """The words that stand in some nodes; `()` if an object is called there, `.*` if any method may be."""
         nodes = list(nodes)
         found = _words_of(nodes, self.variables.word)
-        calls = any(isinstance(one, ast.Call) and self.calls_object(one) for one in nodes)
-        return found | {"()"} if calls else found
+        calls = [one for one in nodes if isinstance(one, ast.Call)]
+        asked = {"()"} if any(map(self.calls_object, calls)) else set()
+        return found | asked | ({ANY_METHOD} if any(map(_finds_by_name, calls)) else set())
 
     def words_in(self, node: ast.AST) -> frozenset[str]:
         """The words of a statement or an expression, without those of functions in it."""
@@ -233,7 +244,7 @@ class Text:
                 if name in _OF_ALL:
                     words.add(EVERYTHING)
                 words.update(given if name.endswith("_") else ())
-            elif name in _CHANGE or name.endswith("_") or name.startswith("set") and not name.startswith(_SHOWN):
+            elif name in _CHANGE or name.endswith("_") or name.startswith(_SETTING) and not name.startswith(_SHOWN):
                 words.update(receiver | given)
         elif not hasattr(builtins, name) and function not in self.known:
             words.update(given if name not in self.harmless or name.endswith("_") else ())
@@ -278,7 +289,8 @@ class Text:
             for word, target in zip(_part_words(function, len(parts)), parts):
                 yield frozenset({word}), self.effects([target]).words
         elif test is None:
-            yield self._read(statement), found.words
+            leaves = found.leaves and isinstance(statement, ast.Try)  # an error says which `return` it is
+            yield self._read(statement), found.words | (self.rest(statement) if leaves else frozenset())
         else:
             yield self.words_in(test), found.words | (self.rest(statement) if found.leaves else frozenset())
         value = getattr(statement, "value", None)
@@ -391,7 +403,7 @@ class Text:
         """What a statement makes of a value in it: what it sets itself, and not what stands in its blocks."""
         if isinstance(statement, ast.Return):
             found = self.effects([statement])
-            words = found.words | {w for w in self.rest(statement) if w[0] == "." or w in self.functions}
+            words = found.words | {w for w in self.rest(statement) if w[0] == "." or w.split("#")[0] in self.functions}
             return found._replace(words=frozenset(words))
         parts: list[ast.AST] = [getattr(statement, n) for n in ("target", "iter", "subject") if hasattr(statement, n)]
         parts += getattr(statement, "items", ())
@@ -439,7 +451,11 @@ def _returned(function: Any) -> list[list[ast.expr]]:
     returns = [one.value for one in own if isinstance(one, ast.Return)]
     values = [one.elts for one in returns if isinstance(one, ast.Tuple)]
     whole = len(values) == len(returns) and not function.decorator_list and isinstance(function, ast.FunctionDef)
-    if not whole or len({len(one) for one in values}) > 1 or any(isinstance(one, ast.Yield) for one in own):
+    if (
+        not whole
+        or len({len(one) for one in values}) > 1
+        or any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in own)
+    ):
         return []
     return [] if any(isinstance(one, ast.Starred) for value in values for one in value) else values
 

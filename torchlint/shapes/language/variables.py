@@ -34,13 +34,17 @@ class Variables:
             self._words[node] = self._word(node, node.id if isinstance(node, ast.Name) else node.arg)
         return self._words[node]
 
+    def of_function(self, function: ast.AST) -> str:
+        """How the words of all its variables end."""
+        return f"@{id(function)}"
+
     def _word(self, node: ast.AST, name: str) -> str:
         scope = self._scope_of(node)
         if isinstance(scope, ast.ClassDef) and name in self._bound[scope]:
             return name  # `self.name` is the same
         while scope is not None:
             if not isinstance(scope, ast.ClassDef) and name in self._bound[scope]:
-                return f"{name}@{id(scope)}"
+                return name + self.of_function(scope)
             scope = self._scope_of(scope)
         return name
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed
-from torchlint.shapes.language import functions, rounds
-from torchlint.shapes.language.rounds import REST
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.rounds import REST, of_any_round
 
 
 def enumerate_of(machine, kind, items, start=0):
@@ -43,7 +43,7 @@ def filter_of(machine, kind, function, items):
     kept = [v for v in machine.iterate(items) if machine.truth(keep(v))]
     if machine.decisions > before:  # which of them it keeps, nobody knows
         machine.changes.cut = True
-        kept = [*(rounds.of_any_round(v) for v in kept), REST]
+        kept = [*(of_any_round(v) for v in kept), REST]
     return iter(kept)
 
 
