@@ -328,6 +328,20 @@ class Scaled(nn.Linear):
                 " size\n\ndecode()\n"
             ),
         ),
+        # one that holds no layers and never began to be a module
+        (
+            """
+            class Attack(nn.Module):
+                def __init__(self, kind):
+                    self.kind = kind
+
+                def forward(self, x):
+                    return x
+
+            attacks = [Attack(kind) for kind in ("random", "degree")]
+            attack = Attack("random")
+            """,
+        ),
     ],
 )
 def test_nothing_is_said(tmp_path, parts):

@@ -182,7 +182,8 @@ class Classes:
         if isinstance(made, nn.Module):
             self.made_at[id(made)] = (made, place)
             self.note_if_loose(made)
-            if not on_use:  # nobody is looking what consumes unknown arguments
+            is_module_yet = "_modules" in made.__dict__  # else its constructor never called that of `nn.Module`
+            if is_module_yet and not on_use:  # nobody is looking what consumes unknown arguments
                 self.instances[type(made)] = (
                     made,
                     self.guessing or self.decided,

@@ -282,6 +282,7 @@ def counts_rounds(test: Value) -> bool:
     return any(
         isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod)
         for origin in (test, *origins(test))
+        if not origin.unknown
         for n in ast.walk(origin.node)
     )
 
