@@ -7,6 +7,7 @@ import ast
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
+from torchlint.source.flow.settings import are_apart
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
 from torchlint.source.training.regions import (
     asks_training_mode,
@@ -48,7 +49,8 @@ class Standing:
 
     def excludes(self, other: Standing) -> bool:
         """Do the conditions around the two places contradict each other?"""
-        return self.module is other.module and exclusive(self.node, other.node)
+        same = self.module is other.module
+        return same and exclusive(self.node, other.node) or are_apart(self.node, other.node)
 
     @property
     def function(self) -> ast.AST | None:

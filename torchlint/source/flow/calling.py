@@ -14,6 +14,7 @@ from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field
+from torchlint.source.flow.settings import are_apart
 from torchlint.source.flow.signatures import is_static
 from torchlint.source.flow.values import EACH, Frame, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
@@ -251,6 +252,8 @@ class CallTracer:
             return
         for origin in self.trace_with(flow.SAME_OBJECT, func, depth + 1):
             node = origin.node
+            if node is not None and are_apart(node, call.node):
+                continue
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 owner = method_class(origin.module, node)
                 closure = call.frame.of(node.up) if call.frame else None

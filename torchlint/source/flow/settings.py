@@ -1,0 +1,116 @@
+"""Which places run only for different settings: `if kind == "ce"` where a loss is made, `if kind == "f1"` where it is
+called.
+
+In one function the order of tests tells. Between functions it is the setting that they ask, by the words they ask it
+with: an attribute (`self.kind`, `args.loss`) or an entry (`self.config["loss"]`, `cfg.get("loss", "ce")`).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from torchlint.source.text.index import FUNCTIONS, ancestors, block_of, is_in
+from torchlint.source.text.spelling import unparsed
+
+MAX_TESTS = 12
+_LEAVES = (ast.Return, ast.Raise)
+_READS = frozenset(("get", "lower", "upper", "strip", "casefold"))  # what reads a setting and changes nothing
+
+
+class Answer(NamedTuple):
+    """What must hold of a setting at a place: its value is, or is not, one of these."""
+
+    setting: str
+    values: tuple
+    holds: bool
+
+
+def are_apart(a: ast.AST, b: ast.AST) -> bool:
+    """Does a setting have to be different for two places to run?"""
+    ours = _answers(a)
+    return bool(ours) and any(_contradict(one, other) for one in ours for other in _answers(b))
+
+
+def _contradict(one: Answer, other: Answer) -> bool:
+    if one.setting != other.setting:
+        return False
+    if one.holds and other.holds:
+        return not any(value in other.values for value in one.values)
+    if one.holds != other.holds:
+        yes, no = (one, other) if one.holds else (other, one)
+        return all(value in no.values for value in yes.values)
+    return False
+
+
+def _answers(node: ast.AST) -> list[Answer]:
+    """What the tests around a place, and those above it after which its function is left, say of settings."""
+    if hasattr(node, "answers"):
+        return node.answers
+    found: list[Answer] = []
+    child = node
+    for parent in ancestors(node):
+        if isinstance(child, ast.stmt):
+            block, at = block_of(child)
+            for above in block[max(0, at - MAX_TESTS) : at]:
+                if isinstance(above, ast.If) and not above.orelse and isinstance(above.body[-1], _LEAVES):
+                    found += _answered(above.test, False)
+        if isinstance(parent, FUNCTIONS) or len(found) >= MAX_TESTS:
+            break
+        if isinstance(parent, (ast.If, ast.IfExp)) and child is not parent.test:
+            fails = child is parent.orelse if isinstance(parent, ast.IfExp) else is_in(child, parent.orelse)
+            found += _answered(parent.test, not fails)
+        child = parent
+    node.answers = found
+    return found
+
+
+def _answered(test: ast.expr, truth: bool) -> list[Answer]:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _answered(test.operand, not truth)
+    if isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) is truth:
+            return [answer for operand in test.values for answer in _answered(operand, truth)]
+        return []
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        setting, values = _setting(test.left), _constants(test.comparators[0], test.ops[0])
+        if setting is None or values is None:
+            return []
+        return [Answer(setting, values, isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is truth)]
+    setting = _setting(test)
+    return [Answer(f"bool({setting})", (True,), truth)] if setting is not None else []
+
+
+def _constants(node: ast.expr, how: ast.cmpop) -> tuple | None:
+    """Those that a setting is compared with, each with its type: 1 is not True."""
+    if isinstance(how, (ast.In, ast.NotIn)):
+        given = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else [None]
+    else:
+        given = [node] if isinstance(how, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)) else [None]
+    if not all(isinstance(each, ast.Constant) for each in given):
+        return None
+    return tuple((type(each.value), each.value) for each in given)
+
+
+def _setting(node: ast.expr, known: bool = True) -> str | None:
+    """The words by which a test asks a setting; a name that stands for one, by its only assignment, is seen through."""
+    if isinstance(node, ast.Name):
+        scope = node.at.lookup(node.id)
+        bindings = scope.bindings[node.id] if scope is not None else []
+        if not known or len(bindings) != 1 or not isinstance(bindings[0], ast.Name):
+            return None
+        made = bindings[0].up
+        given = made.value if isinstance(made, (ast.Assign, ast.AnnAssign)) else None
+        return _setting(given, known=False) if given is not None and bindings[0] is not given else None
+    core = node
+    while True:
+        if isinstance(core, ast.Call) and isinstance(core.func, ast.Attribute) and core.func.attr in _READS:
+            if not all(isinstance(each, ast.Constant) for each in core.args) or core.keywords:
+                return None
+            core = core.func.value
+        elif isinstance(core, ast.Subscript) and isinstance(core.slice, ast.Constant):
+            core = core.value
+        elif isinstance(core, ast.Attribute):
+            core = core.value
+        else:
+            return unparsed(node) if isinstance(core, ast.Name) and core is not node else None
