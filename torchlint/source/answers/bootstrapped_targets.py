@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from torchlint.source.flow.flow import callees
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
+from torchlint.source.training.grads import is_leaf
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
 from torchlint.source.training.regions import under_no_grad
 from torchlint.source.training.sameness import identity
@@ -75,8 +76,10 @@ def _discounted(target: Value) -> Iterator[tuple[Value, Value]]:
     node = target.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         for side, other in ((node.left, node.right), (node.right, node.left)):
-            if any(_is_discount(factor) for factor in _factors(side)):
-                yield target.at(side, ()), target.at(other, ())
+            factors = _factors(side)
+            if any(_is_discount(target.at(factor, ())) for factor in factors):
+                for factor in factors:
+                    yield target.at(factor, ()), target.at(other, ())
 
 
 def _factors(node: ast.expr) -> list[ast.expr]:
@@ -85,16 +88,17 @@ def _factors(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _is_discount(node: ast.expr) -> bool:
+def _is_discount(factor: Value) -> bool:
+    """Is it a number that goes by that name, or looks like one? What is learned is a scale, as in FiLM or attention."""
+    node = factor.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):  # gamma ** n
         node = node.left
     if isinstance(node, ast.Constant):
         return isinstance(node.value, float) and 0.8 <= node.value < 1
-    return (
-        bool(_DISCOUNT.search(last_word(node).lower()))
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
-        else False
-    )
+    if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) or not _DISCOUNT.search(last_word(node).lower()):
+        return False
+    named = factor.at(node, ())
+    return not any(is_leaf(origin) for origin in origins(named)) and not _network_calls(graph(named).nodes.values())
 
 
 def _is_same_network(made: Value, other: Value) -> bool:
