@@ -91,7 +91,7 @@ def is_every_layer(call: Call, weight: ast.expr) -> bool:
         return False
     asked, kinds = test.args
     kinds = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
-    if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight):
+    if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight) or stops(call):
         return False
     names = [call.name(kind) or "" for kind in kinds]
     return all(name in LAYERS for name in names) and not enlarges(call, names) and not is_only_one(call, kinds)
@@ -112,6 +112,12 @@ def is_only_one(call: Call, kinds: list) -> bool:
     names = {call.name(kind) for kind in kinds}
     made = [one for one in call.inside(ast.Call, of=owner) if call.name(one.func) in names]
     return len(made) == 1
+
+
+def stops(call: Call) -> bool:
+    """Is the loop over layers left at the first one that is found: `for m in reversed(layers): …; return`?"""
+    test = call.statement.up
+    return bool(call.loops) and isinstance(test, ast.If) and isinstance(test.body[-1], (ast.Break, ast.Return))
 
 
 def is_drawn_again(call: Call, weight: ast.Attribute) -> bool:
