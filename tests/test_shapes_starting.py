@@ -157,3 +157,34 @@ train(model)
 """
     assert not run(tmp_path, START + text).faults
     assert run(tmp_path, START + text.replace("**unheard.sizes", "")).faults
+
+
+PLAYING = """
+import gym
+net = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+env, seen, total = gym.make("CartPole-v1"), [], 0
+for episode in range(1000):
+    state = env.reset()
+    for t in range(500):
+        scores = net(torch.from_numpy(state).float().unsqueeze(0))
+        state, reward, done, _ = env.step(scores.argmax().item())
+        seen.append(reward)
+        total += reward
+        if done:
+            break
+    if len(seen) > 300:
+        optimizer.zero_grad()
+        (scores.logsumexp(1) * sum(seen)).sum().backward()
+        optimizer.step()
+    if total > env.spec.reward_threshold:
+        break
+"""
+
+
+@pytest.mark.parametrize("end", ["break", "return"])
+def test_an_unknown_end_does_not_come_in_the_first_round(tmp_path, end):
+    lines = PLAYING.splitlines()
+    program = "def main():\n" + "".join(f"    {line}\n" for line in [*lines[:-1], lines[-1].replace("break", end)])
+    result = run(tmp_path, f"{START}{program}main()\n")
+    assert result.statistics["scripts_stepped_twice"] == 1 and not result.faults

@@ -23,6 +23,7 @@ class Work:
     __slots__ = ("used", "limit")
 
     LIMIT = 2_000_000
+    SHARE = 4  # of all of it
     NODES = 2  # expressions and statements that are evaluated for a unit
     OPERATION = 30  # one operation of torch on tensors without data
     NEW = 60  # one whose answer is not known from the same run
@@ -62,6 +63,11 @@ class Work:
     @property
     def left(self) -> int:
         return max(0, self.limit - self.used)
+
+    @property
+    def open_to_worlds(self) -> int:
+        """The work after which values that are known in part are no longer carried through several worlds."""
+        return self.LIMIT // self.SHARE
 
 
 work = Work()  # of the file that is looked at just now

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame
@@ -117,6 +118,15 @@ class Changes:
         """Whether the innermost loop makes a step of an optimizer in some of its rounds only, and has not yet."""
         return bool(self.running) and self.running[-1].waits()
 
+    def begins(self, frame: Frame) -> bool:
+        """Whether the innermost loop of a function of a script is in its first round: it has a second one to say what
+        follows from the first.
+        """
+        machine, loop = frame.machine, self.running[-1] if self.running else None
+        return (
+            loop is not None and loop.frame is frame and loop.count == 1 and machine.scripting and not machine.modules
+        )
+
 
 class Rounds:
     """The rounds of one loop while it runs."""
@@ -131,6 +141,8 @@ class Rounds:
         "began",
         "limit",
         "early",
+        "worth",
+        "evaluations",
         "updates",
         "decisions",
         "count",
@@ -167,6 +179,8 @@ class Rounds:
         if machine.importing:
             around = [loop.early for loop in machine.changes.running[-1:] if loop.budget is self.budget]
             self.early = min(self.early, self.budget.used + IMPORTED, *around)
+        self.worth = work.used + max(0, work.open_to_worlds - work.used) // 4
+        self.evaluations = machine.evaluations
         self.updates = machine.updates
         self.decisions = machine.decisions
         self.periodic = periodic  # whether some rounds train, and others do not
@@ -218,10 +232,12 @@ class Rounds:
 
     def expensive(self) -> bool:
         """Whether the rounds so far took most of the steps that there were; outside a forward, where a loop's rounds
-        are alike, a quarter.
+        are alike, a quarter; or the same of the work that may be done in several worlds.
         """
-        used = self.budget.used
-        return used > self.limit or used > self.early and self.count >= ENOUGH
+        used, machine = self.budget.used, self.frame.machine
+        worlds = machine.evaluations > self.evaluations and not machine.modules
+        many = self.count >= ENOUGH and (used > self.early or worlds and work.used > self.worth)
+        return many or used > self.limit
 
     def affordable(self) -> bool:
         """Whether there are steps for one more round, and as many for what follows."""

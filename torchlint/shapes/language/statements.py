@@ -14,6 +14,7 @@ from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import is_plain, shows, throws_away
+from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import Frame, Question, Scope, price_of
 from torchlint.shapes.language.rounds import CHANGING, Name, Rounds, rounds_of
 from torchlint.shapes.language.targets import store, store_name
@@ -23,7 +24,6 @@ Run = Callable[[Frame], Any]
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 ABANDONED = "a statement that would have set it failed"
-_EXITS = ("exit", "_exit", "quit")
 _SAME_LENGTH = ("enumerate", "tqdm")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -198,49 +198,25 @@ def _return(node: ast.Return, scope: Scope) -> Run:
     return leave
 
 
-def _raises(nodes: list[ast.stmt]) -> bool:
-    """`raise`, `sys.exit(1)`, `parser.error("…")`"""
-    last = nodes[-1] if nodes else None
-    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
-        words = ast.unparse(last.value.func).split(".")
-        return words[-1] in _EXITS and len(words) < 3 or words[-1] == "error" and "pars" in words[0].lower()
-    return isinstance(last, ast.Raise)
-
-
-def _leaves_out(nodes: list[ast.stmt]) -> bool:
-    """`continue`, but for what is said or counted before."""
-    return isinstance(nodes[-1], ast.Continue) and all(isinstance(n, (ast.Expr, ast.AugAssign)) for n in nodes[:-1])
-
-
 def _if(node: ast.If, scope: Scope) -> Run:
     test, place = expression(node.test, scope), scope.place(node.test)
-    key = None if _keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
+    key = None if keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     # On an unknown, the side that raises, or leaves out the round, is not the one a program is about.
-    default = not (_raises(node.body) or _leaves_out(node.body))
+    default = not (raises(node.body) or leaves_out(node.body))
+    ends = ends_loop(node.body)
 
     def branch(frame):
         value = test(frame)
+        if ends and (type(value) is Unknown or frame.machine.is_tensor(value)) and frame.machine.changes.begins(frame):
+            frame.machine.decide(None)
+            frame.machine.doubt(node.test)
+            return orelse(frame)
         if value is True or (value is not False and frame.machine.truth(value, place, key, default)):
             return body(frame)
         return orelse(frame)
 
     return branch
-
-
-def _keeps_the_best(node: ast.If) -> bool:
-    """`if loss < best: best = loss`: the search for the largest or smallest."""
-    compared = {
-        ast.unparse(side)
-        for part in (node.test.values if isinstance(node.test, ast.BoolOp) else [node.test])
-        if isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-        for side in (part.left, part.comparators[0])
-        if isinstance(side, (ast.Name, ast.Attribute))
-    }
-    if not compared or node.orelse:
-        return False
-    targets = [t for s in node.body if isinstance(s, ast.Assign) for t in s.targets]
-    return any(ast.unparse(one) in compared for t in targets for one in getattr(t, "elts", [t]))
 
 
 def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:

@@ -25,7 +25,6 @@ from torchlint.shapes.tensors.supposed import computed
 from torchlint.shapes.tensors.wild import SIZES, Choice, Known
 
 EVALUATIONS = 5_000  # in all worlds of a run; what comes later is unknown as a whole
-SHARE = 4  # of all the work that a file is worth, after which they are no longer carried
 PRICE = 30  # steps of one operation, in however many worlds
 FITS = 4  # sizes that are changed one after the other until an operation can be done
 OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is said
@@ -61,7 +60,7 @@ class Worlds:
         if SIZES not in choices:
             choices.append(SIZES)
         self.evaluations += (many := wild.how_many(choices))
-        if self.evaluations > EVALUATIONS or work.used > work.LIMIT // SHARE or not self.wild:
+        if self.evaluations > EVALUATIONS or work.used > work.open_to_worlds or not self.wild:
             return Unknown(reason)
         wide = many > wild.MOST
         self.presume()
