@@ -95,6 +95,31 @@ def run(tmp_path, text: str):
             net(torch.rand(2, 3))
         """,
         """
+        class Two(nn.Module):
+            def forward(self, a, b):
+                return a - b
+
+        class Four(nn.Module):
+            def forward(self, a, b, c, d):
+                return a - b + c - d
+
+        kind, x = score(data), torch.rand(2, 3)
+        loss = Two() if kind == "two" else Four()
+        if kind in ["four", "five"]:
+            loss(x, x, x, x)
+        elif kind in ("two", "one"):
+            loss(x, x)
+        """,
+        """
+        kind = score(data)
+        net = nn.Linear(3, 4) if kind in ("a", "b") else nn.Linear(5, 4)
+        is_c = kind not in ["a", "b"]
+        if kind == "c":
+            net(torch.rand(2, 5))
+        if not is_c:
+            net(torch.rand(2, 3))
+        """,
+        """
         from pytorch_msssim import ms_ssim
 
         metric, x = nn.MSELoss(), torch.rand(2, 3, 8, 8)

@@ -32,6 +32,7 @@ def body(*statements: str) -> str:
 
 
 WRONG = "nn.Linear(3, 1)(torch.zeros(2, 4))"
+REFUSED = "nn.Linear(5, 1)(torch.zeros(2, 4))"
 GOES_ON = {
     "what has no length": body("n = len(enumerate([1]))", WRONG),
     "what is not there": body("n = (1).foo", WRONG),
@@ -48,6 +49,11 @@ GOES_ON = {
 SILENT = {
     "what it would have set": body("n = 4", "n = (1).foo", "nn.Linear(n, 1)(torch.zeros(2, 3))"),
     "several": body("a, b = 4, 4", "a, b = (1).foo, 2", "nn.Linear(a, 1)(torch.zeros(2, 3))"),
+    "a layer of what it would have set": body(
+        "hidden = (1).foo",
+        "scores = nn.Linear(3, 6)(hidden).transpose(1, 2)",
+        "nn.CrossEntropyLoss()(scores, torch.zeros(7, 9, dtype=torch.long))",
+    ),
     "what it would have returned": "def size():\n    return (1).foo\nnn.Linear(size(), 1)(torch.zeros(2, 3))\n",
     "what it would have filled": body(
         "layers = [nn.Linear(4, 3)]",
@@ -99,6 +105,29 @@ def test_a_row_that_is_drawn_looks_like_the_others(tmp_path, row):
 @pytest.mark.parametrize("name", GOES_ON)
 def test_the_next_statement_runs(tmp_path, name):
     assert lines(tmp_path, GOES_ON[name]) == [WRONG]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        body(REFUSED, WRONG),
+        body("for i in range(9):", f"    {REFUSED}", f"    {WRONG}"),
+        (
+            "class Net(nn.Module):\n    def forward(self, x):\n        x = nn.Linear(5, 1)(x)\n        return self.end(x)\n"
+            f"    def end(self, x):\n        {WRONG}\nNet()(torch.zeros(2, 4))\n"
+        ),
+    ],
+)
+def test_behind_what_torch_refuses_the_next_statement_runs(tmp_path, program):
+    assert lines(tmp_path, program)[1:] == [WRONG]
+
+
+def test_a_training_that_is_refused_in_each_round_comes_to_its_steps(tmp_path):
+    said = result(
+        tmp_path, TRAINING.format("torch.zeros(2, 4)").replace("loss =", "net(torch.zeros(2, 3))\n    loss =")
+    )
+    assert [f.message.partition(" in ")[0] for f in said.faults] == ["net takes 4 features but gets 3"]
+    assert said.statistics["scripts_stepped_twice"] == 1
 
 
 @pytest.mark.parametrize("name", SILENT)

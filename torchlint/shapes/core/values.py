@@ -110,7 +110,7 @@ class Unknown:
     input.dim() != 4: raise`. What others' code does with one is paid for, so that no loop of theirs is endless. torch
     functions that meet an unknown answer with it (`__torch_function__`). `known` is what is known of it all the same
     (`tensors.wild`); who does not ask for it takes the unknown for one of which nothing is. `likeness` says of an
-    answer that it is whether one unknown equals a constant.
+    answer that it is whether one unknown equals one of some constants.
     """
 
     __slots__ = ("reason", "hole", "known", "likeness")
@@ -181,7 +181,7 @@ class Unknown:
         return self
 
 
-Likeness = tuple[Unknown, Any]
+Likeness = tuple[Unknown, tuple[Any, ...]]
 
 
 class Special:

@@ -211,7 +211,7 @@ def _compare(node: ast.Compare, scope: Scope) -> Evaluate:
                     result = machine.contains(b, a)
                 case ast.NotIn:
                     result = machine.contains(b, a)
-                    result = result if type(result) is Unknown else not result
+                    result = Unknown(result.reason) if type(result) is Unknown else not result
                 case _:
                     result = machine.compare(COMPARE[kind], a, b)
             if len(rest) > 1 and (type(result) is Unknown or not machine.truth(result, place)):

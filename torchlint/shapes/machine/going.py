@@ -1,4 +1,6 @@
-"""Whether a script goes on behind a statement that failed: it does where only the dry run knows too little."""
+"""Whether a script goes on behind a statement that failed: it does where only the dry run knows too little, and where
+torch refused something that the program has no answer to.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,43 @@ from torch import nn
 from torchlint.shapes.core.values import ProgramError, UnknownUsed, words_of
 from torchlint.shapes.language.rounds import CONTAINERS
 from torchlint.shapes.libraries import guards
+from torchlint.shapes.machine.failures import Failure
+
+AGAIN = 2  # times that a script goes on behind the same place: two rounds of training say all
 
 
 class Going:
     """The part of the machine that decides it."""
 
     def goes_on(self, error: Exception) -> bool:
-        """Whether an error is only one of what the dry run knows, so that the statement is left out and the next one
-        runs: torch did not refuse anything, and the program neither raised it nor has an answer to it.
+        """Whether a statement is left out for an error and the next one runs: the program neither raised it nor has an
+        answer to it. It may be one of what the dry run knows only; what torch refuses is heard here, and the rest of
+        the script is worth a look all the same.
         """
         if not self.scripting or isinstance(error, (StopIteration, RecursionError, MemoryError, ProgramError)):
             return False
-        if not isinstance(error, UnknownUsed) and (
-            self.trying or self.expected or id(error) in self.failures or id(error) in self.raised
-        ):
-            return False
-        self.progress.left_out(words_of(error))
+        failure = self.failures.get(id(error))
+        if not isinstance(error, UnknownUsed):
+            if self.trying or self.expected or id(error) in self.raised:
+                return False
+            if failure is not None and not self._goes_on_behind(failure):
+                return False
+        if failure is None:
+            self.progress.left_out(words_of(error))
         self.changes.cut = self.incomplete = True
+        return True
+
+    def _goes_on_behind(self, failure: Failure) -> bool:
+        """The same for what torch refuses; it is told to who waits for it."""
+        times = self.refused[failure.place] = self.refused.get(failure.place, 0) + 1
+        if times > AGAIN or self.failed is None:
+            return False
+        self.progress.ended = False
+        self.progress.ends(failure.place, words_of(failure.error))
+        if times == 1:
+            place, last = self.place, self.last_place
+            self.failed(failure)
+            self.place, self.last_place = place, last
         return True
 
     def may_have_changed(self, container: Any) -> None:

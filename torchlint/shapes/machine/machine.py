@@ -86,6 +86,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.modules: list[nn.Module] = []
         self.failures: dict[int, Failure] = {}
         self.reported: list[Failure] = []
+        self.failed: Callable[[Failure], None] | None = None  # who hears at once of what torch refuses in a script
+        self.refused: dict[Any, int] = {}  # how often that was, by its place
         self.raised: dict[
             int, Exception
         ] = {}  # the program's own errors; held, so that no other gets the number of one
@@ -106,7 +108,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.turns: deque[Turn] = deque(maxlen=_TURNS)
         self.entered: set[Any] = set()
         self.asked: dict[str, bool] = {}
-        self.equals: dict[int, Likeness] = {}  # unknowns, by their identity, and what they were found to be equal to
+        self.equals: dict[
+            int, Likeness
+        ] = {}  # unknowns, by their identity, and of which constants they were found to be one
         self.decided = False  # whether anything was asked since the run began
         self.decided_here = False  # the same since a function that nobody calls was called
         self.decisions = 0  # how often, by now
@@ -483,14 +487,16 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def decide(self, question: Question | None, default: bool = True, likeness: Likeness | None = None) -> bool:
         """Answer an unknown condition: as this run was told to, else by default; remembered, so that the other way is
-        tried. A value that was found equal to one constant is equal to no other, under whatever name.
+        tried. A value that was found to be one of some constants is no other, under whatever name.
         """
         self.decisions += 1
         if question is None:
             return default
         text, turned = question.asked
         if likeness is not None and id(likeness[0]) in self.equals:
-            return (self.equals[id(likeness[0])][1] == likeness[1]) != turned
+            found = [one in likeness[1] for one in self.equals[id(likeness[0])][1]]
+            if all(found) or not any(found):
+                return found[0] != turned
         answer = self.choices.get(text)
         if answer is None and default:
             answer = self.asked.get(text)

@@ -34,6 +34,7 @@ _COUNTED = frozenset({list, tuple, set, dict, OrderedDict, deque, *VIEWS})
 _CONSTANTS = frozenset({str, int, float, bool})
 _MIRRORED = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le}
 _AGAINST_DRAWS = frozenset((apply, kind) for apply in _MIRRORED for kind in (int, float, bool))
+_FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
@@ -137,7 +138,7 @@ class Operations:
             if apply in (operator.eq, operator.ne) and self._is_another(one, other):
                 return apply is operator.ne
             if apply is operator.eq and (type(other) in _CONSTANTS or isinstance(other, enum.Enum)):
-                answer.likeness = one, other
+                answer.likeness = one, (other,)
             return answer
         if isinstance(a, (torch.Tensor, Array)) or isinstance(b, (torch.Tensor, Array)):
             if a is None or b is None or isinstance(a, str) or isinstance(b, str):
@@ -162,7 +163,7 @@ class Operations:
                 return False
             answer = Unknown("it is compared with an unknown")
             if isinstance(other, enum.Enum):
-                answer.likeness = (a if other is b else b), other
+                answer.likeness = (a if other is b else b), (other,)
             return answer
         if type(a) is type(b) and type(a) in (str, bytes, int):
             return a == b  # Python keeps words and small numbers once each, which our reading does not
@@ -182,7 +183,11 @@ class Operations:
             self.presume()
             return False  # a name that the program makes up
         if type(items) is Unknown or type(item) is Unknown:
-            return Unknown("it is searched for an unknown")
+            answer = Unknown("it is searched for an unknown")
+            if type(items) in (list, tuple, set, dict) and 0 < len(items) <= _FEW:
+                if all(type(one) in _CONSTANTS or isinstance(one, enum.Enum) for one in items):
+                    answer.likeness = item, tuple(items)
+            return answer
         if isinstance(items, (torch.Tensor, Array)):
             return Unknown("values of a tensor")
         method = getattr(type(items), "__contains__", None)

@@ -33,7 +33,7 @@ from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.watch import Watch
 from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.candidates import Attempt, call_alone
-from torchlint.shapes.search.endings import gave_up, stopped, without_step
+from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, without_step
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.remembered import Remembered
@@ -198,15 +198,20 @@ class _Run:
         """The file as a script."""
         kinds = ("shape", "dtype") if answers else ()
         names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
+
+        def hear(failure: Failure) -> None:
+            if not answers or are_independent(machine.asked):
+                self.add(machine, failure, kinds)
+                known = self.faults.get(failure.place)
+                if known is not None and not known.presumed:
+                    machine.known_faults.add(failure.place)
+
+        machine.failed = hear
         try:
             seen = self.step.watching(machine) if self.step is not None and rest else nullcontext()
             with self.hearing(), machine.reach.watching(machine), seen:
                 for failure in machine.run_script(self.program, names):
-                    if not answers or are_independent(machine.asked):
-                        self.add(machine, failure, kinds)
-                        known = self.faults.get(failure.place)
-                        if known is not None and not known.presumed:
-                            machine.known_faults.add(failure.place)
+                    hear(failure)
         except Overworked:
             raise
         except Exhausted as end:
@@ -408,7 +413,7 @@ class _Run:
             return fault
         for _, caller in reversed(failure.stack):
             if caller is not None and caller[0] == self.program.path:
-                there = Note("it fails here", fault.path, fault.span)
+                there = Note(FAILS_HERE, fault.path, fault.span)
                 notes = (there, *(n for n in fault.notes if n.span != caller[1]))
                 return msgspec.structs.replace(fault, path=caller[0], span=caller[1], notes=notes, fix=None)
         return fault

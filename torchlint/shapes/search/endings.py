@@ -15,6 +15,8 @@ from torchlint.shapes.language.program import Place, Program, source_of
 from torchlint.shapes.language.walking import blocks
 from torchlint.shapes.machine.progress import Progress
 
+FAILS_HERE = "it fails here"  # beside a fault that is said of the call that leads to it from another file
+
 
 def gave_up(end: Exhausted, program: Program) -> str:
     """A program that takes more than a dry run grants."""
@@ -35,7 +37,7 @@ def without_step(progress: Progress, faults: Mapping[Any, Fault]) -> Ending | No
     of those is none.
     """
     place, why = progress.stop or (None, "")
-    fault = faults.get(place)
+    fault = _fault_at(place, faults)
     if progress.steps and (fault is None or fault.presumed):
         return None
     if progress.stop is not None:
@@ -48,6 +50,15 @@ def without_step(progress: Progress, faults: Mapping[Any, Fault]) -> Ending | No
         what, reason = progress.blind
         return Ending(_where(reason.place), f"what {what} gets is unknown: {reason}")
     return Ending(None, "it runs to its last statement")
+
+
+def _fault_at(place: Place | None, faults: Mapping[Any, Fault]) -> Fault | None:
+    """What is said of a place, be it at the call that leads to it from another file."""
+    for fault in faults.values():
+        notes = ((note.path, note.span) for note in fault.notes if note.message == FAILS_HERE)
+        if place in ((fault.path, fault.span), *notes):
+            return fault
+    return None
 
 
 def _where(place: Place | None) -> Where | None:

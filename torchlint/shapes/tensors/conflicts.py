@@ -22,7 +22,7 @@ _NORMS = {
 _TAKE_A_TENSOR = (nn.Linear, nn.LayerNorm, nn.GroupNorm, nn.Dropout, nn.Embedding, *_CONVOLUTIONS, *_NORMS)
 _POINTWISE = words(named("broadcasts") | named_of("lerp", "addcmul", "addcdiv", "masked_fill", "mse_loss", "l1_loss"))
 _POINTWISE |= {"smooth_l1_loss", *"truediv floordiv mod rsub iadd isub imul itruediv and or xor".split()}
-# How torch words it; the groups are (wanted, there), or the other way round with a leading "-".
+# How torch words it; the last two groups are (wanted, there), or the other way round with a leading "-".
 _WORDS = [
     (re.compile(r"to have (\d+) channels, but got (\d+) channels"), False),
     (re.compile(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"), True),
@@ -41,6 +41,7 @@ _WORDS = [
     (re.compile(r"Shape mismatch, can't divide axis of length (\d+) in chunks of (\d+)"), True),
     (re.compile(r"[Ss]hape mismatch[^\d]*(\d+) != (\d+)"), True),
     (re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)"), True),
+    (re.compile(r"Expected target size \[((?:\d+, )*)(\d+)[^\]]*\], got \[\1(\d+)"), True),
 ]
 _RANKS = re.compile(r"[Gg]ot (\d)D input, but \w+ mode needs (\d)D input")
 Pair = tuple[Any, Any]
@@ -190,6 +191,6 @@ def _of_text(text: str) -> Pair | None:
     for worded, swapped in _WORDS:
         match = worded.search(text)
         if match:
-            first, second = (int(g) for g in match.groups())
+            first, second = (int(g) for g in match.groups()[-2:])
             return (second, first) if swapped else (first, second)
     return None
