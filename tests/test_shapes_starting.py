@@ -49,6 +49,24 @@ if unheard.second:
 train(nn.Linear(8, 2))
 """,
         """
+def evaluate(args):
+    print(args.path.name)
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--classes", type=int, default=2)
+commands = parser.add_subparsers(dest="command", required=True)
+evaluating = commands.add_parser("eval")
+evaluating.add_argument("path")
+evaluating.set_defaults(run=evaluate)
+training = commands.add_parser("train")
+training.add_argument("--width", type=int, default=8)
+training.set_defaults(run=lambda args: train(nn.Linear(args.width, args.classes)))
+args = parser.parse_args()
+if args.command is None:
+    parser.error("which?")
+args.run(args)
+""",
+        """
 import torch.multiprocessing as mp
 
 def work(rank, classes):

@@ -7,7 +7,10 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
-from torchlint.shapes.libraries.given_arguments import Option
+from torchlint.shapes.libraries.given_arguments import Option, given_by
+
+
+_COMMAND = "a command of several"
 
 
 class Namespace(StandIn):
@@ -45,6 +48,7 @@ class Parser(StandIn):
     def __init__(self):
         self.defaults: dict[str, Any] = {}
         self.options: list[Option] = []
+        self.commands: Commands | None = None
 
     def add_argument(self, *flags, **options) -> Unknown:
         flags = tuple(f for f in flags if type(f) is str)
@@ -88,9 +92,10 @@ class Parser(StandIn):
 
     add_mutually_exclusive_group = add_argument_group
 
-    def add_subparsers(self, *_, **options) -> Unknown:
-        self.options.append(Option("a command of several", (), None, "A...", None, None, None, True))
-        return Unknown("a command of several")
+    def add_subparsers(self, *_, **options) -> Commands:
+        self.options.append(Option(_COMMAND, (), None, "A...", None, None, None, True))
+        self.commands = Commands(options.get("dest"))
+        return self.commands
 
     def set_defaults(self, **values) -> None:
         self.defaults.update(values)
@@ -110,6 +115,8 @@ class Parser(StandIn):
                     values[name] = _literal(text, values[name])
         elif given is None:
             values = dict(machines[-1].starts.values(values, self.options, some))
+        if self.commands is not None:
+            values |= self.commands.values(values.pop(_COMMAND, None))
         return Namespace(values)
 
     def parse_known_args(self, *given, **options) -> tuple[Namespace, list]:
@@ -122,6 +129,38 @@ class Parser(StandIn):
 
     def error(self, *_):
         raise ProgramExit("it asks for other arguments")
+
+
+class Commands(StandIn):
+    """What `add_subparsers` gives: a parser for each command. Where nobody wrote down how the program is called, each
+    start is with another command, those that train first.
+    """
+
+    takes_unknown = frozenset({"add_parser"})
+
+    def __init__(self, name: Any):
+        self._name = name
+        self._parsers: dict[str, Parser] = {}
+
+    def add_parser(self, name: Any, *_, **options) -> Parser:
+        parser = Parser()
+        if type(name) is str:
+            self._parsers[name] = parser
+        return parser
+
+    def values(self, words: Any) -> dict[str, Any]:
+        """What the words of a command line give, the command and its arguments."""
+        starts, names = machines[-1].starts, sorted(self._parsers, key=lambda name: "train" not in name)
+        if not names:
+            return {}
+        if not isinstance(words, list) or not words or words[0] not in self._parsers:
+            starts.count = max(starts.count, len(names))
+            words = starts.line = [names[min(starts.chosen, len(names) - 1)]]
+        parser = self._parsers[words[0]]
+        found = {**parser.defaults, **(given_by(parser.options, words[1:]) or {})}
+        if parser.commands is not None:
+            found |= parser.commands.values(found.pop(_COMMAND, None))
+        return {**found, self._name: words[0]} if type(self._name) is str else found
 
 
 def _literal(text: str, default: Any) -> Any:

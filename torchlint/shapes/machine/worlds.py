@@ -8,6 +8,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import Any, NamedTuple
 
 import torch
@@ -34,6 +35,7 @@ _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
 _FEW = 64  # tensors that are compared
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
 _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
+LARGEST = 1 << 60  # numbers that a tensor holds
 SIDE = 64  # of images that a network still has some of after all its strides
 ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
 
@@ -125,6 +127,8 @@ class Worlds:
         be refused.
         """
         first, now = list(outcomes), list(given)
+        if any(map(_is_too_large, outcomes)):
+            return [next(filter(_is_too_large, outcomes))] * len(outcomes)
         for _ in range(FITS):
             if all(type(o) is not Refused for o in outcomes):
                 return outcomes
@@ -411,6 +415,8 @@ class Worlds:
                 shape, dtype = shape[:1] + shape[2:] if len(shape) > 1 else [], torch.int64
             elif world[alike] == "classes":
                 shape.insert(1, free[world[SIZES]])
+            if prod(shape) > LARGEST:
+                return None
             device = self.device_of(one)
             empty = torch.empty(shape, dtype=dtype, device=device)
             device_tags.follow(empty, one)
@@ -445,7 +451,7 @@ def pair_of(refused: Refused) -> tuple[int, int] | None:
 def is_refusal(refused: Refused) -> bool:
     """Whether it was torch that refused something."""
     failure = refused.failure
-    if isinstance(refused.error, (TypeError, AttributeError, AssertionError)):
+    if isinstance(refused.error, (TypeError, AttributeError, AssertionError)) or _is_too_large(refused):
         return False  # it may be no tensor at all
     return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
 
@@ -483,6 +489,11 @@ def is_float(value: Any) -> bool:
     known = wild.known_of(value)
     values = known.values.values() if known is not None else (value,)
     return all(isinstance(v, torch.Tensor) and v.is_floating_point() for v in values)
+
+
+def _is_too_large(outcome: Any) -> bool:
+    """Whether so many dimensions of these sizes are more than a tensor can have: nobody's data has them."""
+    return type(outcome) is Refused and "Storage size" in str(outcome.error)
 
 
 def _is_dtype(choice: Choice) -> bool:

@@ -243,6 +243,7 @@ class _Run:
         if self.traces is not None:
             self.traces.guessing = True
         machine.reported.clear()
+        machine.starts.line = []  # what is called by nobody is called however the script is started
         self.rest(machine)
         for failure in machine.reported:
             self.add(machine, failure)
