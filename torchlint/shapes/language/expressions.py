@@ -470,6 +470,8 @@ def _call(node: ast.Call, scope: Scope) -> Evaluate:
         if type(made) is Unknown:  # nobody knows who got gradients
             frame.machine.presume()
             frame.machine.reach.doubt()
+            for hook, given in frame.machine.reach.hooks:
+                frame.machine.call(hook, [Unknown(made.reason) for _ in range(given)], {})
         return made
 
     return train

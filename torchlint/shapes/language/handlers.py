@@ -24,11 +24,12 @@ def _is_named(node: ast.expr, name: str) -> bool:
 
 
 def shows(handler: ast.ExceptHandler) -> bool:
-    """A handler of one kind of error that prints it."""
+    """A handler of certain kinds of errors that prints them."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return (
         handler.name is not None
-        and isinstance(handler.type, ast.Name)
-        and handler.type.id not in ("Exception", "BaseException")
+        and all(isinstance(kind, ast.Name) for kind in kinds)
+        and not any(_is_named(kind, name) for kind in kinds for name in ("Exception", "BaseException"))
         and any(_is_named(n, handler.name) for s in handler.body for n in ast.walk(s))
     )
 

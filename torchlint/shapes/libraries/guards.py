@@ -365,6 +365,14 @@ def _backward(machine, method, /, *args, **kwargs):
     return made
 
 
+def _hook(machine, method, /, *args, **kwargs):
+    """What is to be called in a backward, where it is not known whether there is one, too."""
+    hook = args[0] if args else kwargs.get("hook")
+    given = 1 if isinstance(method.__self__, torch.Tensor) else 2 if "_pre_" in method.__name__ else 3
+    machine.reach.hooks.append((hook, given))
+    return machine.foreign(method, args, kwargs)
+
+
 def _step(machine, method, closure=None, *args, **kwargs):
     machine.updates += 1
     return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
@@ -457,6 +465,7 @@ def _tensor_like(machine, method, data=None, dtype=None, **kwargs):
 TENSOR_METHODS = {
     "new_tensor": _tensor_like,
     "backward": _backward,
+    "register_hook": _hook,
     "tolist": _tolist,
     "numpy": _numpy,
     "__array__": _numpy,
@@ -476,6 +485,9 @@ MODULE_METHODS: dict[str, Callable] = {
     "register_parameter": _module_store,
     "add_module": _module_store,
     "register_module": _module_store,
+    "register_backward_hook": _hook,
+    "register_full_backward_hook": _hook,
+    "register_full_backward_pre_hook": _hook,
     "append": _list_append,
     "extend": _list_append,
     "apply": _apply,

@@ -47,6 +47,7 @@ class Reach:
         self._fed: set[int] = set()  # parameters that had a gradient when their optimizer made a step
         self._stepped: dict[int, Place | None] = {}
         self._is_doubtful = False
+        self.hooks: list[tuple[Any, int]] = []  # what a backward calls, and with how many arguments
 
     # A forward
 
