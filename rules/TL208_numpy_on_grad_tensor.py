@@ -195,16 +195,21 @@ def is_handed_in(call: Call, tensor) -> bool:
 
 
 def is_asked_first(call: Call, tensor) -> bool:
-    """Does the function look whether a tensor of that name requires gradients, and so know what it does?"""
+    """Does the function look whether a name is a tensor, or one that requires gradients, and so know what it does?"""
     names = {n.id for n in ast.walk(tensor) if isinstance(n, ast.Name)}
-    return call.function is not None and any(
-        isinstance(n, ast.Attribute)
-        and n.attr in ("requires_grad", "grad_fn", "is_leaf")
-        and isinstance(n.ctx, ast.Load)
-        and isinstance(n.value, ast.Name)
-        and n.value.id in names
-        for n in ast.walk(call.function)
-    )
+    if call.function is None:
+        return False
+    asked = [
+        n.value
+        for n in call.inside(ast.Attribute, of=call.function)
+        if n.attr in ("requires_grad", "grad_fn", "is_leaf") and isinstance(n.ctx, ast.Load)
+    ]
+    asked += [
+        n.args[0]
+        for n in call.inside(ast.Call, of=call.function)
+        if n.args and call.word(n) in ("isinstance", "is_tensor", "hasattr")
+    ]
+    return any(isinstance(n, ast.Name) and n.id in names for n in asked)
 
 
 def is_of_a_method(call: Call) -> bool:
