@@ -56,9 +56,41 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
             for act in acts(module, loop.body)
             if act.role == STEP and any(o.node is event.node for o in identity(act.on).values())
         ]
-        if steps and not any(len(step.event.loops) > 1 for step in steps):  # epochs in it: one training after the other
+        if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
             found.append((event, steps[0]))
     return found
+
+
+def _is_a_training(module: Module, loop: ast.AST, made: Event, step: Act) -> bool:
+    """Is there more than one loop around a step in a round: epochs, so that one training comes after the other? Where
+    all data are one batch, one loop that only counts does for that, if the rounds give it different settings.
+    """
+    loops = step.event.loops
+    if len(loops) != 1:
+        return len(loops) > 1
+    return _only_counts(module, loops[0]) and made.via and _is_given(loop, made.via[0].node)
+
+
+def _only_counts(module: Module, loop: ast.AST) -> bool:
+    """`for _ in range(epochs)`, of which no round knows its number."""
+    return (
+        isinstance(loop, ast.For)
+        and isinstance(loop.iter, ast.Call)
+        and last_word(loop.iter.func) in ("range", "trange")
+        and isinstance(loop.target, ast.Name)
+        and not any(name.id == loop.target.id for part in loop.body for name in module.index.inside(part, ast.Name))
+    )
+
+
+def _is_given(loop: ast.AST, call: ast.AST) -> bool:
+    """`for head, width in zip(heads, widths): train(model, head, width)`: what the rounds give are settings."""
+    if not isinstance(loop, ast.For) or not isinstance(call, ast.Call):
+        return False
+    if isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) in ("range", "trange", "tqdm", "enumerate"):
+        return False
+    settings = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return len(settings & {node.id for node in given if isinstance(node, ast.Name)}) > 0
 
 
 def _is_over_settings(module: Module, loop: ast.AST) -> bool:
