@@ -205,20 +205,6 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         except (RuntimeError, ValueError) as error:
             print(type(error).__name__, str(error)[:60])
         """,
-        # what nobody knows may be a loss, and its backward calls what a layer was given for that
-        """
-        kept = {}
-
-        def keep(module, given, found):
-            kept["gradient"] = found[0]
-
-        layer = nn.Linear(4, 3)
-        layer.register_full_backward_hook(keep)
-        layer.weight.register_hook(lambda gradient: kept.update(weight=gradient))
-        loss = layer(torch.randn(1, 4))[0, int(os.environ["TARGET"])]
-        loss.backward()
-        print(kept["gradient"].shape, kept["weight"].shape)
-        """,
         # a set of unknown names has some
         """
         found = set()

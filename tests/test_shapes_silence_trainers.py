@@ -23,6 +23,20 @@ def said(tmp_path, program: str) -> list[str]:
 @pytest.mark.parametrize(
     "program",
     [
+        # what nobody knows may be a loss, and its backward calls what a layer was given for that
+        """
+        kept = {}
+
+        def keep(module, given, found):
+            kept["gradient"] = found[0]
+
+        layer = nn.Linear(4, 3)
+        layer.register_full_backward_hook(keep)
+        layer.weight.register_hook(lambda gradient: kept.update(weight=gradient))
+        loss = layer(torch.randn(1, 4))[0, int(open("target.txt").read())]
+        loss.backward()
+        print(kept["gradient"].shape, kept["weight"].shape)
+        """,
         # a built-in that is imported is the built-in
         """
         from builtins import isinstance, range
