@@ -234,6 +234,18 @@ def _is_made_up(node: ast.AST) -> bool:
     return False
 
 
+def _looks_at_sizes(event: Event) -> bool:
+    """Is what is put in made up, by the function that puts it in?"""
+    given = event.node.args[:1]
+    return any(_is_made_up(origin.node) for part in given for origin in origins(event.value.at(part, ())))
+
+
+def _goes_through_layers(loop: ast.AST, model: Value) -> bool:
+    """`for layer in self.layers: x = layer(x)`: rounds of one forward, not over data."""
+    target = getattr(loop, "target", None)
+    return isinstance(target, ast.Name) and isinstance(model.node, ast.Name) and target.id == model.node.id
+
+
 def _data(node: ast.AST) -> str:
     """The name of what is put in: `x_test` of `x_test[:9].to(device)`."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -312,10 +324,10 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     seen = set()
     statements: set[ast.AST] = set()
     for event in own:
-        loops = _rounds(event.node)
         model = called_model(event)
         if model is None or enclosing_function(event.node) is not here or dumped(model.node) in seen:
             continue
+        loops = [loop for loop in _rounds(event.node) if not _goes_through_layers(loop, model)]
         if not loops and (measures or not named):
             continue
         nearest = [
@@ -337,6 +349,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             _wants_gradients(module, found, event, loops[0] if loops else here)
             or _is_frozen(module, model)
             or _has_nothing_to_learn(model)
+            or called_for_it
+            and _looks_at_sizes(event)
         ):
             continue
         seen.add(dumped(model.node))
