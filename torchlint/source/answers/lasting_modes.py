@@ -55,13 +55,33 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
 
 
 def _is_in_last_round(loop: ast.AST, switch: Act) -> bool:
-    """`for epoch in range(n): … if epoch == n - 1: model.eval()`"""
-    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call) or not 1 <= len(loop.iter.args) <= 2:
+    """`for epoch in range(n): … if epoch == n - 1: model.eval()`; or `if i + 1 == len(loader)`, whatever is counted."""
+    if not isinstance(loop, ast.For):
         return False
-    last = f"{unparsed(loop.target)} == {unparsed(loop.iter.args[-1])} - 1"
-    return last_word(loop.iter.func) == "range" and any(
-        truth and unparsed(test.node) == last for test, truth in switch.event.tests
-    )
+    given = loop.iter.args[-1:] if isinstance(loop.iter, ast.Call) and last_word(loop.iter.func) == "range" else []
+    ends = {unparsed(node) for node in given}
+    counted = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    return any(truth and _is_last(test.node, counted, ends) for test, truth in switch.event.tests)
+
+
+def _is_last(test: ast.expr, counted: set[str], ends: set[str]) -> bool:
+    """`i == n - 1`, `i + 1 == n`, either way round."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], ast.Eq):
+        return False
+    for count, end in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+        for number, shifted in ((_one_off(count, ast.Add), end), (count, _one_off(end, ast.Sub))):
+            if isinstance(number, ast.Name) and number.id in counted and shifted is not None:
+                is_length = isinstance(shifted, ast.Call) and last_word(shifted.func) == "len"
+                if is_length or unparsed(shifted) in ends:
+                    return True
+    return False
+
+
+def _one_off(node: ast.expr, how: type[ast.operator]) -> ast.expr | None:
+    """`n` of `n - 1`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, how) and isinstance(node.right, ast.Constant):
+        return node.left if node.right.value == 1 else None
+    return None
 
 
 def _is_made_in(loop: ast.AST, model: Value) -> bool:
