@@ -49,17 +49,17 @@ loss = F.gaussian_nll_loss(z, y, y)
 ```
 """
 
-from torchlint import Call, named, named_of, on_call
+from torchlint import Call, named_of, on_call
 
 in_tests = False
 
-LOGITS = named_of("relu") | named("affine")
+RECTIFIED = named_of("relu")
 
 
 @on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
 def check(call: Call):
     origins = call.argument_origins("input", 0)
-    wrong = [o for o in origins if o.does("softmax", "sigmoid") or o.is_call(*LOGITS)]
+    wrong = [o for o in origins if o.does("softmax", "sigmoid") or o.is_call(*RECTIFIED) or o.is_raw_score]
     if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
         return
     origin = wrong[0]

@@ -43,19 +43,13 @@ loss = nn.BCEWithLogitsLoss()(scores, y)
 ```
 """
 
-from torchlint import Call, named, named_of, on_call
-
-SCORES = named("affine") | named_of("Bilinear")
+from torchlint import Call, on_call
 
 
 @on_call("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss()")
 def check(call: Call):
     origins = call.argument_origins("input", 0)
-    if (
-        not origins
-        or not all(o.is_call(*SCORES) for o in origins)
-        or any(call.excludes(o) or o.asks_mode for o in origins)
-    ):
+    if not origins or not all(o.is_raw_score for o in origins) or any(call.excludes(o) or o.asks_mode for o in origins):
         return
     prefix = call.text.split("(")[0]
     fix = None

@@ -86,19 +86,33 @@ def activation(call: Call):
     "torch.nn.HuberLoss",
 )
 def loss(call: Call):
-    if (
-        len(call.node.args) >= 2
-        and call.is_tensor(call.node.args[0])
+    if len(call.node.args) >= 2 and (
+        call.is_tensor(call.node.args[0])
         and (call.requires_grad(call.node.args[0]) or call.is_tensor(call.node.args[1]))
+        or is_reckoned_with(call)
     ):
         yield finding(call)
 
 
+def is_reckoned_with(call: Call) -> bool:
+    """Is what comes of it taken for a number: `loss.backward()`, `loss.item()`, `loss + penalty`?"""
+    return any(
+        isinstance(read.up, ast.Attribute)
+        and read.up.attr in ("backward", "item", "detach")
+        or isinstance(read.up, (ast.BinOp, ast.AugAssign))
+        for read in reads_of(call)
+    )
+
+
+def reads_of(call: Call) -> list[ast.expr]:
+    """Where what it makes is used."""
+    around = call.node.up
+    return call.uses(around.targets[0]) if isinstance(around, ast.Assign) else [call.node]
+
+
 def is_called(call: Call) -> bool:
     """`nn.Dropout(rate)(x)`: whatever it is made with, it is meant as an option."""
-    around = call.node.up
-    reads = call.uses(around.targets[0]) if isinstance(around, ast.Assign) else [call.node]
-    return any(isinstance(read.up, ast.Call) and read.up.func is read for read in reads)
+    return any(isinstance(read.up, ast.Call) and read.up.func is read for read in reads_of(call))
 
 
 def finding(call: Call):

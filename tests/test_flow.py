@@ -170,7 +170,24 @@ def test_functions_and_objects(program, found):
         ("m = nn.Sequential(OrderedDict(a=nn.ReLU(), b=nn.Softmax(1)))\nask(m(x))", "nn.Softmax(1)[applied]"),
         ("m = nn.Sequential(*[nn.ReLU(), nn.Softmax(1)])\nask(m(x))", "nn.Softmax(1)[applied]"),
         ("l = [nn.ReLU()]\nl.append(nn.Softmax(1))\nm = nn.Sequential(*l)\nask(m(x))", "nn.Softmax(1)[applied]"),
-        ("l = []\nfor i in a:\n    l.append(nn.Softmax(1))\nm = nn.Sequential(*l)\nask(m(x))", "?"),
+        (
+            "l = []\nfor i in a:\n    l.append(nn.Softmax(1))\nm = nn.Sequential(*l)\nask(m(x))",
+            "nn.Softmax(1)[applied]",
+        ),
+        ("l = [nn.ReLU()]\nfor i in a:\n    l.append(nn.Softmax(1))\nm = nn.Sequential(*l)\nask(m(x))", "?"),
+        (
+            (
+                "l = []\nfor i in a:\n    l += [nn.ReLU()]\n    if i: break\n    l.append(nn.Softmax(1))\n"
+                "m = nn.Sequential(*l)\nask(m(x))"
+            ),
+            "?",
+        ),
+        (
+            "l = []\nfor i in a:\n    l += [nn.Softmax(1), nn.ReLU()]\nm = nn.Sequential(*l[:-1])\nask(m(x))",
+            "nn.Softmax(1)[applied]",
+        ),
+        ("l = []\nl.append(nn.Softmax(1))\nl.append(nn.ReLU())\nm = nn.Sequential(*l[:-1])\nask(m(x))", "?"),
+        ("m = nn.Sequential(*[nn.Softmax(1), nn.ReLU()][:-1])\nask(m(x))", "nn.Softmax(1)[applied]"),
         ("l = []\nl += [nn.Softmax(1)]\nm = nn.Sequential(*l)\nl.pop()\nask(m(x))", "nn.Softmax(1)[applied]"),
         (
             (

@@ -30,8 +30,8 @@ from torchlint.source.text.index import (
 )
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_set_later, requires_grad
-from torchlint.source.training.graphs import carries, graph, is_cut, is_model_call, loss_of
-from torchlint.source.training.regions import loops_around, runs_without_grad, tests_around
+from torchlint.source.training.graphs import calls_a_model, carries, graph, is_cut, is_model_call, loss_of
+from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
@@ -314,6 +314,11 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
             if not _is_made_a_leaf(module, place, call):
                 yield Cut(place, inner, False)
                 return
+        if cut.path[:1] == ("applied",) and cut.frame is not None and cut.frame.call is not None:
+            cut = cut.frame.call
+        if calls_a_model(cut) and (switch := switch_around(cut)) is not None and not _is_made_a_leaf(module, cut, call):
+            yield Cut(switch, cut.node, False)
+            return
 
 
 def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:

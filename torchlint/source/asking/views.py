@@ -50,6 +50,7 @@ from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.options import keyword_values
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.roles import Role
+from torchlint.source.training.scores import is_raw_score
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
 
@@ -397,6 +398,11 @@ class Call(Place):
     def does(self, *functions: str) -> bool:
         """Does it certainly call one of these functions of torch: `softmax` as a function, a method or a layer?"""
         return self.is_call(*named_of(*functions))
+
+    @property
+    def is_raw_score(self) -> bool:
+        """Is it a sum weighted by what is learned, which nothing bounds?"""
+        return is_raw_score(self.value)
 
     @property
     def cut_paths(self) -> list[Cut]:

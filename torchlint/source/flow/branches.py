@@ -22,7 +22,7 @@ MAX_TESTS_ON_TESTS = 1  # what a test holds may depend on other tests, and those
 
 def may_run(place: Value) -> bool:
     """May a place run in the call it is looked at through, as far as that call's arguments tell?"""
-    return _runs(place) is not False
+    return runs(place) is not False
 
 
 def is_ruled_out(place: Value) -> bool:
@@ -54,10 +54,10 @@ def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:
         return function.gives
     found = []
     for expression in function.gives:
-        runs = _runs(Value(home.module, expression, frame))
-        if runs is not False:
+        certain = runs(Value(home.module, expression, frame))
+        if certain is not False:
             found.append(expression)
-        if runs:
+        if certain:
             break
     return found
 
@@ -73,7 +73,7 @@ def live(choice: Value) -> list[ast.expr]:
     return [branch for branch, sense in ((node.body, True), (node.orelse, False)) if truth is not (not sense)]
 
 
-def _runs(place: Value) -> bool | None:
+def runs(place: Value) -> bool | None:
     """Do the tests around a place hold? None where a test is not decided, or where there is none."""
     world = place.module.world
     if (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.facts import named
+from torchlint.facts import fact, named
 from torchlint.source.flow import flow
-from torchlint.source.flow.branches import returned
+from torchlint.source.flow.branches import returned, runs
 from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
@@ -18,7 +18,7 @@ from torchlint.source.flow.settings import are_apart
 from torchlint.source.flow.signatures import is_static
 from torchlint.source.flow.values import EACH, Frame, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.text.spelling import is_super, rooted_in_import
+from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
 
 MAX_FRAMES = 6
 _JOINS = named("joins")
@@ -291,6 +291,10 @@ class CallTracer:
                     for callee in self._called_values(made.at(made.node.args[0], ()), made, depth + 2):
                         callee.partial = made
                         yield callee
+                elif maker.name == "dataclasses.field":
+                    for keyword in made.node.keywords:
+                        if keyword.arg == "default_factory" and (name := external_name(made.at(keyword.value, ()))):
+                            yield Callee("instance", name + "()", made=made)
                 elif not made.path:
                     yield Callee("instance", maker.name + "()", made=made)
 
@@ -309,6 +313,10 @@ class CallTracer:
 
 def _object_callees(owner: ClassInfo, made: Value) -> Iterator[Callee]:
     method = owner.method("__call__") or owner.method("forward")
+    [layer] = owner.foreign if method is None and len(owner.foreign) == 1 else [None]
+    if layer is not None and layer not in _CONTAINERS and layer != "torch.nn.Module" and fact(f"{layer}()") is not None:
+        yield Callee("instance", f"{layer}()", made=_handed_up(owner, made))  # of a class that only sets its options
+        return
     yield Callee(
         "object",
         module=method.module if method else None,
@@ -346,11 +354,12 @@ def sequential_layers(made: Value | None) -> list[Value]:
     layers: list[Value] = []
     for argument in arguments:
         if isinstance(argument, ast.Starred):
-            found = _of_one_list(flow.origins(made.at(argument.value, ())))
-            if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not _grows(argument.value):
-                layers += [found[0].at(e, ()) for e in found[0].node.elts]
+            listed, cut = _without_last(argument.value)
+            found = _of_one_list(flow.origins(made.at(listed, ())))
+            if len(found) == 1 and isinstance(found[0].node, (ast.List, ast.Tuple)) and not _grows(listed):
+                layers += [found[0].at(e, ()) for e in found[0].node.elts[: -cut or None]]
             else:
-                last = _last_of_list(found[0], argument.value, made) if len(found) == 1 else None
+                last = _last_of_list(found[0], listed, made, cut + 1) if len(found) == 1 else None
                 layers = [Value(made.module, None)] + ([found[0].at(last, ())] if last is not None else [])
         else:
             layers.append(made.at(argument, ()))
@@ -366,36 +375,56 @@ def _of_one_list(found: list[Value]) -> list[Value]:
     return found
 
 
-def _last_of_list(origin: Value, unpacked: ast.expr, made: Value) -> ast.expr | None:
-    """The last element of a list that is filled here, or in the function that is called here, before it is unpacked
-    into a Sequential.
+def _without_last(unpacked: ast.expr) -> tuple[ast.expr, int]:
+    """The list of `layers[:-1]`, and how many of its last elements that leaves out."""
+    if (
+        isinstance(unpacked, ast.Subscript)
+        and isinstance(unpacked.slice, ast.Slice)
+        and unpacked.slice.lower is unpacked.slice.step is None
+        and constant_key(unpacked.slice.upper) == -1
+    ):
+        return unpacked.value, 1
+    return unpacked, 0
+
+
+def _last_of_list(origin: Value, unpacked: ast.expr, made: Value, back: int) -> ast.expr | None:
+    """The last element of a list (the one before it with `back` 2) that is filled here, or in the function that is
+    called here, before it is unpacked into a Sequential.
     """
     if not isinstance(origin.node, (ast.List, ast.AugAssign)):
         return None
     home = enclosing_function(origin.node)
     if home is enclosing_function(made.node) and origin.module is made.module:
-        return last_added(origin, made.node)
+        return last_added(origin, made.node, back, lambda change: runs(origin.at(change, ())))
     returned = getattr(home, "gives", ())
-    return last_added(origin, returned[0]) if isinstance(unpacked, ast.Call) and len(returned) == 1 else None
+    if not isinstance(unpacked, ast.Call) or len(returned) != 1:
+        return None
+    return last_added(origin, returned[0], back, lambda change: runs(origin.at(change, ())))
 
 
 def _inherited_layers(callee: Callee) -> list[Value]:
     """The layers of a subclass of nn.Sequential: what its `__init__` hands up, or what it is made with if it has
     none.
     """
-    init = callee.owner.method("__init__")
+    made = _handed_up(callee.owner, callee.instance)
+    return sequential_layers(made) if made is not None else []
+
+
+def _handed_up(owner: ClassInfo, made: Value) -> Value | None:
+    """The call that makes an object what the library's class is: of `super().__init__`, or of the class itself if it
+    has no `__init__`; None where it is not one.
+    """
+    init = owner.method("__init__")
     if init is None:
-        return sequential_layers(callee.instance)
+        return made
     handed_up = [
         call
         for call in init.module.index.callers("__init__")
         if is_super(getattr(call.func, "value", None)) and enclosing_function(call) is init.node
     ]
     if len(handed_up) != 1:
-        return []
-    return sequential_layers(
-        Value(init.module, handed_up[0], frame_of(init.module, init.node, callee.instance, callee.instance))
-    )
+        return None
+    return Value(init.module, handed_up[0], frame_of(init.module, init.node, made, made))
 
 
 def _grows(node: ast.expr) -> bool:

@@ -5,6 +5,7 @@ anew.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from torchlint.source.flow.values import Stored, Value
 from torchlint.source.text.index import Index, enclosing_function, statement_of, within
@@ -46,9 +47,14 @@ def changes_of(index: Index, name: str) -> list[ast.AST]:
     return _changed_names(index).get(name, [])
 
 
-def last_added(made: Value, before: ast.AST | None = None) -> ast.expr | None:
-    """What is put last, by statements of its own, into a list (before it is used there) or container that is made or
-    grown here under a name.
+def last_added(
+    made: Value,
+    before: ast.AST | None = None,
+    back: int = 1,
+    runs: Callable[[ast.AST], bool | None] = lambda change: None,
+) -> ast.expr | None:
+    """What is put last (with `back` 2, before the last), by statements of its own, into a list (before it is used
+    there) or container that is made or grown here under a name. `runs` says whether the tests around a change hold.
     """
     first = statement_of(made.node)
     function = enclosing_function(first)
@@ -59,19 +65,24 @@ def last_added(made: Value, before: ast.AST | None = None) -> ast.expr | None:
         if enclosing_function(c) is function
         and c.lineno > first.lineno
         and (before is None or c.lineno < before.lineno)
+        and runs(c) is not False
     ]
     if not mine and isinstance(first, ast.AugAssign):
-        return _last_of(first.value)
+        return _last_of(first.value, back)
     if not mine or len(names_of(made)) != 1 or before is None and len(mine) < len(changes):
         return None
     last = max(mine, key=lambda n: (n.lineno, n.col_offset))
     statement = statement_of(last)
     if before is None and is_used_before(made, statement):
         return None
-    if not within(statement_of(before) if before is not None else first, statement.up) or statement.up is first:
+    block = statement
+    if before is not None and isinstance(made.node, ast.List):
+        while _is_passed(block.up, made.node) or isinstance(block.up, ast.If) and runs(last):
+            block = block.up
+    if not within(statement_of(before) if before is not None else first, block.up) or block.up is first:
         return None
     if isinstance(last, ast.AugAssign):
-        return _last_of(last.value)
+        return _last_of(last.value, back)
     if (
         not isinstance(last, ast.Call)
         or last.up is not statement
@@ -81,17 +92,27 @@ def last_added(made: Value, before: ast.AST | None = None) -> ast.expr | None:
     ):
         return None
     if last.func.attr == "extend":
-        return _last_of(last.args[0])
+        return _last_of(last.args[0], back)
+    if back > 1:
+        return None
     takes = {"append": 1, "add_module": 2, "register_module": 2}
     return last.args[-1] if takes.get(last.func.attr) == len(last.args) else None
 
 
-def _last_of(listed: ast.expr) -> ast.expr | None:
+def _is_passed(block: ast.AST, listed: ast.List) -> bool:
+    """Does a loop fill a list that was empty, each round to its end? If it had no rounds there would be no layers."""
     return (
-        listed.elts[-1]
-        if isinstance(listed, (ast.List, ast.Tuple)) and listed.elts and not isinstance(listed.elts[-1], ast.Starred)
-        else None
+        isinstance(block, ast.For)
+        and not block.orelse
+        and not listed.elts
+        and not any(isinstance(inner, (ast.Break, ast.Continue)) for inner in ast.walk(block))
     )
+
+
+def _last_of(listed: ast.expr, back: int) -> ast.expr | None:
+    if not isinstance(listed, (ast.List, ast.Tuple)) or len(listed.elts) < back:
+        return None
+    return None if any(isinstance(e, ast.Starred) for e in listed.elts[-back:]) else listed.elts[-back]
 
 
 def only_appended(made: Value) -> ast.expr | None:

@@ -24,7 +24,7 @@ from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
 from torchlint.source.flow.signatures import bound_argument, default_of, first_parameter, has_decorator, is_static
-from torchlint.source.flow.values import EACH, ENTER, Value, frame_of
+from torchlint.source.flow.values import EACH, ENTER, VALUE, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
@@ -258,6 +258,14 @@ class _Tracer(CallTracer):
 
     def _entry(self, value: Value, node: ast.Dict, depth: int) -> Iterator[Value]:
         step, rest = value.path[0], value.path[1:]
+        if (
+            step == VALUE
+            and len({ast.unparse(getattr(v, "func", v)) for v in node.values}) == 1
+            and None not in node.keys
+        ):
+            for each in node.values:  # all made by one class: what is computed by one of them is what all compute
+                yield from self.trace(value.at(each, rest), depth)
+            return
         last = max((i for i, key in enumerate(node.keys) if key is None), default=-1)  # `**other` may hold the key too
         hits = [
             v
@@ -362,6 +370,13 @@ class _Tracer(CallTracer):
             elif word in ("tqdm", "trange", "track", "list", "iter", "reversed", "sorted", "track_progress"):
                 yield from self._iterate(value.at(node.args[0]), depth)
                 return
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+            rest = path if node.func.attr == "values" else path[1:]
+            if node.func.attr == "values" or node.func.attr == "items" and path[:1] == (1,):
+                found = self.trace(value.at(node.func.value, (VALUE, *rest)), depth)
+                if not any(v.unknown or VALUE in v.path for v in found):
+                    yield from found
+                    return
         yield from self.trace(value, depth)
 
     def _import(self, value: Value, alias: ast.alias, depth: int) -> Iterator[Value]:

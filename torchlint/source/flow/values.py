@@ -11,6 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.text.index import FunctionNode
 
 EACH = "each"  # the step from a container to its elements
+VALUE = "value"  # the step from a dict to its values
 ENTER = "enter"  # the step from a context manager to what `as` binds
 Step = int | str
 

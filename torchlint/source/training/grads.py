@@ -132,6 +132,8 @@ def is_set_later(origin: Value) -> bool:
     made = origin.node
     while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and made.func.attr in _MOVES_OR_CASTS:
         made = made.func.value  # `torch.tensor(0.1).to(device)`
+    if isinstance(made, ast.BinOp) and isinstance(made.op, (ast.Mult, ast.Div)):  # `torch.randn(5) / 10`
+        made = made.right if isinstance(made.left, ast.Constant) else made.left
     if not isinstance(made, ast.Call) or not {c.name for c in callees(origin.at(made, ()))} & CREATES:
         return False
     return not names_of(origin).isdisjoint(_set_later(origin.module))

@@ -86,7 +86,12 @@ def is_model_call(node: Value) -> bool:
 
     What is iterated over is a sampler or loader.
     """
-    if not isinstance(node.node, ast.Call) or EACH in node.path or runs_without_grad(node):
+    return calls_a_model(node) and not runs_without_grad(node)
+
+
+def calls_a_model(node: Value) -> bool:
+    """The same, whether or not its graph is recorded."""
+    if not isinstance(node.node, ast.Call) or EACH in node.path:
         return False
     known = callees(node)
     names = {c.name for c in known}

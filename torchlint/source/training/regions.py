@@ -14,6 +14,8 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
+    FUNCTIONS,
+    ancestors,
     enclosing_class,
     enclosing_function,
     first_of_elifs,
@@ -94,6 +96,38 @@ def runs_without_grad(value: Value) -> bool:
             return True
         value = value.frame.call if value.frame else None
     return False
+
+
+def switch_around(value: Value) -> Value | None:
+    """The plain `torch.no_grad()` that an expression certainly runs under: a `with` or a decorator around it, or around
+    a call that it is looked at through.
+    """
+    while value is not None and value.node is not None:
+        child = value.node
+        for parent in ancestors(value.node):
+            inside = isinstance(parent, (ast.With, ast.FunctionDef)) and is_in(child, parent.body)
+            switches = _heads(parent) if inside else []
+            child = parent
+            if any(_is_enable_grad(value.module, switch) for switch in switches):
+                return None
+            for switch in switches:
+                if _is_plain_no_grad(value.at(switch, ())):
+                    return value.at(switch, ())
+            if isinstance(parent, FUNCTIONS):
+                break
+        value = value.frame.call if value.frame else None
+    return None
+
+
+def _heads(block: ast.With | ast.FunctionDef) -> list[ast.expr]:
+    return [i.context_expr for i in block.items] if isinstance(block, ast.With) else block.decorator_list
+
+
+def _is_plain_no_grad(switch: Value) -> bool:
+    call = switch.node if isinstance(switch.node, ast.Call) else None
+    if call is not None and (call.args or call.keywords):
+        return False
+    return external_name(switch.at(call.func if call is not None else switch.node, ())) in NO_GRAD
 
 
 @remembered

@@ -1,0 +1,95 @@
+"""Whether a result is a raw score: a sum weighted by what is learned, which nothing bounds."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.facts import named, named_of
+from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.values import Value
+from torchlint.source.text.spelling import argument, receiver
+from torchlint.source.training.grads import is_leaf, is_set_later
+
+_WEIGHED = named("affine") | named_of("Bilinear")
+_PRODUCTS = frozenset(("torch.matmul", "torch.mm", ".matmul", ".mm"))
+_SUMS = frozenset(("torch.sum", ".sum"))
+_TABLES = frozenset(("torch.nn.Embedding()",))
+_DEPTH = 4  # of arithmetic
+
+
+def is_raw_score(value: Value) -> bool:
+    """A layer's output, `x @ w + b` of parameters, `(user * item).sum(1)` of two embeddings."""
+    return _is_raw(value, _DEPTH)
+
+
+@remembered
+def _is_raw(value: Value, depth: int) -> bool:
+    node = value.node
+    if isinstance(node, ast.Call):
+        names = {callee.name for callee in callees(value)}
+        if value.path == ("applied",):  # the last layer of a Sequential
+            return bool(names) and {f"{name}()" for name in names} <= _WEIGHED
+        if not names or value.path:
+            return False
+        if names <= _PRODUCTS:
+            return _is_learned(_first(value)) or _is_learned(_second(value))
+        if names <= _SUMS:
+            return _is_product_of_tables(_first(value))
+        return names <= _WEIGHED
+    if not isinstance(node, ast.BinOp) or value.path or depth == 0:
+        return False
+    sides = (value.at(node.left, ()), value.at(node.right, ()))
+    if isinstance(node.op, ast.MatMult):
+        return any(_is_learned(side) for side in sides)
+    if isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
+        return any(
+            (_is_learned(other) or _is_number(other)) and _are_raw(one, depth) for one, other in (sides, sides[::-1])
+        )
+    return False
+
+
+def _are_raw(value: Value, depth: int) -> bool:
+    found = origins(value, SAME_NUMBERS)
+    return bool(found) and all(_is_raw(origin, depth - 1) for origin in found)
+
+
+def _is_learned(value: Value | None) -> bool:
+    found = origins(value) if value is not None else []
+    made = [origin for origin in found if not isinstance(origin.node, ast.AugAssign)]  # `w -= lr * w.grad` is a step
+    return bool(made) and all(is_leaf(origin) or not origin.unknown and is_set_later(origin) for origin in made)
+
+
+def _is_number(value: Value) -> bool:
+    found = origins(value)
+    return bool(found) and all(
+        isinstance(o.node, ast.Constant) and isinstance(o.node.value, (int, float)) for o in found
+    )
+
+
+def _is_product_of_tables(value: Value | None) -> bool:
+    """Of rows of two tables, made without bounds."""
+    found = origins(value) if value is not None else []
+    return bool(found) and all(
+        isinstance(o.node, ast.BinOp)
+        and isinstance(o.node.op, ast.Mult)
+        and all(_are_rows(o.at(side, ())) for side in (o.node.left, o.node.right))
+        for o in found
+    )
+
+
+def _are_rows(value: Value) -> bool:
+    found = origins(value, SAME_NUMBERS)
+    return bool(found) and all(
+        isinstance(o.node, ast.Call) and {callee.name for callee in callees(o)} == _TABLES for o in found
+    )
+
+
+def _first(value: Value) -> Value | None:
+    of = receiver(value.node) if all(c.kind == "method" for c in callees(value)) else argument(value.node, "input", 0)
+    return value.at(of, ()) if of is not None else None
+
+
+def _second(value: Value) -> Value | None:
+    place = 0 if all(c.kind == "method" for c in callees(value)) else 1
+    return value.at(value.node.args[place], ()) if len(value.node.args) > place else None
