@@ -190,3 +190,45 @@ def test_lists_that_lack_an_item_do_not_grow_for_ever():
 
     solve_constructor(run, [Parameter("dims", hint="list")], {"dims": [[1, 2]]})
     assert longest and max(longest) <= 2 * LONGEST
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "width"),
+    [
+        ("dims", "[width, hidden, classes] = dims\n        sizes = [width, *hidden, classes]", "sizes[0]"),
+        ("sizes, width", "self.parts = nn.ModuleDict({k: nn.Linear(width, n) for k, n in sizes.items()})", "width"),
+        ("opt", "self.bad = [int(k) for k, v in opt.vocab.items() if v in ('a', 'the')]", "opt.rnn_size"),
+    ],
+)
+def test_lists_in_lists_and_tables_are_found(tmp_path, parameters, body, width):
+    text = f"""
+class Net(nn.Module):
+    def __init__(self, {parameters}):
+        super().__init__()
+        {body}
+        self.end = nn.Linear({width}, 3)
+
+    def forward(self, x):
+        return self.end(x)
+"""
+    assert share(tmp_path, text) == (1, 1, {})
+
+
+def test_a_forward_may_hand_on_all_it_gets(tmp_path):
+    text = """
+class Base(nn.Module):
+    def forward(self, *args, **kwargs):
+        return getattr(self, "_" + kwargs.pop("mode", "train"))(*args, **kwargs)
+
+    def _train(self, *args):
+        return args
+
+class Net(Base):
+    def __init__(self, width=12):
+        super().__init__()
+        self.words, self.pictures, self.end = nn.Embedding(30, width), nn.Linear(7, width), nn.Linear(width, 3)
+
+    def _train(self, pictures, words, mask=None):
+        return self.end(self.words(words) + self.pictures(pictures).unsqueeze(1))
+"""
+    assert share(tmp_path, text) == (2, 2, {})

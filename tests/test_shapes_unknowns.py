@@ -146,6 +146,13 @@ for i in range(3):
 """
 
 
+def test_a_range_of_unknown_length_gives_whole_numbers(tmp_path):
+    wrong = "    nn.Linear(3, 1)(x[i])"
+    assert lines(tmp_path, f"x = torch.zeros(9, 2, 4)\nfor i in range(0, elsewhere.n, 5):\n{wrong}\n") == [
+        wrong.strip()
+    ]
+
+
 def test_a_script_says_how_far_it_came(tmp_path):
     found = result(tmp_path, TRAINING.format("torch.zeros(2, 4)"))
     counts = {key: found.statistics[key] for key in found.statistics if key.startswith("scripts")}

@@ -9,7 +9,6 @@ from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
 from torchlint.shapes.libraries.given_arguments import Option, given_by
 
-
 _COMMAND = "a command of several"
 
 

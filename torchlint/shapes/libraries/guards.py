@@ -138,7 +138,7 @@ def _sequence(machine, kind, items=()):
 def _range(machine, kind, *bounds):
     bounds = tuple(_single(machine, bound, int) if machine.is_tensor(bound) else bound for bound in bounds)
     if any(type(bound) is Unknown for bound in bounds):
-        return Unknown("a range of unknown length")
+        return wild.unknown("a range of unknown length", wild.RANGE)
     return range(*bounds)
 
 

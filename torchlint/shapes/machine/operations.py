@@ -24,9 +24,9 @@ from torchlint.shapes.libraries.datasets import Dataset
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.worlds import are_alike, are_tensors
-from torchlint.shapes.tensors import ranges
+from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import DRAWN, WHOLE, Known, choices_in, is_number, known_of
+from torchlint.shapes.tensors.wild import DRAWN, RANGE, WHOLE, Known, choices_in, is_number, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
@@ -409,7 +409,7 @@ class Operations:
                 return self._rows_in_part(items, looping)
             report_use(items, "iterate", None)
             if looping:
-                return self.changes.short([Unknown(items.reason)])
+                return self.changes.short([wild.unknown(items.reason, WHOLE if items.known == RANGE else None)])
             raise UnknownUsed(items.reason)
         if isinstance(items, (torch.Tensor, Array)):
             return self._rows(items, looping)

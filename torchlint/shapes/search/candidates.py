@@ -30,7 +30,14 @@ from torchlint.shapes.search.constructors import related, solve_constructor
 from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
 from torchlint.shapes.search.optional import completed
 from torchlint.shapes.search.settings import Configurations, GuessedSettings, filled, guessed
-from torchlint.shapes.search.signatures import Signature, arguments_of, parameters_of, passed_on, signature_of
+from torchlint.shapes.search.signatures import (
+    Signature,
+    arguments_of,
+    handed_on,
+    parameters_of,
+    passed_on,
+    signature_of,
+)
 from torchlint.shapes.search.sizes import KNOWN, reach, solve_forward
 from torchlint.shapes.search.supposed_values import with_supposed_values
 from torchlint.shapes.search.uses import Uses
@@ -431,9 +438,9 @@ class Attempt:
             self.settings[name] = made
         return made
 
-    def runs(self, instance: nn.Module) -> tuple[Run, Signature]:
+    def runs(self, instance: nn.Module, signature: Signature | None = None) -> tuple[Run, Signature]:
         """What runs the forward of an instance, and what it takes."""
-        signature = signature_of(type(instance))
+        signature = signature or signature_of(type(instance))
 
         def run(assumption: Assumption) -> RunResult:
             def call():
@@ -458,6 +465,12 @@ class Attempt:
         solution = solution or solve_forward(run, signature.parameters, self.hints, self.machine.known_faults)
         if solution.certain == KNOWN:
             return solution
+        for _ in range(_NESTED):
+            handed = handed_on(type(instance), signature, solution.last.error)
+            if handed is None:
+                break
+            run, signature = self.runs(instance, handed)
+            solution = solve_forward(run, signature.parameters, self.hints, self.machine.known_faults)
         more = with_optional(signature.parameters) if solution.certain and not self.hints else None
         optional = {p.name: ANY_MASK for p in more or () if p.has_default is False and p.default is None}
         if more is not None and not stays_with_optional(solution, solve_forward(run, more, optional)):

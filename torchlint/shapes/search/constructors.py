@@ -22,6 +22,7 @@ from torchlint.shapes.tensors.conflicts import pair_of
 RUNS = 24
 LONGEST = 64  # of the lists that are made longer because an item is missing
 _MOST = 10
+_MIXED = 4  # items of a list one of which may be a list itself
 
 
 class Advise(Protocol):
@@ -240,6 +241,8 @@ def _choice(parameter: Parameter, uses: list[Use], hints: Mapping[str, Sequence[
     mine = [u for u in uses if u.hole == name]
     number = by_name(name, second)
     many = [number] * 3
+    if any(u.kind == "attribute" and u.detail in ("items", "keys") for u in mine):
+        return Choice([{}, {"a": number}], "it is a table")
     if _is_config(hint, mine):
         return Choice([], "")
     if re.match(r"^(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable)\b.*(Callable|Module\b)", hint):
@@ -383,8 +386,7 @@ def _callables(name: str, uses: list[Use]) -> list[Any]:
 
 _DIVISIBLE = re.compile(r"divi(?:sible|de)|multiple|evenly|remainder|% ", re.I)
 _NO_LIST = re.compile(
-    r"has no len|not iterable|not subscriptable|object of type 'int'|unpack non-?iterable|argument after \* must be",
-    re.I,
+    r"has no len|not iterable|not subscriptable|object of type 'int'|unpack non-?iterable|after \* must be", re.I
 )
 _NO_NUMBER = re.compile(
     r"'(list|tuple)'|must be int|integer|not a number|can't multiply sequence|cannot be interpreted|only concatenate",
@@ -407,6 +409,11 @@ def _proposals(
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 for length in (2, 4, 3):
                     yield {**assumption, name: [value] * length if length > 2 else (value,) * length}
+        for name in order:
+            value = assumption[name]
+            if isinstance(value, (list, tuple)) and all(isinstance(part, int) for part in value[:_MIXED]):
+                for number, part in enumerate(value[:_MIXED]):  # `[width, [hidden, hidden], classes]`
+                    yield {**assumption, name: [*value[:number], [part, part], *value[number + 1 :]]}
     if _NO_NUMBER.search(text) or _NO_TEXT.search(text):
         for name in order:
             value = assumption[name]

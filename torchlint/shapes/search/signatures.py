@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import types
 from typing import Any, NamedTuple
 
@@ -64,6 +65,23 @@ def signature_of(kind: type) -> Signature | None:
     elif rest is not None:
         parameters = [Parameter(rest, "", False), *parameters]
     return Signature(positional, parameters, rest)
+
+
+def handed_on(kind: type, signature: Signature, error: str) -> Signature | None:
+    """The signature of a forward with what it lacked for the function to which it hands on its `*args` and
+    `**kwargs`; None if it lacked nothing.
+    """
+    closure = functions.closure_of(inspect.unwrap(kind.forward))
+    lacking = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", error)
+    if closure is None or not closure.code.named_rest or lacking is None:
+        return None
+    known = {parameter.name for parameter in signature.parameters}
+    names = [name for name in re.findall(r"'(\w+)'", lacking[1]) if name not in known]
+    if not names:
+        return None
+    kept = [parameter for parameter in signature.parameters if parameter.name != signature.rest]
+    positional = [name for name in signature.positional if name != signature.rest]
+    return Signature(positional, [*kept, *(Parameter(name) for name in names)], None)
 
 
 def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:

@@ -21,6 +21,7 @@ from torchlint.shapes.search import demands
 _OF_TEXTS = frozenset("lower upper strip split startswith endswith replace capitalize title".split())
 _OF_LISTS = frozenset("index count copy append extend pop".split())
 _OF_DICTS = frozenset("items keys values get update".split())
+_OF_TABLES = frozenset({"items", "keys"})
 _WALKS = frozenset("len enumerate zip list tuple sum max min sorted reversed iter set cumsum prod accumulate".split())
 _PLAIN = (str, int, float, bool, type(None))
 _MOST = 8  # texts of one name
@@ -36,6 +37,7 @@ class Known:
         self.defaults: list[Any] = []  # `get("name", default)`, or a word that a parameter so called has by default
         self.is_text = False
         self.is_list = False
+        self.is_table = False
         self.is_settings = False
         self.length = 0
         self.keys: Callable[[ast.expr], list[Any]] = lambda table: []
@@ -47,6 +49,8 @@ class Known:
         found += list(self.texts)
         if self.is_text and not found:
             found.append("mean")
+        if self.is_table:
+            found.append({})
         if self.is_list:
             found += [[number] * max(self.length, 4 if not self.length else 1), [number] * 2]
         return found[:_MOST]
@@ -97,7 +101,15 @@ def _uses_of(program: Program) -> dict[str, Known]:
 
 
 def _says_something(known: Known) -> bool:
-    return bool(known.texts or known.tables or known.defaults or known.is_text or known.is_list or known.is_settings)
+    return bool(
+        known.texts
+        or known.tables
+        or known.defaults
+        or known.is_text
+        or known.is_list
+        or known.is_table
+        or known.is_settings
+    )
 
 
 def _use(found: defaultdict[str, Known], name: str, node: ast.AST, parent: ast.AST) -> None:
@@ -108,6 +120,8 @@ def _use(found: defaultdict[str, Known], name: str, node: ast.AST, parent: ast.A
                 known.is_text = True
             elif attribute in _OF_LISTS:
                 known.is_list = True
+            elif attribute in _OF_TABLES:
+                known.is_table |= name != "self"
             elif attribute not in _OF_DICTS and name != "self" and not _is_of_tensors(attribute):
                 known.is_settings |= isinstance(node, (ast.Attribute, ast.Subscript))
         case ast.Subscript(value=owner, slice=ast.Constant(value=str())) if owner is node:

@@ -81,6 +81,7 @@ def left_to_torch(sizes: Sequence[Any]) -> int | None:
 
 NUMBER = "a number"  # what may be known of an unknown besides: that it is one
 WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it is
+RANGE = "whole numbers"  # that follow each other: nobody knows how many
 DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
 
