@@ -146,6 +146,21 @@ for i in range(3):
 """
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from PIL import Image\nimage = Image.open('x.png', mode='r')\nsides = torch.FloatTensor([image.width, 3])\n",
+        "from collections import ChainMap\nn = ChainMap({'n': 2}, {'n': 9})['n']\nsides = torch.ones(n)\n",
+        (
+            "from PIL import Image\nfrom torchvision import transforms\n"
+            "sides = transforms.ToTensor()(Image.open('x.png'))[0, :, :2]\n"
+        ),
+    ],
+)
+def test_what_is_known_of_it_is_kept(tmp_path, program):
+    assert lines(tmp_path, f"{program}nn.Linear(3, 1)(sides)\n") == ["nn.Linear(3, 1)(sides)"]
+
+
 def test_a_range_of_unknown_length_gives_whole_numbers(tmp_path):
     wrong = "    nn.Linear(3, 1)(x[i])"
     assert lines(tmp_path, f"x = torch.zeros(9, 2, 4)\nfor i in range(0, elsewhere.n, 5):\n{wrong}\n") == [

@@ -351,6 +351,14 @@ def _basename(machine, path):
     return path.rpartition("/")[2] if isinstance(path, str) else Unknown("a path")
 
 
+def _chained(machine, *tables):
+    """`ChainMap(given, defaults)`: the first that has a key says what it is."""
+    if not all(isinstance(table, dict) for table in tables):
+        return Unknown("tables one after another")
+    machine.budget.length(sum(map(len_of, tables)))
+    return {key: value for table in reversed(tables) for key, value in dict.items(table)}
+
+
 def _special(**table) -> dict[str, Any]:
     return {name.replace("__", "."): Special(name.rpartition("__")[2], function) for name, function in table.items()}
 
@@ -463,6 +471,7 @@ FOUND: dict[str, Any] = {
         copy__copy=_copy,
         copy__deepcopy=_deepcopy,
         collections__namedtuple=_namedtuple,
+        collections__ChainMap=_chained,
         contextlib__contextmanager=_contextmanager,
         contextlib__nullcontext=lambda machine, value=None: Context(value),
         contextlib__suppress=_suppress,

@@ -188,7 +188,7 @@ def make_tensor(
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)
-        if ends and first is None:  # each may be a number or a sequence
+        if ends and all(type(e) is Unknown for e in ends):  # each may be a number or a sequence
             number = wild.kind_of_all(ends)
             if number is not None and requires_grad is False:
                 kind = torch.int64 if number is int else torch.get_default_dtype()
@@ -554,5 +554,6 @@ class ScriptModule(nn.Module):
 
 
 FOUND["torch.jit.ScriptModule"] = ScriptModule
+FOUND["torch.OutOfMemoryError"] = FOUND["torch.cuda.OutOfMemoryError"] = torch.OutOfMemoryError
 FOUND["torch.utils._pytree.register_pytree_node"] = Special("register_pytree_node", _nothing)
 FOUND["torch.Tensor"] = torch.Tensor

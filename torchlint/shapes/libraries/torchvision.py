@@ -15,17 +15,24 @@ from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
 
+def _size(known: Any) -> Any:
+    """A side of an image; one that nobody knows is a free size."""
+    if known is not None:
+        return known
+    return wild.size("the size of an image") if machines[-1].wild else Unknown("the size of an image")
+
+
 class Image(StandIn):
     """A picture that was opened: channels, height and width, as far as they are known."""
 
     def __init__(self, channels: Any = None, height: Any = None, width: Any = None):
         self.channels = channels
-        self.height = height
-        self.width = width
+        self.height = _size(height)
+        self.width = _size(width)
 
     @property
     def size(self):
-        return (self.width, self.height) if self.width else Unknown("the size of an image")
+        return (self.width, self.height) if type(self.width) is int else Unknown("the size of an image")
 
     def convert(self, mode="RGB", matrix=None, dither=None, palette=0, colors=256):
         return Image({"L": 1, "RGB": 3, "RGBA": 4, "1": 1}.get(mode), self.height, self.width)
@@ -49,7 +56,7 @@ class Image(StandIn):
         known = [size if type(size) is int else None for size in shape]
         if None not in known:
             return make(torch.empty(*shape, dtype=dtype))
-        if type(self.channels) is not int or not machines[-1].wild:
+        if not machines[-1].wild:
             return Unknown("an image of unknown size")
         return wild.tensor("an image of unknown size", known, dtypes=(dtype,), make=make)
 
@@ -253,6 +260,6 @@ VISION: dict[str, Any] = {
         for module in ("transforms", "transforms.v2")
     },
     **{f"torchvision.datasets.{name}": Special(name, make) for name, make in DATASETS.items()},
-    "PIL.Image.open": Special("open", lambda machine, *args: Image()),
+    "PIL.Image.open": Special("open", lambda machine, *args, **options: Image()),
     "torchvision.utils.save_image": Special("save_image", lambda machine, *args, **kwargs: None),
 }

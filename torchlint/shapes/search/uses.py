@@ -101,15 +101,8 @@ def _uses_of(program: Program) -> dict[str, Known]:
 
 
 def _says_something(known: Known) -> bool:
-    return bool(
-        known.texts
-        or known.tables
-        or known.defaults
-        or known.is_text
-        or known.is_list
-        or known.is_table
-        or known.is_settings
-    )
+    said = (known.texts, known.tables, known.defaults, known.is_text, known.is_list, known.is_table, known.is_settings)
+    return any(said)
 
 
 def _use(found: defaultdict[str, Known], name: str, node: ast.AST, parent: ast.AST) -> None:
