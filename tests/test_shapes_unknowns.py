@@ -161,6 +161,12 @@ def test_what_is_known_of_it_is_kept(tmp_path, program):
     assert lines(tmp_path, f"{program}nn.Linear(3, 1)(sides)\n") == ["nn.Linear(3, 1)(sides)"]
 
 
+def test_a_size_is_known_behind_as_many_dimensions_as_there_may_be(tmp_path):
+    program = "words = nn.Embedding(100, 8)(elsewhere.ids())\nnn.Linear({}, 2)(words)\n"
+    assert lines(tmp_path, program.format(9)) == ["nn.Linear(9, 2)(words)"]
+    assert lines(tmp_path, program.format(8)) == []
+
+
 def test_a_range_of_unknown_length_gives_whole_numbers(tmp_path):
     wrong = "    nn.Linear(3, 1)(x[i])"
     assert lines(tmp_path, f"x = torch.zeros(9, 2, 4)\nfor i in range(0, elsewhere.n, 5):\n{wrong}\n") == [

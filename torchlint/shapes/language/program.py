@@ -312,6 +312,16 @@ def source_of(path: str) -> Program | None:
     return _programs[path][1] if path in _programs else None
 
 
+def frame_of(error: Exception) -> Frame | None:
+    """The names of the function of the program that an error comes from."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame.f_locals.get("frame")
+        found = frame if isinstance(frame, Frame) else found
+        trace = trace.tb_next
+    return found
+
+
 def node_at(place: Place) -> ast.AST | None:
     """The outermost node that stands at a place."""
     program = source_of(place[0])

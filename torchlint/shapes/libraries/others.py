@@ -7,6 +7,7 @@ from typing import Any
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries import einops, timm_layers
+from torchlint.shapes.libraries.accelerate import ACCELERATE
 from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import transparent
@@ -24,7 +25,7 @@ KNOWN = frozenset(
     " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
-    " yaml omegaconf easydict"
+    " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
     " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 ) | {*timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
@@ -76,6 +77,8 @@ FOUND: dict[str, Any] = {
     **einops.NAMES,
     **CLICK,
     **LIGHTNING,
+    **ACCELERATE,
+    **ACCELERATE,
     **MODELS,
     **timm_layers.TIMM,
     **VISION,

@@ -184,10 +184,13 @@ class Worlds:
         known |= {int(number) for number in re.findall(r"\b\d{1,4}\b", texts[0])}  # what a layer says it takes
         if "for scalar outputs" in texts[0]:
             known.discard(1)  # batches of one that are differentiated are none
+        tensors = list(wild.leaves(given[0]))
         trials = [dict.fromkeys(free, size) for size in sorted({*OTHERS, *known})]
         trials.append({place: 3 + 2 * number for number, place in enumerate(free)})
         trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
         for sizes in trials:
+            if any(prod(sizes.get((path, i), n) for i, n in enumerate(t.shape)) > LARGEST for path, t in tensors):
+                continue
             try:
                 if type(self._try(run, resize(given[0], sizes))) is not Refused:
                     return False

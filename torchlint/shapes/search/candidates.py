@@ -15,7 +15,7 @@ from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.undone import undone
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in, words_of
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.program import Frame
+from torchlint.shapes.language.program import frame_of
 from torchlint.shapes.machine.decisions import Way, are_independent
 from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.machine.machine import Machine
@@ -546,16 +546,6 @@ class Attempt:
             doubtful,
             visit,
         )
-
-
-def frame_of(error: Exception) -> Frame | None:
-    """The names of the function of the program that an error comes from."""
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        frame = trace.tb_frame.f_locals.get("frame")
-        found = frame if isinstance(frame, Frame) else found
-        trace = trace.tb_next
-    return found
 
 
 def call_alone(machine: Machine, function: Any, required: list[str]) -> Failure | None:
