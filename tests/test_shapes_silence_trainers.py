@@ -37,6 +37,25 @@ def said(tmp_path, program: str) -> list[str]:
         loss.backward()
         print(kept["gradient"].shape, kept["weight"].shape)
         """,
+        # what a loop leaves, of which not all rounds are run
+        """
+        class Net(nn.Module):
+            def __init__(self, wide=4):
+                super().__init__()
+                self.fc = nn.Linear(4, wide)
+
+        def pruned(model):
+            for width in (8, 6, 5, 4, 3):
+                model.fc = nn.Linear(4, width)
+                torch.optim.SGD(model.parameters(), 0.1).step()
+            return model
+
+        Net(3).load_state_dict(pruned(Net(8)).state_dict())
+        for wide in range(10):
+            net = Net(wide + 1)
+            torch.optim.SGD(net.parameters(), 0.1).step()
+        Net(10).load_state_dict(net.state_dict())
+        """,
         # a built-in that is imported is the built-in
         """
         from builtins import isinstance, range

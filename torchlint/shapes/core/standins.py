@@ -89,3 +89,7 @@ SUPER_DUNDERS = frozenset(
     "__init__ __new__ __getattr__ __setattr__ __call__ __len__ __getitem__ __iter__ __repr__ __eq__ __setitem__ "
     "__contains__ __post_init__ __init_subclass__ __enter__ __exit__".split()
 )
+
+
+class Samples(list):
+    """Tensors that a loader, not the program, puts into one batch."""

@@ -410,7 +410,8 @@ def _comprehension(node, scope: Scope) -> Evaluate:
                 made[:] = [found_in_a_round(part, node.elt, targets) for part in made]
             changes.early = True
         if changes.early or longer:
-            changes.cut, changes.early = True, False
+            changes.early = False
+            changes.miss()
             loosen(made)
         if kind is ast.SetComp:
             return machine.build(set, made)

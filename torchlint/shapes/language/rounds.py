@@ -55,6 +55,7 @@ class Changes:
         self.last = False  # whether what was read last is the last batch, which no other is like
         self.running: list[Rounds] = []  # the loops, the innermost last
         self.cut = False  # whether any loop was: from then on containers may hold less than they would
+        self.built = False  # whether layers or states may have been made, or changed, in what did not run
 
     def call(self, function: Any) -> None:
         """A method of a container may change it."""
@@ -77,11 +78,15 @@ class Changes:
         if apply is operator.iadd and isinstance(owner, CONTAINERS):
             self.containers.append(owner)
 
+    def miss(self) -> None:
+        """Something of which nobody knows what it makes was not run."""
+        self.cut = self.built = True
+
     def loosen(self, container: Any) -> None:
         """A container holds more than is known: it is filled under unknown names, or by a function that is not
         called.
         """
-        self.cut = True
+        self.miss()
         if not is_open(container):
             loosen(container)
 
@@ -278,6 +283,7 @@ class Rounds:
         earlier = self.before if self.first is None else self.first
         same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
+        self.changes.built = self.changes.built or not like_the_last or self._builds()
         if not like_the_last or _names_attributes(self.node):
             self.frame.machine.doubt(self.node, Doubt.CUT)
         for (read, keep), value in zip(self.names, earlier):
@@ -297,6 +303,22 @@ class Rounds:
         for container in [read(self.frame) for read in self.filled]:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
+
+    def _builds(self) -> bool:
+        """Whether the rounds make layers, or change them: training leaves a model as it was built."""
+        changes, earlier = self.changes, self.before if self.first is None else self.first
+        if any(isinstance(container, LAYERS) for container in changes.containers[self.containers :]):
+            return True
+        named = [(old, read(self.frame)) for (read, _), old in zip(self.names, earlier)]
+        if any(old is not new and isinstance(old, nn.Module) for old, new in named):
+            return True
+        return any(
+            isinstance(owner, nn.Parameter)
+            or isinstance(value, (nn.Module, nn.Parameter))
+            or isinstance(owner, nn.Module)
+            and any(name in owner.__dict__.get(held, ()) for held in ("_modules", "_parameters", "_buffers"))
+            for owner, name, value in changes.fields[self.fields :]
+        )
 
 
 def rounds_of(items: Any) -> int | None:

@@ -334,6 +334,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
                     return jump if jump is RETURN else None
                 target(frame, item)
                 jump = body(frame)
+                machine.place = place  # of the next item, which may be made there
                 if jump is BREAK:
                     rounds.broken()
                     return None

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.standins import Samples, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries.datasets import (
     Concatenated,
@@ -47,6 +47,7 @@ class Loader(StandIn):
         **kwargs,
     ):
         self.dataset = dataset
+        self.shuffle = shuffle
         self.batch_size = Unknown("a batch sampler decides") if batch_sampler is not None else batch_size
         self.sampler = sampler
         self.batch_sampler = batch_sampler
@@ -118,9 +119,22 @@ class Loader(StandIn):
         while number < min(ROUNDS, full) or changes.waits() and number < full < math.inf:
             yield self.batch()
             number += 1
+        self._look_at_last()
         if smaller:
             changes.last = True
             yield self.batch(rest=True)
+
+    def _look_at_last(self) -> None:
+        """The last sample may be smaller than the others: a window that reaches beyond the end."""
+        machine, samples, size = machines[-1], samples_of(self.dataset), self.batch_size
+        if not self._is_counted() or not machine.is_own(self.dataset) or not machine.is_sure():
+            return
+        if self.batch_sampler is not None or self.collate_fn is not None or isinstance(self.dataset, IterableDataset):
+            return
+        alone = samples % size == 1 and self.shuffle is not True  # in its batch
+        if samples > size > 1 and not alone and (self.drop_last is False or samples % size == 0):
+            beside = 0 if self.shuffle is True else samples - 2
+            _check_alike(machine, [machine.item(self.dataset, place) for place in (beside, samples - 1)])
 
     def _is_counted(self) -> bool:
         """Whether it is known how many batches there are."""
@@ -187,7 +201,7 @@ def _check_alike(machine, samples: list) -> None:
     first = samples[0]
     if isinstance(first, torch.Tensor) and all(isinstance(s, torch.Tensor) for s in samples):
         if any(s.shape != first.shape for s in samples):
-            machine.foreign(torch.stack, (samples,), {})
+            machine.foreign(torch.stack, (Samples(samples),), {})
     elif isinstance(first, (list, tuple)) and all(type(s) is type(first) and len(s) == len(first) for s in samples):
         for parts in zip(*samples):
             _check_alike(machine, list(parts))

@@ -130,7 +130,8 @@ def _sequence(machine, kind, items=()):
     machine.changes.early = False
     made = list(machine.iterate(items))
     if machine.changes.early:
-        machine.changes.cut, machine.changes.early = True, False
+        machine.changes.early = False
+        machine.changes.miss()
         made.append(REST)
     return machine.build(kind, made)
 

@@ -42,7 +42,7 @@ def filter_of(machine, kind, function, items):
     before = machine.decisions
     kept = [v for v in machine.iterate(items) if machine.truth(keep(v))]
     if machine.decisions > before:  # which of them it keeps, nobody knows
-        machine.changes.cut = True
+        machine.changes.miss()
         kept = [*(of_any_round(v) for v in kept), REST]
     return iter(kept)
 

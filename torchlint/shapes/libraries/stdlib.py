@@ -245,6 +245,10 @@ def _deepcopy(machine, value, *_):
     machine.budget.touch(*[value] * 8)
     if isinstance(value, torch.Tensor) and not value.is_leaf and surely_has_graph(value):
         return machine.foreign(copy.deepcopy, (value,), {})
+    if isinstance(value, nn.Module):
+        for held in (one for part in value.modules() for one in vars(part).values()):
+            if isinstance(held, torch.Tensor) and not held.is_leaf and surely_has_graph(held):
+                machine.foreign(copy.deepcopy, (held,), {})  # torch refuses: a layer keeps what a forward computed
     try:
         made = copy.deepcopy(value)
     except (Exception, RecursionError):

@@ -34,7 +34,8 @@ class Going:
                 return False
         if failure is None:
             self.progress.left_out(words_of(error))
-        self.changes.cut = self.incomplete = True
+        self.changes.miss()
+        self.incomplete = True
         return True
 
     def _goes_on_behind(self, failure: Failure) -> bool:

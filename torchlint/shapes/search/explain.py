@@ -123,7 +123,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
         isinstance(a, (torch.Tensor, Array)) and a.shape == (0,) for a in parties
     ):
         return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
-    if (machine.asked or machine.changes.cut) and "loading state_dict" in str(error):
+    if (machine.asked and not failure.sure or machine.changes.built) and "loading state_dict" in str(error):
         return None  # one of the two may have been built, or pruned, where this run did not go
     if (machine.asked or machine.changes.cut) and "NoneType" in str(error):
         return None  # set in a branch that was not taken, or in a round that was not run

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from torchlint.notation import shape_text
+from torchlint.shapes.core.standins import Samples
 from torchlint.shapes.language import program
 from torchlint.shapes.machine.failures import Failure
 from torchlint.shapes.search import reasons
@@ -164,6 +165,10 @@ def of_function(function: Any, args: tuple, kwargs: dict[str, Any], text: str, k
     name, owner = name_of_function(function), getattr(function, "__self__", None)
     if function is bool and args and isinstance(args[0], torch.Tensor):
         return f"{operand(args[0], texts.called(0))} is neither true nor false: {reasons.in_words(text)}"
+    if args and type(args[0]) is Samples:
+        shapes = [tuple(sample.shape) for sample in args[0]]
+        other = next((shape for shape in shapes if shape != shapes[0]), shapes[0])
+        return f"samples that become one batch differ: one is {shapes[0]}, another {other}"
     if isinstance(function, type) or name == "__init__" and owner is not None:
         made = name if isinstance(function, type) else type(owner).__name__
         return f"{made}({_given(args, kwargs, texts, 'made')}) cannot be made: {reasons.in_words(text)}"
