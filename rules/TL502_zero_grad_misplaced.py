@@ -154,7 +154,7 @@ def between_losses(round: Round):
 def in_each_micro_batch(round: Round):
     """Cleared in each round, but a step only in every n-th."""
     for update in round.updates:
-        if update.every is None or update.backward.event.tests:
+        if update.every is None or not update.backward.runs_always:
             continue
         for clear in update.clears:
             if clear.runs_always and clear.clears_surely(update.step):
