@@ -483,7 +483,9 @@ class Call(Place):
         if devices.is_the_other_branch(self.module, self.node):
             return None
         found = next(meetings(self.module, self.node), None)
-        return None if found is None or devices.is_default_moved_elsewhere(self.module) else found
+        if found is None or devices.is_default_moved_elsewhere(self.module) or devices.is_used_on_the_cpu(self.module):
+            return None
+        return found
 
     @property
     def is_never_asked_for(self) -> bool:

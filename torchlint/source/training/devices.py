@@ -74,6 +74,10 @@ def _moves(module: Module) -> list[ast.Call]:
     return sorted(found, key=attrgetter("pos"))
 
 
+MAX_USING = 20  # files that use a file, looked through for a device
+_LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
+
+
 @remembered
 def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
@@ -85,6 +89,23 @@ def uses_a_device(module: Module) -> bool:
     if says("device") and not says('"cpu"') and not says("'cpu'"):
         return True
     return not any(_runs_something(s) for s in module.tree.body)
+
+
+@remembered
+def is_used_on_the_cpu(module: Module) -> bool:
+    """Is it a file of definitions, and are the programs that use it, through others too, seen never to leave the CPU?"""
+    files, waiting, runs = {module.path}, [module], False
+    while waiting:
+        one = waiting.pop()
+        if _LEAVES.search(one.index.text) or len(files) > MAX_USING:
+            return False
+        runs = runs or any(_runs_something(s) for s in one.tree.body)
+        names = [s.name for s in one.tree.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))]
+        for user in (user for name in names for user in one.users(name)):
+            if user.path not in files:
+                files.add(user.path)
+                waiting.append(user)
+    return runs
 
 
 def _runs_something(statement: ast.stmt) -> bool:
