@@ -21,7 +21,9 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
-MAX_MOVES = 40  # of one object, those nearest to its use
+MAX_MAX_USING = 20  # files that use a file, looked through for a device
+_LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
+MOVES = 40  # of one object, those nearest to its use
 FACTORIES = named("creates") | {"torch.normal"}  # of numbers
 MOVES = words(named("moves", home=".")) - {"cpu"} | {"mps", "to_device"}  # away from the CPU
 _COMPUTING = (
@@ -74,10 +76,6 @@ def _moves(module: Module) -> list[ast.Call]:
     return sorted(found, key=attrgetter("pos"))
 
 
-MAX_USING = 20  # files that use a file, looked through for a device
-_LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
-
-
 @remembered
 def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
@@ -93,7 +91,7 @@ def uses_a_device(module: Module) -> bool:
 
 @remembered
 def is_used_on_the_cpu(module: Module) -> bool:
-    """Is it a file of definitions, and are the programs that use it, through others too, seen never to leave the CPU?"""
+    """Is it a file of definitions, and are all programs that use it, through others too, seen to stay on the CPU?"""
     files, waiting, runs = {module.path}, [module], False
     while waiting:
         one = waiting.pop()
