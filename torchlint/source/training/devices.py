@@ -21,9 +21,9 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
-MAX_MAX_USING = 20  # files that use a file, looked through for a device
+MAX_USING = 20  # files that use a file, looked through for a device
 _LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
-MOVES = 40  # of one object, those nearest to its use
+MAX_MOVES = 40  # of one object, those nearest to its use
 FACTORIES = named("creates") | {"torch.normal"}  # of numbers
 MOVES = words(named("moves", home=".")) - {"cpu"} | {"mps", "to_device"}  # away from the CPU
 _COMPUTING = (
