@@ -5,6 +5,7 @@ functions.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, origins
@@ -24,7 +25,10 @@ MAX_DEPTH = 24
 _CUTTING_ATTRIBUTES = frozenset("data grad shape dtype device ndim requires_grad item tolist numpy".split())
 _CONTAINERS = frozenset("sum tuple list zip enumerate reversed sorted dict max min".split())
 _PLAIN = frozenset("float int bool str len range print round isinstance".split())
-_LOSS_WORDS = ("loss", "criterion", "objective", "penalty")
+# `LossConfig()` and `loss_weights()` give what goes with a loss, and none.
+_LOSS = re.compile(
+    r"(loss|criterion|objective|penalty)(?!.*(weight|config|cfg|name|coef|schedule|factor|histor|meter))"
+)
 
 
 class Graph:
@@ -74,9 +78,7 @@ def carries(node: Value) -> bool:
         word = last_word(func.node).lower()
         if isinstance(func.node, ast.Call):
             word = last_word(func.node.func).lower()
-        if any(part in word for part in _LOSS_WORDS) and not isinstance(func.node, ast.Attribute):
-            return not runs_without_grad(node)
-        if isinstance(func.node, ast.Attribute) and any(part in word for part in _LOSS_WORDS):
+        if _LOSS.search(word):
             return not runs_without_grad(node)
     return is_model_call(node) or requires_grad(node) is True
 
