@@ -133,9 +133,10 @@ from torchlint import Node, on_node
 in_tests = False
 
 
+@on_node("Call", called=("update",), needs="state_dict")
 @on_node("Assign", "AnnAssign", needs="state_dict")
 def kept(place: Node):
-    """`best = model.state_dict()`"""
+    """`best = model.state_dict()`, `best.update(weights=model.state_dict())`"""
     for kept in place.kept_states:
         holder = place.source(kept.holder)
         yield _finding(place, kept, f"`{holder}` holds references to the weights, and training changes them")

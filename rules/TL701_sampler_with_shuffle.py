@@ -103,14 +103,15 @@ def clashes(loader: Call):
 
 def surely(loader: Call, name: str, position: int) -> bool:
     """Is a flag True, whichever way the call is reached?"""
-    found = loader.argument_origins(name, position)
+    found = loader.argument_origins(name, position) or loader.keyword_origins(name)
     return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is True and not o.path for o in found)
 
 
 def is_sampler(loader: Call, name: str, position: int) -> bool:
     """May a sampler come here, with nothing asking for it first?"""
     given = loader.argument(name, position)
-    if given is None or any(loader.names_in(given) & loader.names_in(test) for test, _ in loader.tests):
+    if given is not None and any(loader.names_in(given) & loader.names_in(test) for test, _ in loader.tests):
         return False
-    made = [o for o in loader.origins(given) if isinstance(o.node, ast.Call) and not loader.excludes(o)]
+    found = loader.origins(given) if given is not None else loader.keyword_origins(name)
+    made = [o for o in found if isinstance(o.node, ast.Call) and not loader.excludes(o)]
     return any(o.role().is_a("sampler") for o in made)

@@ -128,12 +128,15 @@ def check(loop: Loop):
 def is_in_order(loader) -> bool:
     if loader.says(*DRAWN):
         return False  # what is drawn has no order
-    if loader.has_stars or any(loader.argument(*place) for place in (("sampler", 3), ("batch_sampler", 4))):
+    given = loader.keyword_names
+    if given is None or any(isinstance(a, ast.Starred) for a in loader.node.args) or len(loader.node.args) > 3:
+        return False
+    if given & {"sampler", "batch_sampler"}:
         return False
     dataset = loader.argument("dataset", 0)
     if dataset is None or loader.dataset_is(dataset) != "indexed":
         return False
-    if loader.argument("shuffle", 2) is None:
+    if "shuffle" not in given and loader.argument("shuffle", 2) is None:
         return True
     # Whoever says False may know why, unless it is one of the sets of pictures that everybody shuffles.
     said = loader.argument_origins("shuffle", 2)

@@ -22,7 +22,8 @@ TORCH = ("torch", "lightning")  # what says by itself that a file has to do with
 WORDS = (
     *TORCH,
     "backward(",
-)  # a file with none of them is not even parsed; one that only runs backward is told by its users what it trains
+    "state_dict(",
+)  # a file with none of them is not even parsed; one that only trains or keeps weights is told by its users whose
 IGNORED_FOLDERS = frozenset(
     ".git .hg .svn .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .torchlint_cache __pycache__ "
     "__pypackages__ node_modules build dist site-packages .eggs .ipynb_checkpoints".split()

@@ -36,8 +36,11 @@ class Aliased(NamedTuple):
     state: ast.expr
 
 
-def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign) -> Iterator[Aliased]:
-    """`best = model.state_dict()`"""
+def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Call) -> Iterator[Aliased]:
+    """`best = model.state_dict()`, `best.update(weights=model.state_dict())`"""
+    if isinstance(assignment, ast.Call):
+        yield from _updated_states(module, assignment)
+        return
     for holder, value in _assigned(assignment):
         if _is_kept(module, assignment, holder):  # the cheap question first
             state = _state(module, value)
@@ -48,6 +51,17 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign) -> Itera
                 and not _is_handed_on(module, holder)
             ):
                 yield Aliased(holder, value, state)
+
+
+def _updated_states(module: Module, call: ast.Call) -> Iterator[Aliased]:
+    """`best.update(loss=loss, weights=model.state_dict())`"""
+    if not isinstance(call.func, ast.Attribute) or not _is_kept(module, statement_of(call), call.func.value):
+        return
+    given = [k.value for k in call.keywords] + [v for a in call.args if isinstance(a, ast.Dict) for v in a.values]
+    for value in given:
+        state = _state(module, value)
+        if state is not None and not _is_only_saved(module, call.func.value):
+            yield Aliased(call.func.value, value, state)
 
 
 def collected_states(module: Module, node: ast.Call | ast.Assign) -> Iterator[Aliased]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -28,10 +29,29 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
                 enclosing_function(node) is method
                 and (name == "forward" or _is_called_at_once(node))
                 and _is_lost(cls.module, node)  # most are not, and that is seen sooner
-                and (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
+                and (
+                    (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
+                    or name == "forward"
+                    and _is_called_at_once(node)
+                    and _makes_layers(Value(cls.module, node))
+                )
             ):
                 found.append((node, name))
     return found
+
+
+def _makes_layers(made: Value) -> bool:
+    """Does a function of the project make what it returns, at each call: `conv(8, 16)(x)`?"""
+    called = callees(made)
+    if len(called) != 1 or not isinstance(called[0].function, ast.FunctionDef) or called[0].kind != "function":
+        return False
+    [maker] = called
+    return not maker.function.decorator_list and all(
+        isinstance(origin.node, ast.Call)
+        and enclosing_function(origin.node) is maker.function
+        and (external_name(origin.at(origin.node.func, ())) or "").startswith("torch.nn.")
+        for origin in origins(made)
+    )
 
 
 def _outermost(node: ast.Call) -> ast.expr:

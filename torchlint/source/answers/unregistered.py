@@ -13,7 +13,7 @@ from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, within
 
 LIST, DICT = "list", "dict"
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
@@ -65,14 +65,15 @@ def _collection(cls: ClassInfo, name: str, store: Store) -> Unregistered | None:
     if made is None:
         return None
     shape, given, module = made.shape, list(made.given), store.module
-    names = [f"{store.target.value.id}.{name}", *([store.value.id] if made.node is not store.value else [])]
+    names = [f"{store.target.value.id}.{name}", *([store.value.id] if isinstance(store.value, ast.Name) else [])]
     changes = [c for n in names for c in changes_of(module.index, n) if _is_near(c, store.method, cls)]
     put = [part for change in changes for part in _put(change)]
     alone = len(given) == 1 and not put and not made.repeats
     if alone or len(given) > _FEW:  # `self._teacher = [teacher]` hides a module on purpose
         return None
     layers, holds = [], set()
-    pure = _takes_words(made, changes) and all(_is_direct(part) for part in (*given, *put))
+    pure = within(made.node, store.statement) or isinstance(store.value, ast.Name)  # not in a helper that others call
+    pure = pure and _takes_words(made, changes) and all(_is_direct(part) for part in (*given, *put))
     pure = pure and not any(
         "." not in n and c.pos > store.statement.pos for n in names for c in changes_of(module.index, n)
     )
@@ -132,9 +133,24 @@ def _container(value: Value) -> _Made | None:
         return _Made(node, DICT, tuple(_flat(node.value)), True)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
         return _Made(node, LIST, tuple(_flat(node.left)), True)
-    if isinstance(node, ast.Call) and len(node.args) <= 1:
-        return _called(value.at(node, ()))
+    if isinstance(node, ast.Call):
+        return _helped(value.at(node, ())) or (_called(value.at(node, ())) if len(node.args) <= 1 else None)
     return None
+
+
+def _helped(value: Value) -> _Made | None:
+    """`make_blocks(widths)` of the same file: the collection that it makes and returns, with what it puts into it."""
+    called = callees(value)
+    helper = called[0].function if len(called) == 1 and called[0].kind == "function" else None
+    if not isinstance(helper, ast.FunctionDef) or len(helper.gives) != 1 or called[0].module is not value.module:
+        return None
+    [returned] = helper.gives
+    made = _container(value.at(returned, ())) if not isinstance(returned, ast.Call) else None
+    if made is None or helper.decorator_list or helper.yields:
+        return None
+    changes = changes_of(value.module.index, returned.id) if isinstance(returned, ast.Name) else []
+    put = [part for change in changes if enclosing_function(change) is helper for part in _put(change)]
+    return made._replace(given=(*made.given, *put), repeats=made.repeats or bool(put))
 
 
 def _called(value: Value) -> _Made | None:

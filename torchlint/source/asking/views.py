@@ -47,7 +47,7 @@ from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import datasets, devices, dtypes
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.options import keyword_values
+from torchlint.source.training.options import keyword_names, keyword_values
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.roles import Role
 from torchlint.source.training.scores import is_raw_score
@@ -283,7 +283,7 @@ class Node(Place):
 
     @property
     def kept_states(self) -> list[Aliased]:
-        """What an assignment keeps of a model's weights, to come back to them, although training changes them."""
+        """What a statement keeps of a model's weights, to come back to them, although training changes them."""
         return list(aliased_weights.kept_states(self.module, self.node))
 
     @property
@@ -553,6 +553,11 @@ class Call(Place):
     def keyword_origins(self, name: str) -> list[Origin]:
         """Where a keyword argument may come from, also through `**options`; empty if it is not given for certain."""
         return [Origin(v) for v in keyword_values(self.value, name)]
+
+    @property
+    def keyword_names(self) -> frozenset[str] | None:
+        """The keywords it is given, also through `**options`; None where they are not all seen."""
+        return keyword_names(self.value)
 
     def replace_by_argument(self, inner: Origin, message: str) -> Fix | None:
         """`f(g(x), …)` becomes `f(x, …)`, where the inner call stands in this very call."""

@@ -199,7 +199,18 @@ class Module:
         return name in self._training_code()
 
     def _users(self) -> dict[str, None]:
-        return {path: None for name in self._training_code() for path in self._user_paths(name)}
+        names = self._training_code() or self._keeping_code()
+        return {path: None for name in names for path in self._user_paths(name)}
+
+    def _keeping_code(self) -> dict[str, None]:
+        """What stands at the top of a file without torch and takes the weights of a model that it is given."""
+        taken = self.index.callers("state_dict") if not self.index.says("torch") else ()
+        kinds = (*FUNCTIONS, ast.ClassDef)
+        return {
+            node.name: None
+            for node in (self.tree.body if taken else ())
+            if isinstance(node, kinds) and any(within(call, node) for call in taken)
+        }
 
     def _user_paths(self, name: str) -> list[str]:
         memo, key = self.world.memo, ("users", self.path, name)

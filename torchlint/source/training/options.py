@@ -11,6 +11,7 @@ from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import constant_key, dotted
 
 _CHANGING = ("update", "setdefault")
+_REMOVING = ("pop", "popitem", "clear")
 
 
 def keyword_values(call: Value, name: str) -> list[Value]:
@@ -24,11 +25,50 @@ def keyword_values(call: Value, name: str) -> list[Value]:
     return found
 
 
+def keyword_names(call: Value) -> frozenset[str] | None:
+    """The keywords that a call is given, also through `**options`; None where they are not all seen."""
+    names: set[str] = set()
+    for keyword in call.node.keywords:
+        if keyword.arg is not None:
+            names.add(keyword.arg)
+            continue
+        options = call.at(keyword.value, ())
+        written = dotted(options.node)
+        changes = changes_of(options.module.index, written) if written else ()
+        found = origins(options)
+        if not found:
+            return None
+        for made in found:
+            given = _keys(made)
+            if given is None:
+                return None
+            names |= given
+        for change in changes:
+            if not isinstance(change, ast.Subscript) or not isinstance(constant_key(change.slice), str):
+                return None
+            names.add(constant_key(change.slice))
+    return frozenset(names)
+
+
+def _keys(made: Value) -> frozenset[str] | None:
+    """The keys of a dict as it is made."""
+    if made.path:
+        return None
+    if isinstance(made.node, ast.Dict):
+        keys = [k.value if isinstance(k, ast.Constant) else None for k in made.node.keys]
+        return frozenset(k for k in keys if isinstance(k, str)) if None not in keys else None
+    if isinstance(made.node, ast.Call) and not made.node.args and {c.name for c in callees(made)} == {"builtins.dict"}:
+        return keyword_names(made)
+    return None
+
+
 def _entries(options: Value, name: str) -> list[Value]:
     """What stands in a dict under a key."""
     node = options.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _entries(options.at(node.right, ()), name) or _entries(options.at(node.left, ()), name)
+    if _is_removed(options, name):
+        return []
     set_later = _set_later(options, name)
     if set_later:
         return set_later
@@ -49,6 +89,19 @@ def _is_seen(options: Value) -> bool:
     written, function = dotted(options.node), enclosing_function(options.node)
     changes = changes_of(options.module.index, written) if written else ()
     return all(enclosing_function(change) is function for change in changes)
+
+
+def _is_removed(options: Value, name: str) -> bool:
+    """May a key be taken out of the dict somewhere: `options.pop("shuffle")`, `del options["shuffle"]`?"""
+    written = dotted(options.node)
+    for change in changes_of(options.module.index, written) if written else ():
+        if isinstance(change, ast.Call) and change.func.attr in _REMOVING:
+            if not change.args or constant_key(change.args[0]) in (name, None):
+                return True
+        elif isinstance(change, ast.Subscript) and isinstance(change.ctx, ast.Del):
+            if constant_key(change.slice) in (name, None):
+                return True
+    return False
 
 
 def _set_later(options: Value, name: str) -> list[Value]:
