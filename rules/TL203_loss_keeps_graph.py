@@ -176,7 +176,16 @@ def check_method(function: Node):
 @on_module(needs="training_step")
 def check_step(cls: ModuleClass):
     for kept in cls.kept_graphs:
-        yield found(cls, kept, "Lightning runs backward through what is returned here")
+        severity = "info" if is_of_one_epoch(cls, kept.into) else "warning"
+        yield found(cls, kept, "Lightning runs backward through what is returned here", severity)
+
+
+def is_of_one_epoch(cls, into) -> bool:
+    """Is it emptied at an epoch's begin or end, as Lightning's own guide does? Backward has freed the graphs by then."""
+    name = ast.unparse(into)
+    cleared = [call for call in cls.calls("clear", inside=cls.node) if name == ast.unparse(call.node.func.value)]
+    renewed = [cls.at(n) for n in cls.inside(ast.Assign) if name in map(ast.unparse, n.targets)]
+    return any("epoch" in getattr(place.function, "name", "") for place in (*cleared, *renewed))
 
 
 def is_of_one_step(loop, into) -> bool:
