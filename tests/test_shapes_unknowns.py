@@ -167,6 +167,22 @@ def test_a_size_is_known_behind_as_many_dimensions_as_there_may_be(tmp_path):
     assert lines(tmp_path, program.format(8)) == []
 
 
+PICTURES = """
+import cv2
+frame = cv2.cvtColor(cv2.resize(elsewhere.frame(), (48, 32)), cv2.COLOR_BGR2GRAY)
+picture = cv2.resize(cv2.imread("a.png")[:, :, ::-1], (48, 32), interpolation=cv2.INTER_CUBIC)
+grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+colours = torch.from_numpy(picture.astype(np.float32).transpose(2, 0, 1)).unsqueeze(0)
+"""
+
+
+def test_pictures_that_are_read_have_sides_and_colours(tmp_path):
+    right = "nn.Conv2d(3, 8, 3)(colours)\nnn.Linear(48, 2)(torch.from_numpy(grey).float())\n"
+    wrong = "nn.Conv2d(1, 8, 3)(colours)\nnn.Linear(32, 2)(torch.from_numpy(grey).float())\n"
+    assert lines(tmp_path, PICTURES + right) == []
+    assert lines(tmp_path, PICTURES + wrong) == wrong.splitlines()
+
+
 def test_a_range_of_unknown_length_gives_whole_numbers(tmp_path):
     wrong = "    nn.Linear(3, 1)(x[i])"
     assert lines(tmp_path, f"x = torch.zeros(9, 2, 4)\nfor i in range(0, elsewhere.n, 5):\n{wrong}\n") == [

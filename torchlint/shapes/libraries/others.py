@@ -11,6 +11,7 @@ from torchlint.shapes.libraries.accelerate import ACCELERATE
 from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import transparent
+from torchlint.shapes.libraries.cv2 import CV2
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
 from torchlint.shapes.libraries.settings_files import SETTINGS
@@ -78,7 +79,9 @@ FOUND: dict[str, Any] = {
     **CLICK,
     **LIGHTNING,
     **ACCELERATE,
+    **CV2,
     **ACCELERATE,
+    **CV2,
     **MODELS,
     **timm_layers.TIMM,
     **VISION,

@@ -123,6 +123,7 @@ class _Run:
         self.view = view
         self.inputs = inputs
         self.faults: dict[Any, Fault] = {}
+        self.told: dict[Any, Any] = {}  # where is said what fails at a place, which may lie in another file
         self.statistics: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.unknowns: Counter[str] = Counter()
@@ -404,6 +405,8 @@ class _Run:
                 start = shlex.join([os.path.basename(self.program.path), *machine.starts.line])
                 says = f"started as `{start.replace(MISSING, '…')}`"
                 fault = msgspec.structs.replace(fault, help=f"{fault.help}; {says}" if fault.help else says)
+            if self.told.setdefault(failure.place, (fault.path, fault.span)) != (fault.path, fault.span):
+                return  # another way that leads to the same place
             known = self.faults.setdefault((fault.path, fault.span), fault)
             if known.presumed and not fault.presumed:  # what is surer is said
                 self.faults[fault.path, fault.span] = fault
