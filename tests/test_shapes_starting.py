@@ -67,6 +67,19 @@ if args.command is None:
 args.run(args)
 """,
         """
+net = nn.Linear(8, 2)
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.8)
+
+def closure():
+    optimizer.zero_grad()
+    loss = net(torch.zeros(4, 8)).sum()
+    loss.backward()
+    return loss
+
+for _ in range(10):
+    optimizer.step(closure)
+""",
+        """
 import torch.multiprocessing as mp
 
 def work(rank, classes):

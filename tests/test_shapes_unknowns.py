@@ -155,6 +155,15 @@ for i in range(3):
             "from PIL import Image\nfrom torchvision import transforms\n"
             "sides = transforms.ToTensor()(Image.open('x.png'))[0, :, :2]\n"
         ),
+        (
+            "from PIL import Image\nfrom torchvision import transforms as T\n"
+            "small = T.Compose([T.ToPILImage(), T.Resize((4, 2)), T.ToTensor()])\n"
+            "sides = small(torch.from_numpy(elsewhere.frame()))[0]\n"
+        ),
+        (
+            "from PIL import Image\nfrom torchvision import transforms as T\n"
+            "sides = T.ToTensor()(Image.fromarray(np.zeros((4, 2, 3), dtype=np.uint8)))\n"
+        ),
     ],
 )
 def test_what_is_known_of_it_is_kept(tmp_path, program):

@@ -376,7 +376,11 @@ def _hook(machine, method, /, *args, **kwargs):
 
 def _step(machine, method, closure=None, *args, **kwargs):
     machine.updates += 1
-    return machine.call(closure, [], {}) if closure is not None else machine.foreign(method, (), {})
+    if closure is None:
+        return machine.foreign(method, (), {})
+    made = machine.call(closure, [], {})
+    machine.progress.steps += machine.scripting
+    return made
 
 
 def _schedule_step(machine, method, /, *args, **kwargs):

@@ -153,12 +153,21 @@ def _same(*_, **__):
 
 
 def _to_picture(*_, **__):
-    def apply(value):
-        if isinstance(value, torch.Tensor) and value.dim() == 3:
-            return Image(*value.shape)
-        return value if isinstance(value, Image) else Unknown("a picture made of something")
+    return picture_of
 
-    return apply
+
+def picture_of(value: Any, *_) -> Any:
+    """A picture of the numbers of a tensor, the channels first, or of an array, the channels last."""
+    if isinstance(value, (Array, torch.Tensor)):
+        if len(value.shape) not in (2, 3):
+            raise ValueError(f"pic should be 2/3 dimensional. Got {len(value.shape)} dimensions.")
+        if isinstance(value, torch.Tensor):
+            return Image(*(1, *value.shape)[-3:])
+        height, width, channels = (*value.shape, 1)[:3]
+        return Image(channels, height, width)
+    if isinstance(value, Image):
+        return value
+    return Image() if type(value) is Unknown else Unknown("a picture made of something")
 
 
 def _compose(machine, steps=()):
@@ -260,6 +269,7 @@ VISION: dict[str, Any] = {
         for module in ("transforms", "transforms.v2")
     },
     **{f"torchvision.datasets.{name}": Special(name, make) for name, make in DATASETS.items()},
+    "PIL.Image.fromarray": Special("fromarray", lambda machine, *args, **options: picture_of(*args)),
     "PIL.Image.open": Special("open", lambda machine, *args, **options: Image()),
     "torchvision.utils.save_image": Special("save_image", lambda machine, *args, **kwargs: None),
 }
