@@ -76,8 +76,7 @@ def check(loader: Call):
 def run_by_workers(loader) -> list:
     """The functions of the project that its workers call."""
     found = []
-    if (collate := loader.argument("collate_fn", 6)) is not None:
-        found += [o for o in loader.origins(collate) if isinstance(o.node, ast.FunctionDef)]
+    found += [o for o in loader.argument_origins("collate_fn", 6) if isinstance(o.node, ast.FunctionDef)]
     if (dataset := loader.argument("dataset", 0)) is not None:
         found += [method for made in loader.objects(dataset) for method in made.methods("__getitem__")]
     helpers = [helper for function in found for call in calls_in(function) for helper in call.functions]

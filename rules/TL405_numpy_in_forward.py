@@ -67,7 +67,7 @@ def check(cls: ModuleClass):
     forward = cls.method("forward")
     if forward is None:
         return
-    for node in cls.inside(ast.Call, of=forward):
+    for node in (call for method in run_by(cls, forward) for call in cls.inside(ast.Call, of=method)):
         name = cls.name(node.func) or ""
         call = cls.at(node)
         if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad:
@@ -79,6 +79,19 @@ def check(cls: ModuleClass):
                 help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
                 at=node,
             )
+
+
+def run_by(cls: ModuleClass, forward: ast.FunctionDef) -> list[ast.FunctionDef]:
+    """The forward and the methods of the class that it calls."""
+    called = {
+        node.func.attr
+        for node in cls.inside(ast.Call, of=forward)
+        if isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "self"
+    }
+    helpers = [method for name in sorted(called) if (method := cls.method(name)) is not None]
+    return [forward, *(helper for helper in helpers if helper is not forward)]
 
 
 def is_computed(call, given) -> bool:

@@ -103,7 +103,7 @@ def clashes(loader: Call):
 
 def surely(loader: Call, name: str, position: int) -> bool:
     """Is a flag True, whichever way the call is reached?"""
-    found = loader.argument_origins(name, position) or loader.keyword_origins(name)
+    found = loader.argument_origins(name, position)
     return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is True and not o.path for o in found)
 
 
@@ -112,6 +112,6 @@ def is_sampler(loader: Call, name: str, position: int) -> bool:
     given = loader.argument(name, position)
     if given is not None and any(loader.names_in(given) & loader.names_in(test) for test, _ in loader.tests):
         return False
-    found = loader.origins(given) if given is not None else loader.keyword_origins(name)
+    found = loader.argument_origins(name, position, frozenset())
     made = [o for o in found if isinstance(o.node, ast.Call) and not loader.excludes(o)]
     return any(o.role().is_a("sampler") for o in made)

@@ -548,7 +548,9 @@ class Call(Place):
         self, name: str, position: int | None = None, through: frozenset[str] = SAME_NUMBERS
     ) -> list[Origin]:
         argument = self.argument(name, position)
-        return [] if argument is None else self.origins(argument, through)
+        if argument is None:  # in `**options`, if at all
+            return self.keyword_origins(name) if isinstance(self.node, ast.Call) else []
+        return self.origins(argument, through)
 
     def keyword_origins(self, name: str) -> list[Origin]:
         """Where a keyword argument may come from, also through `**options`; empty if it is not given for certain."""
