@@ -104,7 +104,7 @@ MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, 
 def check(cls: ModuleClass):
     forward = cls.method("forward")
     shown = is_meant(cls.node.name) or "demo" in PurePath(cls.module.path).stem.lower()
-    if forward is None or only_shows(forward) or trains(forward) or shown:
+    if forward is None or only_shows(forward) or trains(cls, forward) or shown:
         return
     for call in cls.calls("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print", inside=forward):
         if call.function is not forward or any(is_meant(call.source(test)) for test, _ in call.tests):
@@ -156,6 +156,6 @@ def computes(statement) -> bool:
     return isinstance(statement, ast.Return) and not isinstance(statement.value, (ast.Name, ast.Constant, type(None)))
 
 
-def trains(forward) -> bool:
+def trains(cls: ModuleClass, forward) -> bool:
     """Is it a whole training, which a module is called for once?"""
-    return any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(forward))
+    return cls.says("backward") and any(node.attr == "backward" for node in cls.inside(ast.Attribute, of=forward))

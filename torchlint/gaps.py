@@ -65,9 +65,13 @@ def is_blank(node: ast.expr | None) -> bool:
 
 def _gaps(text: str) -> Iterator[int]:
     """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
-    code = 0
-    for line, written in enumerate(text.split("\n"), 1):
-        alone = written.lstrip().startswith("#")
-        code = line if written.strip() and not (alone and written[:1].isspace()) else code
+    lines = text.split("\n")
+    code, seen = 0, -1
+    for at, written in enumerate(lines):
         if "#" in written and _GAP.search(written) or "..." in written and _BLANK.match(written):
+            code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at
             yield code
+
+
+def _is_code(line: str) -> bool:
+    return bool(line.strip()) and not (line[:1].isspace() and line.lstrip().startswith("#"))
