@@ -10,7 +10,7 @@ from typing import NamedTuple
 from torchlint.source.answers.forgetting import Collecting, base, is_counted, is_emptied, is_started_anew
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import ARRAY, kinds
+from torchlint.source.flow.kinds import ARRAY, PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -230,7 +230,8 @@ def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Itera
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             continue
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            yield Collecting(node, node.target, [node.value])
+            if not _are_numbers(module, node.target):
+                yield Collecting(node, node.target, [node.value])
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             yield from _assigned(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -243,6 +244,16 @@ def _collecting(module: Module, body: list[ast.stmt], methods: int = 2) -> Itera
             elif methods:  # of methods that call each other, only the first few: they may do it in a circle
                 yield from _by_method(module, node, methods)
         stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _are_numbers(module: Module, target: ast.expr) -> bool:
+    """`weights.data[i] += step` changes numbers and records nothing."""
+    holder = base(target)
+    return (
+        isinstance(holder, ast.Attribute)
+        and holder.attr == "data"
+        and bool(kinds(Value(module, holder.value)) & {TENSOR, PARAMETER})
+    )
 
 
 def is_list(value: Value) -> bool:

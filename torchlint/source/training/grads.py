@@ -21,6 +21,7 @@ from torchlint.source.training.regions import runs_without_grad
 CUTS = named("cuts") | {".stop_gradient"}
 # What lets no gradient through: there may be a graph, but nothing comes out of it.
 STOPS = CUTS | named("flat")
+_GIVES_GRADIENTS = ("torch.autograd.grad", "torch.autograd.functional.")
 _DRAWS = frozenset((".sample",))  # of a distribution
 _WITH_INDICES = named("indices")
 CONVERTS = frozenset(("torch.as_tensor", "torch.asarray"))  # a tensor stays what it is, data become a new one
@@ -231,9 +232,8 @@ def _call(origin: Value, depth: int) -> bool | None:
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
             has_weights = not is_stateless(name)
             answers.append(True if has_weights else _any(origin, node.args, depth))
-        elif name.startswith(("torch.autograd.grad", "torch.autograd.functional.")):
-            # Gradients are plain numbers, unless a graph of them is asked for.
-            answers.append(None if _keywords(node, "create_graph") or len(node.args) > 4 else False)
+        elif name.startswith(_GIVES_GRADIENTS):
+            answers.append(None if may_have_a_graph_of_gradients(node) else False)
         elif (
             name.startswith(("torch.nn.functional.", "torch."))
             and callee.kind == "external"
@@ -252,6 +252,16 @@ def _call(origin: Value, depth: int) -> bool | None:
         else:
             answers.append(None)
     return None if not answers or None in answers else True in answers
+
+
+def gives_gradients(names: set[str]) -> bool:
+    """Is it `torch.autograd.grad` and the like that is called?"""
+    return bool(names) and all(name.startswith(_GIVES_GRADIENTS) for name in names)
+
+
+def may_have_a_graph_of_gradients(call: ast.Call) -> bool:
+    """Gradients are plain numbers, unless a graph of them is asked for."""
+    return bool(_keywords(call, "create_graph")) or len(call.args) > 4 or any(k.arg is None for k in call.keywords)
 
 
 def makes_data(call: Value) -> bool:

@@ -15,7 +15,16 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
 from torchlint.source.training.filled import put_in, read_of, variables
-from torchlint.source.training.grads import CONVERTS, STOPS, is_set_later, is_stateless, makes_data, requires_grad
+from torchlint.source.training.grads import (
+    CONVERTS,
+    STOPS,
+    gives_gradients,
+    is_set_later,
+    is_stateless,
+    makes_data,
+    may_have_a_graph_of_gradients,
+    requires_grad,
+)
 from torchlint.source.training.naming import word_of
 from torchlint.source.training.regions import runs_without_grad
 from torchlint.source.training.roles import seems
@@ -134,6 +143,8 @@ def is_cut(origin: Value) -> bool:
             return not is_set_later(origin)
         if names and names <= CONVERTS:
             return makes_data(origin)
+        if gives_gradients(names):
+            return not may_have_a_graph_of_gradients(node)
         return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
     if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript)):
         return runs_without_grad(origin)
