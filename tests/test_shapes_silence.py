@@ -337,6 +337,17 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             pass
         main()
         """,
+        # a function that tries and passes: some of what it is given may not be for it
+        """
+        def initialise(net):
+            for weight in net.parameters():
+                try:
+                    nn.init.xavier_normal_(weight)
+                except Exception:
+                    pass
+
+        initialise(nn.BatchNorm1d(3))
+        """,
         # the gradient of a sparse embedding is sparse
         """
         table = nn.Embedding(10, 4, sparse=True)

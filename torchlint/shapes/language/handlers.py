@@ -34,31 +34,30 @@ def shows(handler: ast.ExceptHandler) -> bool:
     )
 
 
-def is_plain(nodes: list[ast.stmt]) -> bool:
-    """A handler that only passes, prints, logs or raises hides an error; one that computes has an answer to it."""
-    for node in nodes:
-        match node:
-            case ast.Pass() | ast.Raise() | ast.Continue() | ast.Break():
-                pass
-            case ast.Expr(value=ast.Constant()):
-                pass
-            case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
-                pass
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))):
-                if attr not in (
-                    "debug",
-                    "info",
-                    "warning",
-                    "error",
-                    "exception",
-                    "critical",
-                    "log",
-                    "print_exc",
-                    "warn",
-                    "exit",
-                    "write",
-                ):
-                    return False
-            case _:
-                return False
-    return True
+_SHOWING = frozenset("debug info warning error exception critical log print_exc warn exit write".split())
+
+
+def has_an_answer(nodes: list[ast.stmt], in_function: bool) -> bool:
+    """A handler that only passes, prints, logs or raises hides an error; one that computes has an answer to it.
+
+    A function that passes says that what it tries may fail for some of those who call it.
+    """
+    return not all(_tells(node) or _goes_on(node) for node in nodes) or in_function and not any(map(_tells, nodes))
+
+
+def _tells(node: ast.stmt) -> bool:
+    match node:
+        case ast.Raise() | ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=attr))):
+            return attr in _SHOWING
+        case _:
+            return False
+
+
+def _goes_on(node: ast.stmt) -> bool:
+    match node:
+        case ast.Pass() | ast.Continue() | ast.Break() | ast.Expr(value=ast.Constant()):
+            return True
+        case _:
+            return False
