@@ -129,7 +129,7 @@ def check(file: Node):
     for found in file.evaluations_in_train_mode:
         model = file.quoted(found.model)
         yield file.finding(
-            f"`{model}` evaluates in train mode: dropout is active and batch norm uses this batch",
+            f"`{model}` evaluates in train mode, in which dropout is active and batch norm uses this batch",
             help=f"call `{model}.eval()` before, and `{model}.train()` when training goes on",
             notes=[file.note(found.switch, "put in train mode here")] if found.switch else [],
             at=found,

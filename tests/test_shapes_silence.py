@@ -339,14 +339,16 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
         """,
         # a function that tries and passes: some of what it is given may not be for it
         """
-        def initialise(net):
+        layer = nn.Linear(4, 2)
+
+        def try_all(net):
             for weight in net.parameters():
                 try:
-                    nn.init.xavier_normal_(weight)
+                    print(layer(weight))
                 except Exception:
                     pass
 
-        initialise(nn.BatchNorm1d(3))
+        try_all(nn.BatchNorm1d(3))
         """,
         # the gradient of a sparse embedding is sparse
         """

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from torchlint.facts import fact, named, named_of, words
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import PARAMETER, TENSOR, kinds
+from torchlint.source.flow.kinds import PARAMETER, TENSOR, is_tensor_method, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
@@ -209,7 +209,7 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     if is_reduced(call) and names and all(name.startswith("torch.") for name in names):
         return
     if isinstance(call.func, ast.Attribute) and all(c.kind == "method" for c in known) and known:
-        if not _may_be_tensor(value.at(call.func.value, ())):
+        if not _may_be_tensor(value.at(call.func.value, ()), call.func.attr):
             return
         if call.func.attr not in _HARMLESS_METHODS and not call.func.attr.startswith(("set_", "log", "add_")):
             yield from _meets(module, call, [call.func.value])
@@ -244,10 +244,18 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
         yield from _follow(module, call, seen, depth - 1)
 
 
-def _may_be_tensor(value: Value) -> bool:
-    """Known to be one, or given to a function; what a class of nobody knows where makes (`GAE(…)`) is none."""
+def _may_be_tensor(value: Value, method: str) -> bool:
+    """Known to be one, or given to a function that asks for what tensors have; what a class of nobody knows where makes
+    (`GAE(…)`) is none.
+    """
     found = kinds(value)
-    return bool(found & {TENSOR, PARAMETER}) or not found and all(isinstance(o.node, ast.arg) for o in origins(value))
+    if found or not is_tensor_method(method):
+        return bool(found & {TENSOR, PARAMETER})
+    return all(isinstance(o.node, ast.arg) and _may_take_a_tensor(o.node) for o in origins(value))
+
+
+def _may_take_a_tensor(parameter: ast.arg) -> bool:
+    return parameter.annotation is None or "Tensor" in unparsed(parameter.annotation)
 
 
 def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
+from torchlint.source.answers.members import class_has_weights
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
@@ -385,7 +386,8 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
             for c in known
             for name in c.owner.foreign
         )
-        if method is not None and not foreign and not _casts_its_input(method) and call.args:
+        without_weights = all(class_has_weights(c.owner) is False for c in known)
+        if method is not None and not foreign and not without_weights and not _casts_its_input(method) and call.args:
             yield call.args[0], False
     elif names and names <= _COMPUTING and not any(_begins_with_own_code(c) for c in known):
         yield from ((a, False) for a in call.args[:1])
@@ -397,8 +399,9 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
     elif names and names <= _WITH_KERNEL and len(call.args) > 1 and _is_float32(Value(module, call.args[0])):
         yield call.args[1], False
     elif names and names <= _LOSSES and len(call.args) > 1:
-        yield call.args[0], False
-        yield call.args[1], True
+        if not all(_conversions(Value(module, given), 6) for given in call.args[:2]):  # else they agree
+            yield call.args[0], False
+            yield call.args[1], True
     elif not known and isinstance(call.func, ast.Name) and kinds(Value(module, call.func)) == {MODULE} and call.args:
         yield call.args[0], False
 

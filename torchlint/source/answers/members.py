@@ -96,11 +96,13 @@ def class_has_weights(owner: ClassInfo) -> bool | None:
 
 
 def _sets_nothing(owner: ClassInfo) -> bool:
-    """Does a class that is a torch.nn.Module and nothing else set nothing but plain constants?"""
+    """Does a class that is a torch.nn.Module and nothing else set nothing but plain constants and layers without
+    weights?
+    """
     return (
         set(owner.foreign) <= {"torch.nn.Module"}
         and all(
-            isinstance(store.value, ast.Constant)
+            isinstance(store.value, ast.Constant) or has_weights(Value(store.module, store.value)) is False
             for cls in owner.mro
             for stores in stores_of(cls).values()
             for store in stores
