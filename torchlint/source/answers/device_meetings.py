@@ -248,14 +248,13 @@ def _may_be_tensor(value: Value, method: str) -> bool:
     """Known to be one, or given to a function that asks for what tensors have; what a class of nobody knows where makes
     (`GAE(…)`) is none.
     """
+    if not is_tensor_method(method):
+        return False
+    given = [o.node for o in origins(value) if isinstance(o.node, ast.arg)]
+    if any(p.annotation is not None and "Tensor" not in unparsed(p.annotation) for p in given):
+        return False
     found = kinds(value)
-    if found or not is_tensor_method(method):
-        return bool(found & {TENSOR, PARAMETER})
-    return all(isinstance(o.node, ast.arg) and _may_take_a_tensor(o.node) for o in origins(value))
-
-
-def _may_take_a_tensor(parameter: ast.arg) -> bool:
-    return parameter.annotation is None or "Tensor" in unparsed(parameter.annotation)
+    return bool(found & {TENSOR, PARAMETER}) or not found and len(given) == len(origins(value))
 
 
 def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:
