@@ -15,7 +15,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import LIGHT, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, report_use
+from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
@@ -148,6 +148,9 @@ class Operations:
             self.presumed = True  # an option that is not given here, and always is where it is compared with names
         if type(a) not in LIGHT and type(b) not in LIGHT:
             self.budget.touch(a if len_of(a) <= len_of(b) else b)
+            unknown = unknown_in((a, b)) if apply in (operator.eq, operator.ne) else None
+            if unknown is not None and not _differ(a, b):
+                return Unknown(unknown.reason)
         try:
             return apply(a, b)
         except UnknownUsed as used:
@@ -582,3 +585,16 @@ def _against_draw(apply: Callable, a: Any, b: Any) -> bool | None:
     if not drawn or 0 < b < 1:
         return None
     return (apply in (operator.lt, operator.le)) == (b >= 1)
+
+
+def _differ(a: Any, b: Any) -> bool:
+    """Whether two containers differ, whatever the unknown values in them are."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        if a.keys() != b.keys():
+            return True
+        pairs = [(value, b[key]) for key, value in a.items()]
+    elif not any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, tuple)) or len(a) != len(b):
+        return True
+    else:
+        pairs = list(zip(a, b))
+    return any(type(x) in PLAIN and type(y) in PLAIN and x != y for x, y in pairs)
