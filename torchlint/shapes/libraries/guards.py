@@ -163,8 +163,8 @@ def _method(machine, kind, function):
 
 
 def _super(machine, kind, owner=None, first=None):
-    if owner is None or type(first) is Unknown or not isinstance(owner, type) or first is None:
-        return Unknown("super() of an unknown class")
+    if owner in (None, object) or type(first) is Unknown or not isinstance(owner, type) or first is None:
+        return Unknown("super() of an unknown class")  # for us, some classes of libraries are `object`
     return super(owner, first)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import UninitializedTensorMixin
 
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
@@ -179,7 +180,8 @@ class Attributes:
         if name in HIDDEN and functions.closure_of(getattr(type(owner), name, None)) is None:
             return Unknown(f"Module.{name} is not looked at")
         try:
-            return own_part(owner, name)
+            found = own_part(owner, name)
+            return Unknown("a parameter without sizes") if isinstance(found, UninitializedTensorMixin) else found
         except AttributeError as error:
             if name in self.patched or self.is_open(type(owner)) or guards.may_have_more(owner):
                 return Unknown(f"{name} may come from a class we do not know")

@@ -115,8 +115,16 @@ class Certainty:
                 if type(value) in self.codes:
                     for held in self._within_reach(type(value), value):
                         self._lend_one(held)
-            elif functions.closure_of(value) is not None:
+            if self._are_called_back(value):
                 self.presumed = True
+
+    def _are_called_back(self, value: Any, depth: int = 3) -> bool:
+        """Is it a function of the program, or a list of some, as `hooks=[("layer", save)]`?"""
+        if type(value) in (list, tuple, dict):
+            self.budget.touch(value)
+            parts = value.values() if type(value) is dict else value
+            return depth > 0 and any(self._are_called_back(part, depth - 1) for part in parts)
+        return functions.closure_of(value) is not None
 
     def _lend_one(self, value: Any) -> None:
         if len(self.lent) < LENT:

@@ -172,6 +172,8 @@ class Attempt:
             return None
         if self.is_known():
             return _failure(self.ran.last)
+        if self._takes_parts():
+            return None
         if any(type(value) in self.machine.codes for value in self.built.assumed.values()):
             return None  # what it was given was made of guesses that nobody changes
         first, guessed = self.ran, {**self.built.assumed, **self._guessed_settings()}
@@ -196,6 +198,11 @@ class Attempt:
         return self.machine.progress.ended and any(
             id(part) in self.machine.loose for part in instance.modules() if part is not instance
         )
+
+    def _takes_parts(self) -> bool:
+        """Whether the constructor asks for `*layers`, of which a guess has none."""
+        initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
+        return initialiser is not None and bool(initialiser.code.rest)
 
     def _fails_without_arguments(self, first: RunResult) -> bool:
         """Whether the constructor fails in the same way with other values in place of defaults that nobody uses."""

@@ -32,6 +32,7 @@ _NAMED_SO = re.compile(
 )  # a decorator or context of the project's own, or of nobody knows whom
 _LIGHTNING_EVALUATION = re.compile(r"^(validation|test|predict)_(step|epoch_end)$|^on_(validation|test|predict)_")
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
+_SETTING = (ast.Expr, ast.Assign)  # `torch.set_grad_enabled(False)`, in notebooks as `_ = …`
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
@@ -181,14 +182,14 @@ def _is_grad_disabled_test(test: ast.If, child: ast.AST) -> bool:
 @remembered
 def _switched_off_for_file(module: Module) -> bool:
     """`torch.set_grad_enabled(False)` (or `torch.no_grad().__enter__()`) as a statement of the module itself."""
-    return any(isinstance(s, ast.Expr) and _is_switch(module, s) for s in module.tree.body) and not any(
+    return any(_is_switch(module, s) for s in module.tree.body) and not any(
         _sets_grad(module, call, True) for call in module.index.callers("set_grad_enabled")
     )
 
 
 def _is_switch(module: Module, statement: ast.stmt) -> bool:
     return (
-        isinstance(statement, ast.Expr)
+        isinstance(statement, _SETTING)
         and isinstance(statement.value, ast.Call)
         and _sets_grad(module, statement.value, False)
     )
@@ -215,7 +216,7 @@ def _switches_off(module: Module, function: ast.AST, node: ast.AST) -> bool:
 @remembered
 def _switches(module: Module, function: ast.AST) -> tuple[list[int], list[bool]]:
     """The lines of the `torch.set_grad_enabled(…)` statements in a body, and whether each switches off."""
-    calls = [s.value for s in function.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    calls = [s.value for s in function.body if isinstance(s, _SETTING) and isinstance(s.value, ast.Call)]
     found = [
         (call.up.lineno, _sets_grad(module, call, False))
         for call in calls
