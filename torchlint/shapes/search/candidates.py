@@ -172,9 +172,7 @@ class Attempt:
             return None
         if self.is_known():
             return _failure(self.ran.last)
-        if self._takes_parts():
-            return None
-        if any(type(value) in self.machine.codes for value in self.built.assumed.values()):
+        if self._takes_parts() or any(type(value) in self.machine.codes for value in self.built.assumed.values()):
             return None  # what it was given was made of guesses that nobody changes
         first, guessed = self.ran, {**self.built.assumed, **self._guessed_settings()}
         if guessed:
