@@ -58,6 +58,7 @@ _OF_THE_ORDER = (
     "appear in more than one parameter group",
     "optimizer got an empty parameter list",
     "has changed the size of value",
+    "returned an incorrect number of gradients",
 )
 
 # Errors that say something about this machine or about the dry run, not about the program.
@@ -87,6 +88,7 @@ def kind_of(error: Exception, text: str) -> str:
             "modified by an inplace",
             "in-place operation",
             "implicitly created only for scalar",
+            "incorrect number of gradients",
             "differentiated Tensor",
             "Inference tensors",
         )

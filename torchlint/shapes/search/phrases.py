@@ -89,6 +89,8 @@ _SENTENCES = (
     (r"modified by an inplace operation", "a tensor that backward needs was changed in place since the forward"),
     (r"Inference tensors cannot be saved for backward",
      "a tensor made in `inference_mode` cannot take part in training: make it under `no_grad`, or `.clone()` it"),
+    (r"function (\w+)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)",
+     "`{1}.backward` gives {3} of the {2} gradients: one for each argument of its forward, None for what has none"),
     (r"differentiated Tensor at index \d+ appears to not have been used",
      "what is differentiated does not depend on what it is differentiated by"),
     (r"Attempted step but _scale is None",
