@@ -12,7 +12,7 @@ from effort import calls_of
 
 from torchlint.explain.known import KNOWN, known
 from torchlint.explain.places import Places
-from torchlint.explain.traceback import Frame, failures
+from torchlint.explain.traceback import TracebackLine, failures
 from torchlint.frontends import cli
 from torchlint.rule import rule_names
 
@@ -100,9 +100,9 @@ def test_a_message_may_have_lines() -> None:
 
 def test_a_line_that_has_moved_is_found_again(project: Path) -> None:
     (project / "pkg/net.py").write_text("# new\n# lines\n" + NET)
-    (place,) = Places(str(project)).of([Frame("pkg/net.py", 11, "forward", "return self.fc(x.flatten(1))")])
+    (place,) = Places(str(project)).of([TracebackLine("pkg/net.py", 11, "forward", "return self.fc(x.flatten(1))")])
     assert (place.line, place.moved) == (13, True)
-    assert Places(str(project)).of([Frame("pkg/net.py", 11, "forward", "return gone")]) == []
+    assert Places(str(project)).of([TracebackLine("pkg/net.py", 11, "forward", "return gone")]) == []
 
 
 def test_nothing_outside_of_the_folder_is_opened(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -110,13 +110,13 @@ def test_nothing_outside_of_the_folder_is_opened(project: Path, tmp_path_factory
     outside.write_text("password = 1\n")
     (project / "link.py").symlink_to(outside)
     names = [str(outside), f"../{outside.parent.name}/secret.py", "link.py", "/etc/passwd", "~/.bashrc", "a\0.py"]
-    assert Places(str(project)).of([Frame(name, 1) for name in names]) == []
+    assert Places(str(project)).of([TracebackLine(name, 1) for name in names]) == []
 
 
 def test_of_two_files_that_may_be_meant_none_is(tree) -> None:
     root = tree({"a/net.py": NET, "b/net.py": NET})
-    assert Places(str(root)).of([Frame("/x/net.py", 11)]) == []
-    assert Places(str(root)).of([Frame("/x/b/net.py", 11)])[0].path == str(root / "b/net.py")
+    assert Places(str(root)).of([TracebackLine("/x/net.py", 11)]) == []
+    assert Places(str(root)).of([TracebackLine("/x/b/net.py", 11)])[0].path == str(root / "b/net.py")
 
 
 def explained(capsys: pytest.CaptureFixture, *words: str) -> tuple[int, str, str]:
@@ -218,9 +218,9 @@ def test_a_traceback_of_very_many_lines_is_read_as_fast_as_a_short_one(tmp_path)
     (tmp_path / "a.py").write_text("x = 1\n" * 5_000)
     for number in range(200):
         (tmp_path / f"m{number}.py").write_text("x\n")
-    here = [Frame("a.py", number, "f", f"y = {number}") for number in range(1, 5_000)]
-    alike = [Frame("a.py", 7_000 + number, "f", "x = 1") for number in range(1, 5_000)]
-    elsewhere = [Frame(f"/else/where/b{number}.py", 1) for number in range(5_000)]
+    here = [TracebackLine("a.py", number, "f", f"y = {number}") for number in range(1, 5_000)]
+    alike = [TracebackLine("a.py", 7_000 + number, "f", "x = 1") for number in range(1, 5_000)]
+    elsewhere = [TracebackLine(f"/else/where/b{number}.py", 1) for number in range(5_000)]
     found = []
     assert calls_of(lambda: found.extend(Places(str(tmp_path)).of(here + alike + elsewhere)), 600_000) < 600_000
     assert len(found) == len(alike) and {place.line for place in found} == {5_000}

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchlint.facts.deprecated import DEPRECATED
-from torchlint.facts.outdated import Row, rows
+from torchlint.facts.outdated import OutdatedName, rows
 from torchlint.facts.removed import REMOVED
 from torchlint.installed import NEWEST
 from torchlint.rule import load_rules
@@ -67,7 +67,7 @@ CALLS = {
 NO_WARNING_TWICE = {".add_", ".sub_", ".addcmul_", ".addcdiv_", "torch.add", "torch.sub", ".storage"}
 
 
-def of_torch(table: tuple[Row, ...]) -> dict[str, Row]:
+def of_torch(table: tuple[OutdatedName, ...]) -> dict[str, OutdatedName]:
     return {row.name: row for row in table if not row.name.startswith(("torchvision.",))}
 
 
@@ -82,7 +82,7 @@ def found(name: str) -> object:
 
 @of_this_torch
 @pytest.mark.parametrize("row", of_torch(REMOVED).values(), ids=lambda row: row.name)
-def test_what_is_removed_is_not_there_or_raises(row: Row) -> None:
+def test_what_is_removed_is_not_there_or_raises(row: OutdatedName) -> None:
     if row.condition == "volatile=":
         with pytest.warns(UserWarning, match="volatile was removed"):
             torch.autograd.Variable(MATRIX, volatile=True)
@@ -93,7 +93,7 @@ def test_what_is_removed_is_not_there_or_raises(row: Row) -> None:
 
 @of_this_torch
 @pytest.mark.parametrize("row", of_torch(DEPRECATED).values(), ids=lambda row: row.name)
-def test_what_is_deprecated_warns_or_says_so(row: Row) -> None:
+def test_what_is_deprecated_warns_or_says_so(row: OutdatedName) -> None:
     if SAID_ELSEWHERE.match(row.name) or row.name in NO_WARNING_TWICE:
         return
     torch.set_warn_always(True)
@@ -115,7 +115,7 @@ def test_what_is_deprecated_warns_or_says_so(row: Row) -> None:
 
 @of_this_torch
 @pytest.mark.parametrize("row", [*REMOVED, *DEPRECATED], ids=lambda row: f"{row.name}-{row.arguments}")
-def test_what_stands_there_instead_exists(row: Row) -> None:
+def test_what_stands_there_instead_exists(row: OutdatedName) -> None:
     if row.fix:
         for name in re.findall(r"\b(?:torch|builtins|itertools|collections)(?:\.\w+)+", row.instead):
             assert not name.startswith("torchvision") and found(name) is not None
@@ -123,7 +123,7 @@ def test_what_stands_there_instead_exists(row: Row) -> None:
 
 @of_this_torch
 @pytest.mark.parametrize("row", [row for row in DEPRECATED if row.flag], ids=lambda row: f"{row.name}-{row.condition}")
-def test_an_argument_by_position_stands_where_torch_takes_it(row: Row) -> None:
+def test_an_argument_by_position_stands_where_torch_takes_it(row: OutdatedName) -> None:
     if not row.name.startswith("torchvision."):
         word, position = row.flag
         thing = found(row.name)

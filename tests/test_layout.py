@@ -241,6 +241,14 @@ def test_every_page_of_further_examples_belongs_to_a_rule() -> None:
     assert pages and pages <= {path.name[:5] for path in RULES}
 
 
+def test_a_name_of_a_class_means_one_thing() -> None:
+    """What is private to a file may be called as elsewhere."""
+    files = sorted((ROOT / "torchlint").rglob("*.py"))
+    named = [node.name for path in files for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)]
+    public = [one for one in named if not one.startswith("_")]
+    assert {one for one in public if public.count(one) > 1} == set()
+
+
 @pytest.mark.parametrize("path", CODE, ids=name)
 def test_files_are_short_and_open_with_a_sentence(path: Path) -> None:
     text = path.read_text()

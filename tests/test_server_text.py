@@ -10,7 +10,7 @@ pytest.importorskip("pygls")
 from lsprotocol import types
 
 from torchlint.finding import Span
-from torchlint.frontends.lsp.text import Change, Text, from_units, moved, to_units
+from torchlint.frontends.lsp.text import Replacement, Text, from_units, moved, to_units
 
 LINE = "aé€𝄞b"
 
@@ -77,8 +77,8 @@ def offset(text: Text, span: Span, which: int) -> int:
 
 
 def test_what_a_change_cuts_into_is_gone():
-    assert moved(Span(1, 3, 1, 8), Change((1, 5), (1, 12), (1, 5))) is None
-    assert moved(Span(1, 3, 1, 8), Change((1, 4), (1, 6), (1, 9))) == Span(1, 3, 1, 11)
+    assert moved(Span(1, 3, 1, 8), Replacement((1, 5), (1, 12), (1, 5))) is None
+    assert moved(Span(1, 3, 1, 8), Replacement((1, 4), (1, 6), (1, 9))) == Span(1, 3, 1, 11)
 
 
 def test_positions_beyond_the_text_are_at_its_end():

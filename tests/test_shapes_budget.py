@@ -14,11 +14,11 @@ pytest.importorskip("torch")
 
 from torchlint.project import Project
 from torchlint.shapes.core.budget import Work, weight
-from torchlint.shapes.search.attempts import Parameter, RunResult, Trials
+from torchlint.shapes.search.attempts import OpenParameter, RunResult, Trials
 from torchlint.shapes.search.check import dry_run
 from torchlint.shapes.search.constructors import solve_constructor
 from torchlint.shapes.search.sizes import solve_forward
-from torchlint.shapes.tensors.settings import SETTINGS
+from torchlint.shapes.tensors.process_settings import SETTINGS
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHANGERS = sorted((FIXTURES / "hostile" / "settings").glob("*.py"))
@@ -159,10 +159,10 @@ def test_runs_that_take_all_steps_are_few():
         made.append(assumption)
         return RunResult(len(made), "budget", None, "it takes too many steps")
 
-    solve_forward(run, [Parameter("x")])
+    solve_forward(run, [OpenParameter("x")])
     assert len(made) <= Trials.EXHAUSTED
     made.clear()
-    solve_constructor(run, [Parameter("width"), Parameter("depth")])
+    solve_constructor(run, [OpenParameter("width"), OpenParameter("depth")])
     assert len(made) <= Trials.EXHAUSTED
 
 

@@ -179,7 +179,7 @@ def test_the_caller_knows_better_than_a_guess(tmp_path):
 
 def test_lists_that_lack_an_item_do_not_grow_for_ever():
     """A check of the program's own may never be content with the length of a list."""
-    from torchlint.shapes.search.attempts import Parameter, RunResult
+    from torchlint.shapes.search.attempts import OpenParameter, RunResult
     from torchlint.shapes.search.constructors import LONGEST, solve_constructor
 
     longest = []
@@ -188,7 +188,7 @@ def test_lists_that_lack_an_item_do_not_grow_for_ever():
         longest.extend(len(v) for v in assumption.values() if isinstance(v, list))
         return RunResult(1, "python", None, "IndexError: list index out of range")
 
-    solve_constructor(run, [Parameter("dims", hint="list")], {"dims": [[1, 2]]})
+    solve_constructor(run, [OpenParameter("dims", hint="list")], {"dims": [[1, 2]]})
     assert longest and max(longest) <= 2 * LONGEST
 
 

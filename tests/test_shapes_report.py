@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from torchlint.frontends import cli
 from torchlint.project import Project
-from torchlint.shapes.core.table import Cost, Report
+from torchlint.shapes.core.table import Cost, ForwardCost
 from torchlint.shapes.record.traces import Traces
 from torchlint.shapes.search.check import dry_run
 from torchlint.traces.optimizers import optimizer_of
@@ -25,7 +25,7 @@ RECURRENT = ("Words", "Gated")  # torch's CPU has kernels of its own for them, w
 
 
 @pytest.fixture(scope="module")
-def reports() -> dict[str, Report]:
+def reports() -> dict[str, ForwardCost]:
     traces = Traces(str(MODELS), report=True)
     dry_run(MODELS.read_text(), str(MODELS), Project(str(MODELS.parent)).view(str(MODELS)), traces=traces)
     return {table.name: table.report for table in traces.tables}
@@ -50,7 +50,7 @@ def real(kind: type) -> tuple[torch.nn.Module, int, int]:
 
 
 @pytest.mark.parametrize("kind", report_models.inputs(), ids=lambda kind: kind.__name__)
-def test_numbers_are_those_of_a_real_run(reports: dict[str, Report], kind: type) -> None:
+def test_numbers_are_those_of_a_real_run(reports: dict[str, ForwardCost], kind: type) -> None:
     report, (model, kept, multiply_adds) = reports[kind.__name__], real(kind)
     trainable = sum(p.numel() for p in model.parameters() if p.requires_grad)
     assert (report.trainable, report.trainable + report.frozen) == (
@@ -64,7 +64,7 @@ def test_numbers_are_those_of_a_real_run(reports: dict[str, Report], kind: type)
         assert report.multiply_adds == multiply_adds
 
 
-def test_a_recurrent_layer_is_counted_in_full(reports: dict[str, Report]) -> None:
+def test_a_recurrent_layer_is_counted_in_full(reports: dict[str, ForwardCost]) -> None:
     assert reports["Words"].multiply_adds == 4 * 12 * 4 * 32 * (16 + 32) + 4 * 32 * 5
 
 
@@ -160,5 +160,5 @@ net(torch.randn(32, 64))
 
 
 def test_costs_are_plain() -> None:
-    report = Report(1, 2, 3, 4, (Cost(5, 6), Cost(7, 8)), 9)
+    report = ForwardCost(1, 2, 3, 4, (Cost(5, 6), Cost(7, 8)), 9)
     assert (report.multiply_adds, report.kept) == (12, 14)

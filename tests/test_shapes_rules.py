@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 from effort import calls_of
 
 from torchlint.config import Selection, Settings
-from torchlint.finding import Signature
+from torchlint.finding import ForwardHint
 from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import Rule
@@ -145,5 +145,5 @@ def test_shapes_for_an_editor_change_no_finding_and_cost_no_second_dry_run(tmp_p
     alone, both = (calls_of(lambda: outcomes.append(linted(hints)), LIMIT) for hints in (False, True))
     assert outcomes[0].findings == outcomes[1].findings and [f.code for f in outcomes[0].findings] == ["TL901"]
     assert both < 1.4 * alone
-    (forward,) = [hint for hint in outcomes[1].hints if isinstance(hint, Signature)]
+    (forward,) = [hint for hint in outcomes[1].hints if isinstance(hint, ForwardHint)]
     assert (forward.inputs, forward.output) == ((("x", "(B, 8)"),), "(B, 3)")  # as it is in training

@@ -7,10 +7,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from torchlint.finding import Span
-from torchlint.shapes.core.values import Use, on_use
+from torchlint.shapes.core.values import UnknownUse, on_use
 from torchlint.shapes.record.graph import Recorder
 from torchlint.shapes.search import verdict
-from torchlint.shapes.search.attempts import Parameter, RunResult, TensorGuess
+from torchlint.shapes.search.attempts import OpenParameter, RunResult, TensorGuess
 from torchlint.shapes.search.constructors import solve_constructor
 from torchlint.shapes.search.harvest import starts
 from torchlint.shapes.search.sizes import solve_forward
@@ -64,7 +64,7 @@ def runner(net, uses=(), log=None):
 def solve(net, *names, uses=(), hints=None):
     if hints is None:
         hints = {}
-    return solve_forward(runner(net, uses), [Parameter(n) for n in names], hints)
+    return solve_forward(runner(net, uses), [OpenParameter(n) for n in names], hints)
 
 
 class Function(nn.Module):
@@ -164,7 +164,9 @@ def test_sizes_are_solved(name):
 
 def test_what_takes_an_input_is_tried_first():
     solution = solve(
-        Function(lambda self, x: self.fc(x), fc=nn.Linear(37, 2)), "x", uses=[Use("x", "layer", nn.Linear(37, 2))]
+        Function(lambda self, x: self.fc(x), fc=nn.Linear(37, 2)),
+        "x",
+        uses=[UnknownUse("x", "layer", nn.Linear(37, 2))],
     )
     assert solution.assumed == {"x": TensorGuess((2, 37))} and solution.runs == 2
 
@@ -227,7 +229,7 @@ def test_the_search_is_deterministic():
     logs = []
     for _ in range(2):
         log = []
-        solve_forward(runner(Function(lenet, **lenet_layers(hidden=121)), log=log), [Parameter("x")])
+        solve_forward(runner(Function(lenet, **lenet_layers(hidden=121)), log=log), [OpenParameter("x")])
         logs.append(log)
     assert logs[0] == logs[1]
 
@@ -238,22 +240,30 @@ def test_the_search_is_deterministic():
 @pytest.mark.parametrize(
     "parameter, uses, wanted",
     [
-        (Parameter("x", "Float[Tensor, 'b 3 224 224']"), [], TensorGuess((2, 3, 224, 224))),
-        (Parameter("x", "Int[Tensor, 'b 7']"), [], TensorGuess((2, 7), "long")),
-        (Parameter("x", "(B, T, 80)"), [], TensorGuess((2, 12, 80))),
-        (Parameter("n", "int"), [], 2),
-        (Parameter("input_ids"), [], TensorGuess((2, 12), "long")),
-        (Parameter("x"), [Use("x.shape", "unpack", 3)], TensorGuess((2, 12, 32))),
-        (Parameter("x"), [Use("x", "layer", nn.Sequential(nn.ReLU(), nn.Conv1d(7, 2, 3)))], TensorGuess((2, 7, 64))),
-        (Parameter("x"), [Use("x.shape", "unpack", 3), Use("x", "layer", nn.Linear(9, 2))], TensorGuess((2, 12, 9))),
+        (OpenParameter("x", "Float[Tensor, 'b 3 224 224']"), [], TensorGuess((2, 3, 224, 224))),
+        (OpenParameter("x", "Int[Tensor, 'b 7']"), [], TensorGuess((2, 7), "long")),
+        (OpenParameter("x", "(B, T, 80)"), [], TensorGuess((2, 12, 80))),
+        (OpenParameter("n", "int"), [], 2),
+        (OpenParameter("input_ids"), [], TensorGuess((2, 12), "long")),
+        (OpenParameter("x"), [UnknownUse("x.shape", "unpack", 3)], TensorGuess((2, 12, 32))),
         (
-            Parameter("x"),
-            [Use("x", "call", (F.conv2d, (None, torch.empty(8, 5, 3, 3)), {}))],
+            OpenParameter("x"),
+            [UnknownUse("x", "layer", nn.Sequential(nn.ReLU(), nn.Conv1d(7, 2, 3)))],
+            TensorGuess((2, 7, 64)),
+        ),
+        (
+            OpenParameter("x"),
+            [UnknownUse("x.shape", "unpack", 3), UnknownUse("x", "layer", nn.Linear(9, 2))],
+            TensorGuess((2, 12, 9)),
+        ),
+        (
+            OpenParameter("x"),
+            [UnknownUse("x", "call", (F.conv2d, (None, torch.empty(8, 5, 3, 3)), {}))],
             TensorGuess((2, 5, 64, 64)),
         ),
         (
-            Parameter("batch"),
-            [Use("batch", "index", "image"), Use("batch['image']", "layer", nn.Conv2d(3, 2, 3))],
+            OpenParameter("batch"),
+            [UnknownUse("batch", "index", "image"), UnknownUse("batch['image']", "layer", nn.Conv2d(3, 2, 3))],
             {"image": TensorGuess((2, 3, 64, 64))},
         ),
     ],
@@ -301,12 +311,12 @@ def heads(dim, num_heads):
 )  # fmt: skip
 @pytest.mark.parametrize("second", [False, True])
 def test_constructor_arguments_are_guessed(make, names, second):
-    solution = solve_constructor(constructor(make), [Parameter(n) for n in names], second=second)
+    solution = solve_constructor(constructor(make), [OpenParameter(n) for n in names], second=second)
     assert solution.last.stopped is None, solution
 
 
 def test_the_second_set_differs_by_a_factor_of_its_own():
-    names = [Parameter(n) for n in ("in_channels", "planes", "dim", "hidden_dim", "embed_dim")]
+    names = [OpenParameter(n) for n in ("in_channels", "planes", "dim", "hidden_dim", "embed_dim")]
     run = constructor(lambda **values: None)
     first, second = (solve_constructor(run, names, second=s).assumed for s in (False, True))
     factors = [second[p.name] / first[p.name] for p in names]
@@ -316,7 +326,7 @@ def test_the_second_set_differs_by_a_factor_of_its_own():
 def both(build):
     """The forward of a class under both sets of guessed arguments."""
     return [
-        solve_forward(runner(build(**sizes)), [Parameter("x")])
+        solve_forward(runner(build(**sizes)), [OpenParameter("x")])
         for sizes in ({"dim": 64, "planes": 32}, {"dim": 96, "planes": 80})
     ]
 

@@ -48,19 +48,19 @@ class Entry(Struct, array_like=True):
     costs: dict[str, int] = {}
 
 
-class Place(Struct, array_like=True):
+class ReadFile(Struct, array_like=True):
     """A file that was read. Without a stamp (it was too young to be trusted) its content must be looked at."""
 
     digest: str
     stamp: Stamp | None = None
 
 
-class Part(Struct, array_like=True):
+class CachePart(Struct, array_like=True):
     """The entries of one project, and the state of the disk under which all of them hold. `folders` are the times of
     the project's folders, `files` the files in them, where an entry depends on which files mention a word."""
 
     entries: dict[str, Entry] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, ReadFile] = {}
     missing: dict[str, list[str]] = {}
     folders: dict[str, int] = {}
     files: list[str] = []
@@ -75,7 +75,7 @@ class Cache:
         # What changed since just before the run began may change again without a new time: it is not trusted.
         self._young = int((started - 0.1) * 1e9)
         self._raw: dict[str, Raw] = {**_projects_in(shared), **_projects_in(path)}
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, CachePart] = {}
         self._dirty = False
 
     def look_up(self, group: Group) -> dict[str, Entry]:
@@ -105,7 +105,7 @@ class Cache:
                     if name not in part.missing.setdefault(folder, []):
                         part.missing[folder].append(name)
                 elif place not in part.places:
-                    part.places[place] = Place(what, self._trusted(_stamp(place)))
+                    part.places[place] = ReadFile(what, self._trusted(_stamp(place)))
                 elif part.places[place].digest != what:
                     # A file changed while we looked at it: what was judged by which text is unknown.
                     part.entries.clear()
@@ -115,7 +115,7 @@ class Cache:
             part.folders, part.files = self._scan(group.root)
             for path in part.files:
                 if path not in part.places:
-                    part.places[path] = Place(digest(read(path)), self._trusted(_stamp(path)))
+                    part.places[path] = ReadFile(digest(read(path)), self._trusted(_stamp(path)))
 
     def save(self, trees: Iterable[str]) -> str:
         """Writes the file, and says why it could not. `trees` are what is linted: no link in them is believed."""
@@ -130,13 +130,13 @@ class Cache:
             return getattr(error, "strerror", None) or str(error)
         return ""
 
-    def _part(self, group: Group) -> Part:
+    def _part(self, group: Group) -> CachePart:
         key = "\0".join((group.root, *group.roots))
         if key not in self._parts:
-            self._parts[key] = _decoded(self._raw.get(key), Part) or Part()
+            self._parts[key] = _decoded(self._raw.get(key), CachePart) or CachePart()
         return self._parts[key]
 
-    def _changed(self, part: Part, walked: dict[str, Stamp]) -> set[str]:
+    def _changed(self, part: CachePart, walked: dict[str, Stamp]) -> set[str]:
         """Files that say something else than they did, or that are gone, or that are there now."""
         changed = set()
         for path, place in list(part.places.items()):
@@ -146,7 +146,7 @@ class Cache:
             what = digest(read(path))
             if what != place.digest:
                 changed.add(path)
-            part.places[path] = Place(what, self._trusted(now))
+            part.places[path] = ReadFile(what, self._trusted(now))
             if what == MISSING:
                 del part.places[path]
             self._dirty = True
@@ -158,7 +158,7 @@ class Cache:
                     names.remove(name)
         return changed
 
-    def _new_files(self, part: Part, root: str) -> set[str]:
+    def _new_files(self, part: CachePart, root: str) -> set[str]:
         if all(_time(folder) == before for folder, before in part.folders.items()):
             return set()
         known = set(part.files)
@@ -166,7 +166,7 @@ class Cache:
         self._dirty = True
         for path in part.files:
             if path not in part.places:
-                part.places[path] = Place(digest(read(path)), self._trusted(_stamp(path)))
+                part.places[path] = ReadFile(digest(read(path)), self._trusted(_stamp(path)))
         return set(part.files) - known
 
     def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
@@ -201,7 +201,7 @@ def _is_sound(entry: Entry) -> bool:
     return findings is not None and not any(UNPRINTABLE.search(one.code + one.name) for one in findings)
 
 
-def _drop(part: Part, changed: set[str]) -> None:
+def _drop(part: CachePart, changed: set[str]) -> None:
     """Removes the entries that were judged by something that changed."""
     texts = {path: read(path) or b"" for path in changed if path.endswith(".py")}
     mentioned: dict[str, set[str]] = {}  # word: changed files that have it

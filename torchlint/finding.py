@@ -82,7 +82,7 @@ class Hint(Struct, frozen=True):
     guessed: bool = False
 
 
-class Signature(Struct, frozen=True):
+class ForwardHint(Struct, frozen=True):
     """What went into a module's forward and came out of it. `span` is the head of its definition.
 
     `guessed` says that no script called it: the sizes of its inputs are ones that it runs with.

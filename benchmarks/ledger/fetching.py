@@ -11,7 +11,7 @@ from sources import Source, place
 
 from torchlint.fleet.commits import Store, directory_of
 from torchlint.fleet.packages import NoPackage, wheel
-from torchlint.fleet.unpacking import Member, Refused, chosen, unpack, zip_members
+from torchlint.fleet.unpacking import Member, RefusedArchive, chosen, unpack, zip_members
 from torchlint.git import GitError
 
 
@@ -27,7 +27,7 @@ def fetch(source: Source, corpus: Path, mirror: Path | None) -> int:
         else:
             members = _git_members(source, corpus, mirror)
         return unpack(chosen(members), place(corpus, source))
-    except (Refused, NoPackage, GitError, OSError, subprocess.SubprocessError, ValueError) as error:
+    except (RefusedArchive, NoPackage, GitError, OSError, subprocess.SubprocessError, ValueError) as error:
         raise NotFetched(f"{source.name}: {error}") from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchlint.dev.program import Program
+from torchlint.dev.program import AskedFile
 from torchlint.dev.questions import Questions
 from torchlint.finding import Hint
 from torchlint.notation import shape_text
@@ -17,7 +17,7 @@ from torchlint.shapes.search.check import dry_run
 MOST = 4
 
 
-def why_dry(program: Program, rule: Rule, trigger: Trigger) -> Iterator[str]:
+def why_dry(program: AskedFile, rule: Rule, trigger: Trigger) -> Iterator[str]:
     """What a rule of the dry run is given of the line, and what it says to it."""
     missing = [need for need in trigger.needs if not any(word in program.text for word in need.split("|"))]
     if missing:
@@ -50,7 +50,7 @@ def why_dry(program: Program, rule: Rule, trigger: Trigger) -> Iterator[str]:
     yield from _reasons(result)
 
 
-def facts_of_run(program: Program) -> Iterator[str]:
+def facts_of_run(program: AskedFile) -> Iterator[str]:
     """Shapes at the line, and where the dry run stops knowing."""
     watch = Unknowns()
     result = _run(program, watch=watch)
@@ -71,7 +71,7 @@ def facts_of_run(program: Program) -> Iterator[str]:
     yield from _reasons(result)
 
 
-def _run(program: Program, **options) -> DryRun:
+def _run(program: AskedFile, **options) -> DryRun:
     return dry_run(program.text, program.path, program.view, program.settings.inputs, **options)
 
 

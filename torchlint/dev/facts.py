@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from importlib.util import find_spec
 
-from torchlint.dev.program import Program, short
+from torchlint.dev.program import AskedFile, short
 from torchlint.project import TORCH
 from torchlint.result import shown
 from torchlint.source.asking.rounds import Round
@@ -20,7 +20,7 @@ MOST = 12  # expressions of a line that are shown
 EXPRESSIONS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp)
 
 
-def facts(program: Program) -> Iterator[str]:
+def facts(program: AskedFile) -> Iterator[str]:
     """The answer, line by line."""
     yield f"{shown(program.path)}:{program.line}: {program.source}"
     told: set[str] = set()
@@ -47,12 +47,12 @@ def facts(program: Program) -> Iterator[str]:
 _STATEMENTS = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.stmt)]
 
 
-def _by_size(program: Program) -> list[ast.stmt]:
+def _by_size(program: AskedFile) -> list[ast.stmt]:
     found = list(program.module.index.nodes(*_STATEMENTS))
     return sorted(found, key=lambda s: s.end_lineno - s.lineno)
 
 
-def _is_asked_for(program: Program, node: ast.expr) -> bool:
+def _is_asked_for(program: AskedFile, node: ast.expr) -> bool:
     """Not the parts of `torch.nn.Linear`, and what is called only if it is a module."""
     if node.lineno != program.line:
         return False
@@ -97,7 +97,7 @@ def _origin(origin: Origin, place: Place) -> str:
     return f"{where}: {short(origin.node)}{part}"
 
 
-def _round(program: Program, statement: ast.stmt) -> Iterator[str]:
+def _round(program: AskedFile, statement: ast.stmt) -> Iterator[str]:
     """The loop or function around, and its acts in order."""
     module = program.module
     place = Place(Value(module, statement))

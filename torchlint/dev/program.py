@@ -15,7 +15,7 @@ from torchlint.source.text.indexes import shared_index
 
 
 @dataclass
-class Program:
+class AskedFile:
     """One file, and the line that was asked about."""
 
     path: str

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.config import Selection, matches
-from torchlint.dev.program import Program, short
+from torchlint.dev.program import AskedFile, short
 from torchlint.dev.questions import Questions
 from torchlint.finding import Finding
 from torchlint.project import TORCH
@@ -21,7 +21,7 @@ from torchlint.source.flow.values import Value
 MOST = 4  # places that are shown
 
 
-def why(program: Program, rule: Rule, rules: dict[str, Rule]) -> Iterator[str]:
+def why(program: AskedFile, rule: Rule, rules: dict[str, Rule]) -> Iterator[str]:
     """The answer, line by line."""
     yield f"{rule.code} {rule.name} at {shown(program.path)}:{program.line}: {program.source}"
     yield from _said(program, rule, rules)
@@ -42,7 +42,7 @@ def _trigger(trigger: Trigger) -> str:
     return ", ".join(trigger.names) or "each of them"
 
 
-def _said(program: Program, rule: Rule, rules: dict[str, Rule]) -> Iterator[str]:
+def _said(program: AskedFile, rule: Rule, rules: dict[str, Rule]) -> Iterator[str]:
     settings = program.settings
     if rule.code not in settings.enabled(rules):
         yield f"It is off here{'' if rule.default else ' (as by default)'}: --extend-select {rule.code} turns it on."
@@ -66,7 +66,7 @@ def _said(program: Program, rule: Rule, rules: dict[str, Rule]) -> Iterator[str]
         yield "It says nothing here" + (f"; it does in line {others}." if others else ".")
 
 
-def _armed(program: Program, rule: Rule, trigger: Trigger) -> Iterator[str]:
+def _armed(program: AskedFile, rule: Rule, trigger: Trigger) -> Iterator[str]:
     """Whether the words stand in the file, then what it says of each place."""
     module = program.module
     one = [(rule, trigger)]
@@ -95,7 +95,7 @@ def _armed(program: Program, rule: Rule, trigger: Trigger) -> Iterator[str]:
             yield f"    says nothing of this line{f', but of line {found[0].span.line}' if found else ''}"
 
 
-def _other_calls(program: Program, trigger: Trigger, given: set[ast.AST]) -> Iterator[str]:
+def _other_calls(program: AskedFile, trigger: Trigger, given: set[ast.AST]) -> Iterator[str]:
     """The calls that begin at the line and are not for this check."""
     for node in program.module.index.calls:
         if node.lineno == program.line and node not in given:

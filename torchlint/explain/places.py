@@ -10,7 +10,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from torchlint.boundary import stays_in
-from torchlint.explain.traceback import Frame
+from torchlint.explain.traceback import TracebackLine
 from torchlint.project import NotText, decode, folders_below
 from torchlint.reading import read
 from torchlint.result import split_lines
@@ -19,7 +19,7 @@ _OTHERS = ("site-packages", "dist-packages", "<", "lib/python")
 _MOST = 1_000  # different files of one traceback that are looked for
 
 
-class Place(Struct, frozen=True):
+class ProjectLine(Struct, frozen=True):
     """A line of a file of the project; `moved` says that it stood elsewhere when the program ran."""
 
     path: str
@@ -37,7 +37,7 @@ class Places:
         self._here: dict[str, str] = {}
         self._lines: dict[str, _Lines] = {}
 
-    def of(self, frames: Iterable[Frame]) -> list[Place]:
+    def of(self, frames: Iterable[TracebackLine]) -> list[ProjectLine]:
         """The frames that are in files below the folder, the outermost first."""
         found = []
         for frame in frames:
@@ -80,15 +80,15 @@ class Places:
                     found.setdefault(entry.name, []).append(entry.path)
         return found
 
-    def _line(self, path: str, frame: Frame) -> list[Place]:
+    def _line(self, path: str, frame: TracebackLine) -> list[ProjectLine]:
         if path not in self._lines:
             self._lines[path] = _Lines(path)
         lines = self._lines[path]
         there = lines.text(frame.line)
         if not frame.text or there == frame.text or frame.text.startswith(there) and there:
-            return [Place(path, frame.line, frame.name, there)] if there else []
+            return [ProjectLine(path, frame.line, frame.name, there)] if there else []
         nearest = lines.nearest(frame.text, frame.line)
-        return [Place(path, nearest, frame.name, frame.text, moved=True)] if nearest else []
+        return [ProjectLine(path, nearest, frame.name, frame.text, moved=True)] if nearest else []
 
 
 class _Lines:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from torchlint.explain.known import known
-from torchlint.explain.places import Place
-from torchlint.explain.traceback import Failure
+from torchlint.explain.places import ProjectLine
+from torchlint.explain.traceback import TracedError
 from torchlint.finding import Finding
 
 _MOST = 3
 
 
-def related(findings: list[Finding], lines: list[Place], failed: Failure) -> list[Finding]:
+def related(findings: list[Finding], lines: list[ProjectLine], failed: TracedError) -> list[Finding]:
     """Those in which torch says the same; else those at a line that the failure went through; else those of the rules
     that look for such a failure.
     """

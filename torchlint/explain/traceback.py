@@ -23,7 +23,7 @@ _ERROR = re.compile(
 _MOST_LINES = 20  # of a message
 
 
-class Frame(Struct, frozen=True):
+class TracebackLine(Struct, frozen=True):
     """One line of a traceback; `text` is the source that it quotes, if it does."""
 
     path: str
@@ -32,18 +32,18 @@ class Frame(Struct, frozen=True):
     text: str = ""
 
 
-class Failure(Struct, frozen=True):
+class TracedError(Struct, frozen=True):
     """An exception with the frames that led to it, the outermost first."""
 
     kind: str
     message: str
-    frames: tuple[Frame, ...]
+    frames: tuple[TracebackLine, ...]
 
 
-def failures(text: str) -> list[Failure]:
+def failures(text: str) -> list[TracedError]:
     """All failures that a text tells of, in its order: of a chain, the cause comes first."""
-    found: list[Failure] = []
-    frames: list[Frame] = []
+    found: list[TracedError] = []
+    frames: list[TracebackLine] = []
     lines = [_NOISE.sub("", _STYLE.sub("", line)) for line in text.splitlines()]
     at = 0
     while at < len(lines):
@@ -56,7 +56,7 @@ def failures(text: str) -> list[Failure]:
             path = frame["python"] or frame["ipython"] or frame["pytest"]
             number = int(frame["line"] or frame["at"] or frame["row"])
             quoted = "" if _FRAME.fullmatch(quoted) or _ERROR.match(quoted) else quoted
-            frames.append(Frame(path, number, frame["name"] or frame["called"] or frame["test"] or "", quoted))
+            frames.append(TracebackLine(path, number, frame["name"] or frame["called"] or frame["test"] or "", quoted))
         elif frames and (error := _ERROR.match(line)):
             more: list[str] = []
             while at < len(lines) and len(more) < _MOST_LINES and lines[at].strip() and not _FRAME.fullmatch(lines[at]):
@@ -64,5 +64,5 @@ def failures(text: str) -> list[Failure]:
                 at += 1
             message = "\n".join([error["text"] or "", *more]).strip()
             if not found or (found[-1].kind, found[-1].message) != (error["kind"], message):
-                found.append(Failure(error["kind"], message, tuple(frames)))
+                found.append(TracedError(error["kind"], message, tuple(frames)))
     return found

@@ -37,7 +37,7 @@ _FLAG = re.compile(r"(\w+)@(\d+):bool")
 _NAME = re.compile(r"([\w.*]+)(?:\(([^()]*)\))?")
 
 
-class Row(NamedTuple):
+class OutdatedName(NamedTuple):
     """What became of one name."""
 
     name: str
@@ -84,7 +84,7 @@ class Row(NamedTuple):
         return name.startswith(self.name[:-1])
 
 
-def rows(text: str) -> tuple[Row, ...]:
+def rows(text: str) -> tuple[OutdatedName, ...]:
     """The rows of a table."""
     found = []
     for line in text.replace("\n    ", " ").splitlines():
@@ -95,5 +95,5 @@ def rows(text: str) -> tuple[Row, ...]:
         fix, _, doubt = fix.partition(" unless ")
         for name, condition in _NAME.findall(names):
             given = condition if f"{name}(" in names else None
-            found.append(Row(name, given, (int(major), int(minor)), instead, arguments, fix, doubt, why))
+            found.append(OutdatedName(name, given, (int(major), int(minor)), instead, arguments, fix, doubt, why))
     return tuple(found)

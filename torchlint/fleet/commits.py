@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-from torchlint.fleet.unpacking import MOST_MEMBERS, Member, Refused
+from torchlint.fleet.unpacking import MOST_MEMBERS, Member, RefusedArchive
 from torchlint.git import GitError, git, program
 from torchlint.reading import RECORDS, read
 
@@ -58,7 +58,7 @@ class Store:
         """The regular files of a commit."""
         lines = self._ask("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
         if len(lines) > MOST_MEMBERS:
-            raise Refused(f"more than {MOST_MEMBERS:,} files")
+            raise RefusedArchive(f"more than {MOST_MEMBERS:,} files")
         command = [program(), f"--git-dir={self.folder}", "cat-file", "--batch"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
             for line in lines:
@@ -108,5 +108,5 @@ def _blob(reader: subprocess.Popen, digest: bytes, most: int) -> bytes:
     if len(answer) != 3:
         raise GitError(f"the repository lacks the file {digest.decode()}")
     if int(answer[2]) > most:
-        raise Refused("a file is larger than its repository says")
+        raise RefusedArchive("a file is larger than its repository says")
     return answers.read(int(answer[2]) + 1)[:-1]

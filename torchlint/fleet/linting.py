@@ -36,7 +36,7 @@ class Wishes(Struct, frozen=True):
     style: str = "json-lines"
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class RepositoryOutcome(Struct, frozen=True, kw_only=True):
     """What came of one repository, in numbers and lines about the run."""
 
     counts: dict[str, int] = {}
@@ -47,7 +47,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     notices: tuple[str, ...] = ()
 
 
-class Report(Outcome, frozen=True, kw_only=True):
+class RepositoryReport(RepositoryOutcome, frozen=True, kw_only=True):
     """The same with the findings: `text` in the wanted format, with paths from the repository's own root."""
 
     text: str = ""
@@ -70,14 +70,14 @@ def lint_bundle(parcel: bytes, wishes: bytes, jobs: int) -> bytes:
     return msgspec.msgpack.encode(replace(report, seconds=time.monotonic() - began))
 
 
-def _report(folder: str, wishes: Wishes, jobs: int) -> Report:
+def _report(folder: str, wishes: Wishes, jobs: int) -> RepositoryReport:
     try:
         layer = Layer(options(wishes.options, "command line"), folder, "", trusted=True)
         configurations = Configurations([layer], isolated=wishes.isolated, personal=False)
         result = Run([folder], configurations, _children(jobs), jobs=jobs, cache=False).check()
         settings = configurations.of_folder(folder)
     except (ConfigError, RuleError) as error:
-        return Report(failures=(_from_root(str(error), folder),))
+        return RepositoryReport(failures=(_from_root(str(error), folder),))
     moved = Result([_moved(finding, folder) for finding in result.findings], rule_paths=result.rule_paths)
     moved.texts.update({_from_root(f.path, folder): result.text(f.path) for f in result.findings})
     moved.failures = [_from_root(line, folder) for line in result.failures]
@@ -86,7 +86,7 @@ def _report(folder: str, wishes: Wishes, jobs: int) -> Report:
     load(wishes.style)(moved, settings, parts.append)
     counts = dict(sorted(Counter(finding.code for finding in moved.findings).items()))
     s = result.statistics
-    return Report(
+    return RepositoryReport(
         text="".join(parts),
         counts=counts,
         files=s.files,

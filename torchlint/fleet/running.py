@@ -16,7 +16,7 @@ import torchlint
 from torchlint.atomic import put
 from torchlint.cache import judges_of
 from torchlint.fleet.executors import Engine
-from torchlint.fleet.linting import Outcome, Report, Wishes, bundle
+from torchlint.fleet.linting import RepositoryOutcome, RepositoryReport, Wishes, bundle
 from torchlint.fleet.sources import NotBrought, Source, members_of
 from torchlint.fleet.unpacking import chosen
 from torchlint.reading import RECORDS, read
@@ -26,7 +26,7 @@ FINDINGS = "findings"  # the folder with a file for each repository
 _ENDINGS = {"json-lines": "jsonl", "sarif": "sarif"}
 
 
-class Done(Outcome, frozen=True, kw_only=True):
+class Done(RepositoryOutcome, frozen=True, kw_only=True):
     """A line of the journal: one repository that was linted. `key` is what its results came from."""
 
     name: str
@@ -81,7 +81,7 @@ class Fleet:
                     with members_of(source) as members:
                         data = bundle(list(chosen(members, left_out)))
                 except NotBrought as error:
-                    self._end(source, "", Report(failures=(str(error),)))
+                    self._end(source, "", RepositoryReport(failures=(str(error),)))
                     continue
                 key = key or self._key(data)
                 if not self._is_done(source, key):
@@ -102,16 +102,18 @@ class Fleet:
         for future in wait(running, return_when=FIRST_COMPLETED).done:
             source, key, _, left_out = running.pop(future)
             try:
-                report = msgspec.msgpack.decode(future.result(), type=Report)
+                report = msgspec.msgpack.decode(future.result(), type=RepositoryReport)
             except Exception as error:  # of whatever engine: the others go on
-                report = Report(failures=(f"not linted: {type(error).__name__}: {error}".splitlines()[0][:300],))
+                report = RepositoryReport(
+                    failures=(f"not linted: {type(error).__name__}: {error}".splitlines()[0][:300],)
+                )
             if report.version != torchlint.__version__:
-                report = Report(failures=(f"not linted: a worker has torchlint {report.version}",))
+                report = RepositoryReport(failures=(f"not linted: a worker has torchlint {report.version}",))
             notices = (*report.notices, *(f"left out: {line}" for line in left_out))
             self._end(source, "" if report.failures else key, replace(report, notices=notices))
 
-    def _end(self, source: Source, key: str, report: Report) -> None:
-        outcome = {field: getattr(report, field) for field in Outcome.__struct_fields__}
+    def _end(self, source: Source, key: str, report: RepositoryReport) -> None:
+        outcome = {field: getattr(report, field) for field in RepositoryOutcome.__struct_fields__}
         place = source.place if source.is_here else source.words
         done = Done(name=source.name, source=place, key=key, **outcome)
         put(self._output(source.name), report.text.encode("utf-8", "backslashreplace"))

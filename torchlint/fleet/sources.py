@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from torchlint.fleet.commits import Store, commit_of, directory_of
 from torchlint.fleet.packages import NoPackage, wheel
-from torchlint.fleet.unpacking import Member, Refused, folder_members, tar_members, zip_members
+from torchlint.fleet.unpacking import Member, RefusedArchive, folder_members, tar_members, zip_members
 from torchlint.git import GitError
 
 _ZIPS = (".whl", ".zip")
@@ -106,7 +106,7 @@ def members_of(source: Source) -> Iterator[Iterator[Member]]:
             yield _members(source, Path(scratch))
     except (OSError, EOFError, ValueError, zipfile.BadZipFile, tarfile.TarError, subprocess.SubprocessError) as error:
         raise NotBrought(f"{source.place}: {getattr(error, 'strerror', None) or error}") from None
-    except (Refused, GitError, NoPackage) as error:
+    except (RefusedArchive, GitError, NoPackage) as error:
         raise NotBrought(f"{source.place}: {error}") from None
 
 

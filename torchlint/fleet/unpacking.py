@@ -26,7 +26,7 @@ MOST_MEMBERS = 500_000
 Member = tuple[str, int, Callable[[int], bytes]]
 
 
-class Refused(Exception):
+class RefusedArchive(Exception):
     """An archive that is not unpacked: what would come out is too much."""
 
 
@@ -46,7 +46,7 @@ def chosen(members: Iterable[Member], left_out: list[str] | None = None) -> Iter
             continue
         count, size = count + 1, size + len(data)
         if count > MOST_FILES or size > LARGEST_SOURCE:
-            raise Refused(f"more than {MOST_FILES:,} files or {LARGEST_SOURCE >> 20} MB of source")
+            raise RefusedArchive(f"more than {MOST_FILES:,} files or {LARGEST_SOURCE >> 20} MB of source")
         yield name, data
 
 
@@ -96,7 +96,7 @@ def zip_members(path: Path) -> Iterator[Member]:
     with zipfile.ZipFile(path) as archive:
         infos = archive.infolist()
         if len(infos) > MOST_MEMBERS:
-            raise Refused(f"more than {MOST_MEMBERS:,} members")
+            raise RefusedArchive(f"more than {MOST_MEMBERS:,} members")
         for info in infos:
             kind = stat.S_IFMT(info.external_attr >> 16)
             if kind in (0, stat.S_IFREG) and not info.is_dir():
@@ -110,7 +110,7 @@ def tar_members(path: Path) -> Iterator[Member]:
         for number, info in enumerate(archive):
             size += info.size  # what is not wanted is decompressed, too
             if number >= MOST_MEMBERS or size > LARGEST_ARCHIVE:
-                raise Refused(f"more than {MOST_MEMBERS:,} members or {LARGEST_ARCHIVE >> 30} GB")
+                raise RefusedArchive(f"more than {MOST_MEMBERS:,} members or {LARGEST_ARCHIVE >> 30} GB")
             if info.isreg():
                 yield info.name.removeprefix("./"), info.size, partial(_read_tar, archive, info)
 
@@ -122,7 +122,7 @@ def folder_members(folder: Path) -> Iterator[Member]:
         for entry in entries:
             number += 1
             if number > MOST_MEMBERS:
-                raise Refused(f"more than {MOST_MEMBERS:,} members")
+                raise RefusedArchive(f"more than {MOST_MEMBERS:,} members")
             if entry.is_file(follow_symlinks=False):
                 name, size = os.path.relpath(entry.path, folder), entry.stat(follow_symlinks=False).st_size
                 yield name.replace(os.sep, "/"), size, partial(_read_file, entry.path)

@@ -19,7 +19,7 @@ from torchlint.project import NotText, Project, decode
 from torchlint.reading import read
 
 if TYPE_CHECKING:
-    from torchlint.dev.program import Program
+    from torchlint.dev.program import AskedFile
     from torchlint.rule import Rule
 
 _RULE_PATH = click.option("--rule-path", metavar="FOLDER", multiple=True, help="A folder with rules of your own.")
@@ -121,9 +121,9 @@ def _rule(which: str, rules: dict[str, Rule]) -> Rule:
     return found[0]
 
 
-def _program(place: str, rule_path: tuple[str, ...]) -> tuple[Program, dict[str, Rule]]:
+def _program(place: str, rule_path: tuple[str, ...]) -> tuple[AskedFile, dict[str, Rule]]:
     """The file and line that are asked about, and the rules in force there."""
-    from torchlint.dev.program import Program
+    from torchlint.dev.program import AskedFile
     from torchlint.rule import load_rules
     from torchlint.source.text.indexes import parsed
     from torchlint.source.text.parse import CannotParse
@@ -151,7 +151,7 @@ def _program(place: str, rule_path: tuple[str, ...]) -> tuple[Program, dict[str,
         tree = parsed(project, path, text)
     except CannotParse as error:
         raise Failure(f"{name}:{error.line}: cannot be parsed: {error}") from None
-    program = Program(path, text, line, tree, project.view(path), settings)
+    program = AskedFile(path, text, line, tree, project.view(path), settings)
     if not 1 <= line <= len(program.module.index.lines):
         raise Failure(f"{name} has {len(program.module.index.lines)} lines")
     return program, load_rules((*settings.rule_paths, *rule_path))

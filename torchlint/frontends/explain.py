@@ -9,10 +9,10 @@ import click
 
 from torchlint.config import Settings
 from torchlint.config_file import Configurations, Layer
-from torchlint.explain.known import Known, known
-from torchlint.explain.places import Place, Places
+from torchlint.explain.known import KnownError, known
+from torchlint.explain.places import Places, ProjectLine
 from torchlint.explain.related import related
-from torchlint.explain.traceback import Failure as Failed
+from torchlint.explain.traceback import TracedError as Failed
 from torchlint.explain.traceback import failures
 from torchlint.finding import Finding
 from torchlint.frontends.output import Failure, put, say, wants_color
@@ -42,7 +42,7 @@ def explain(file: str, dry_run: bool, color: str) -> int:
         raise Failure("there is no traceback in this: give all of what Python printed")
     style = "" if not wants_color(color) else "\x1b[1m"
     places = Places(os.getcwd())
-    found: list[tuple[Failed, list[Place]]] = [(one, places.of(one.frames)) for one in told]
+    found: list[tuple[Failed, list[ProjectLine]]] = [(one, places.of(one.frames)) for one in told]
     # Of a chain the first failure that is the project's is the cause; what it led to comes after it.
     failed, lines = next(((one, at) for one, at in found if at and known(one.message)), found[-1])
     lines = lines or next((at for _, at in found if at), [])
@@ -91,7 +91,7 @@ def _sentence(failed: Failed) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _findings(lines: list[Place], failed: Failed, dry_run: bool) -> tuple[list[Finding], Result, Settings]:
+def _findings(lines: list[ProjectLine], failed: Failed, dry_run: bool) -> tuple[list[Finding], Result, Settings]:
     """What is found in the files that a failure went through and has to do with it."""
     if not lines:
         return [], Result(), Settings()
@@ -101,7 +101,7 @@ def _findings(lines: list[Place], failed: Failed, dry_run: bool) -> tuple[list[F
     return related(result.findings, lines, failed), result, configurations.of_file(lines[-1].path)
 
 
-def _tell(cause: Known) -> None:
+def _tell(cause: KnownError) -> None:
     put(f"Why: {cause.cause}\nWhat to do: {cause.remedy}\n")
     if cause.rules:
         put(f"Read on: {', '.join(f'`torchlint rule {code}`' for code in cause.rules)}\n")

@@ -8,7 +8,7 @@ from torchlint.edits import apply
 from torchlint.finding import Edit, Fix
 
 
-class Change(Struct, frozen=True):
+class ChangedLines(Struct, frozen=True):
     """Whole lines from number `first` on, before and after."""
 
     first: int
@@ -16,7 +16,7 @@ class Change(Struct, frozen=True):
     after: list[str]
 
 
-def change(fix: Fix, lines: list[str]) -> Change | None:
+def change(fix: Fix, lines: list[str]) -> ChangedLines | None:
     """The smallest run of whole lines that holds all edits; None if the fix does not fit these lines."""
     edits = sorted(fix.edits)
     if not edits or any(_overlap(one, other) for one, other in zip(edits, edits[1:])):
@@ -26,7 +26,7 @@ def change(fix: Fix, lines: list[str]) -> Change | None:
         return None
     before = lines[first - 1 : last]
     text = apply("\n".join(before), [_moved(edit, first - 1) for edit in edits])
-    return Change(first, before, text.split("\n"))
+    return ChangedLines(first, before, text.split("\n"))
 
 
 def _overlap(one: Edit, other: Edit) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torchlint.printable import printable
 from torchlint.reading import read
-from torchlint.shapes.core.table import Call, Cost, Step, Table
+from torchlint.shapes.core.table import Cost, LayerCall, Step, Table
 from torchlint.traces import picture, report, words
 from torchlint.traces.coloured import coloured, plain
 from torchlint.traces.story import Story
@@ -111,7 +111,7 @@ def _source(story: Story, name: str) -> str:
     for step in story.table.steps:
         if step.span is not None and step.path == story.table.path:
             margin.setdefault(step.span.line, []).append(step)
-    calls: dict[int, list[Call]] = {}
+    calls: dict[int, list[LayerCall]] = {}
     for call in story.table.calls:
         if call.path == story.table.path:
             calls.setdefault(call.span.line, []).append(call)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from torchlint.notation import shape_text
 from torchlint.printable import printable
-from torchlint.shapes.core.table import Report, Step
+from torchlint.shapes.core.table import ForwardCost, Step
 from torchlint.traces import words
 from torchlint.traces.optimizers import optimizer_of
 from torchlint.traces.story import Story
@@ -94,7 +94,7 @@ def _cells(row: Line) -> tuple[str, ...]:
     )
 
 
-def _totals(story: Story, report: Report, memory: int) -> Iterator[str]:
+def _totals(story: Story, report: ForwardCost, memory: int) -> Iterator[str]:
     everything = report.trainable + report.frozen
     frozen = f"{words.count(report.frozen)} frozen" if report.frozen else "all trainable"
     yield f"  parameters         {words.count(everything)}, {frozen}"
@@ -112,7 +112,7 @@ def _totals(story: Story, report: Report, memory: int) -> Iterator[str]:
         yield f"  in {size(memory)}{' ' * max(16 - len(size(memory)), 1)}{_fits(report, fixed, memory)}"
 
 
-def _fits(report: Report, fixed: int, memory: int) -> str:
+def _fits(report: ForwardCost, fixed: int, memory: int) -> str:
     if fixed > memory:
         return f"does not fit: {size(fixed)} are needed whatever the batch is"
     if not report.kept or not report.batch:
@@ -122,7 +122,7 @@ def _fits(report: Report, fixed: int, memory: int) -> str:
     return f"a batch of {report.batch} {fits}; of about {most:,} at most (temporaries not counted)"
 
 
-def lines(steps: tuple[Step, ...], report: Report, depth: int) -> Iterator[Line]:
+def lines(steps: tuple[Step, ...], report: ForwardCost, depth: int) -> Iterator[Line]:
     """The lines of a table: one a step, or one for what lies below a depth of names."""
     seen: set[str] = set()
     group: list[tuple[Step, int, int, int]] = []

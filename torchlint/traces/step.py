@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from torchlint.printable import printable
-from torchlint.shapes.core.table import Value
+from torchlint.shapes.core.table import ShownValue
 from torchlint.shapes.core.training_step import Ending, TrainingStep, Where
 from torchlint.traces import json, page, report, words
 from torchlint.traces.coloured import plain
@@ -84,5 +84,5 @@ def _ending(ended: Ending, name: str, path: str) -> str:
     return f"{file}:{where.line}: {ended.why}"
 
 
-def _said(value: Value) -> str:
+def _said(value: ShownValue) -> str:
     return f"{words.shape(value)} {value.dtype} on {value.device}"

@@ -6,7 +6,7 @@ import re
 
 from torchlint.notation import shape_text
 from torchlint.printable import printable
-from torchlint.shapes.core.table import Step, Value
+from torchlint.shapes.core.table import ShownValue, Step
 
 # What a label can do without.
 _LONG_WORDS = re.compile(
@@ -15,12 +15,12 @@ _LONG_WORDS = re.compile(
 )
 
 
-def shape(value: Value) -> str:
+def shape(value: ShownValue) -> str:
     """`(2, 64, 28, 28)`"""
     return shape_text(value.shape) if value.shape else "scalar"
 
 
-def shapes(values: tuple[Value, ...], most: int = 3) -> str:
+def shapes(values: tuple[ShownValue, ...], most: int = 3) -> str:
     """Several shapes; equal ones in a row are counted."""
     parts: list[list] = []
     for value in values:

@@ -14,8 +14,8 @@ from lsprotocol import types
 from msgspec.structs import replace
 from pygls.uris import to_fs_path
 
-from torchlint.finding import Finding, Hint, Signature
-from torchlint.frontends.lsp.text import Change, Text, moved, written
+from torchlint.finding import Finding, ForwardHint, Hint
+from torchlint.frontends.lsp.text import Replacement, Text, moved, written
 from torchlint.project import WORDS
 
 # Lines from which on a file is judged in parts: shorter ones take less time than it does to see a difference.
@@ -38,10 +38,10 @@ class Document(Text):
         self.findings: list[Finding] = []
         self.dry: list[Finding] = []
         self.hints: list[Hint] = []
-        self.signatures: list[Signature] = []
+        self.signatures: list[ForwardHint] = []
         self.broken: list[Finding] = []
-        self.edits: list[Change] = []
-        self._recorders: list[list[Change]] = []
+        self.edits: list[Replacement] = []
+        self._recorders: list[list[Replacement]] = []
 
     def all_findings(self) -> list[Finding]:
         """What all stages found; what ended several is said once."""
@@ -62,9 +62,9 @@ class Document(Text):
         self.version = version
 
     @contextmanager
-    def recorded(self) -> Iterator[list[Change]]:
+    def recorded(self) -> Iterator[list[Replacement]]:
         """Collects the changes made while somebody works on the text as it is now."""
-        changes: list[Change] = []
+        changes: list[Replacement] = []
         self._recorders.append(changes)
         try:
             yield changes
@@ -72,7 +72,7 @@ class Document(Text):
             self._recorders = [recorder for recorder in self._recorders if recorder is not changes]
 
 
-def after(things: Iterable, changes: list[Change]) -> list:
+def after(things: Iterable, changes: list[Replacement]) -> list:
     """Findings or hints where they are after some changes."""
     kept = list(things)
     for change in changes:

@@ -19,7 +19,7 @@ from torchlint.frontends.lsp.documents import Document, OpenFiles, Reading, Unit
 from torchlint.frontends.lsp.lanes import Lanes
 from torchlint.frontends.lsp.settings import Workspace
 from torchlint.frontends.lsp.stage import Stage
-from torchlint.frontends.lsp.text import Change, moved_lines
+from torchlint.frontends.lsp.text import Replacement, moved_lines
 from torchlint.frontends.lsp.work import Answer, Request, internal_error
 from torchlint.frontends.lsp.worker import WorkerDied
 from torchlint.printable import printable
@@ -287,7 +287,7 @@ class Session:
         findings: list[Finding],
         revision: int,
         answer: Answer,
-        moves: list[Change],
+        moves: list[Replacement],
     ) -> None:
         """The text world is heard at once. The dry run says all there is, but perhaps about an older text."""
         broken = [finding for finding in findings if finding.code == "TL001"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from torchlint.finding import Hint, Signature, Span
+from torchlint.finding import ForwardHint, Hint, Span
 from torchlint.frontends.lsp.session import Session
 
 
@@ -43,7 +43,7 @@ async def code_lenses(session: Session, params: types.CodeLensParams) -> list[ty
     if not editor.shape_hints or not editor.code_lens:
         return []
     await session.shapes(unit, session.client.has_lens_refresh)
-    by_span: dict[Span, list[Signature]] = {}
+    by_span: dict[Span, list[ForwardHint]] = {}
     for signature in document.signatures:
         by_span.setdefault(signature.span, []).append(signature)
     return [
@@ -52,7 +52,7 @@ async def code_lenses(session: Session, params: types.CodeLensParams) -> list[ty
     ]
 
 
-def _title(signature: Signature) -> str:
+def _title(signature: ForwardHint) -> str:
     inputs = ", ".join(f"{name}: {shape}" for name, shape in signature.inputs)
     more = [_count(signature.parameters), "sizes are guessed" if signature.guessed else ""]
     return " \u00b7 ".join([f"{inputs} \u2192 {signature.output}", *filter(None, more)])

@@ -15,7 +15,7 @@ from torchlint.finding import Span
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-class Change(NamedTuple):
+class Replacement(NamedTuple):
     """One replacement: where it begins and ended before and ends now, as (line, column) from 1 in code points."""
 
     start: tuple[int, int]
@@ -75,7 +75,7 @@ class Text:
         """The range of everything."""
         return types.Range(types.Position(0, 0), self.position(*self.place(len(self.text))))
 
-    def replace(self, range: types.Range | None, new: str) -> Change:
+    def replace(self, range: types.Range | None, new: str) -> Replacement:
         """Put `new` in the place of a range, or of everything, and say what moved."""
         if range is None:
             start, end, new_end = _difference(self.text, new)
@@ -87,7 +87,7 @@ class Text:
             self.text = self.text[:start] + new + self.text[end:]
             new_end = start + len(new)
         self._starts = None
-        return Change(first, old_end, self.place(new_end))
+        return Replacement(first, old_end, self.place(new_end))
 
 
 def to_units(line: str, column: int, encoding: str) -> int:
@@ -116,7 +116,7 @@ def _width(character: str, encoding: str) -> int:
     return 1 if point < 0x80 else 2 if point < 0x800 else 3 if point <= 0xFFFF else 4
 
 
-def moved(span: Span, change: Change) -> Span | None:
+def moved(span: Span, change: Replacement) -> Span | None:
     """Where a span is after a change; None if the change cut into it."""
     start, end = (span.line, span.column), (span.end_line, span.end_column)
     if end <= change.start:
@@ -128,7 +128,7 @@ def moved(span: Span, change: Change) -> Span | None:
     return None
 
 
-def written(changes: Iterable[Change]) -> tuple[int, int] | None:
+def written(changes: Iterable[Replacement]) -> tuple[int, int] | None:
     """The first and the last line that some changes have written; None if there was no change."""
     lines = None
     for change in changes:
@@ -138,7 +138,7 @@ def written(changes: Iterable[Change]) -> tuple[int, int] | None:
     return lines
 
 
-def moved_lines(lines: tuple[int, int], changes: Iterable[Change]) -> tuple[int, int]:
+def moved_lines(lines: tuple[int, int], changes: Iterable[Replacement]) -> tuple[int, int]:
     """Where some lines are after changes; of those that are gone, the line where they were."""
     for change in changes:
         start, more = change.start[0], change.new_end[0] - change.old_end[0]
@@ -147,7 +147,7 @@ def moved_lines(lines: tuple[int, int], changes: Iterable[Change]) -> tuple[int,
     return lines
 
 
-def _shift(place: tuple[int, int], change: Change) -> tuple[int, int]:
+def _shift(place: tuple[int, int], change: Replacement) -> tuple[int, int]:
     (line, column), (old_line, old_column), (new_line, new_column) = place, change.old_end, change.new_end
     return line + new_line - old_line, column + new_column - old_column if line == old_line else column
 

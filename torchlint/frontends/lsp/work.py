@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from torchlint.child import connect, memory
 from torchlint.config import Settings
-from torchlint.finding import Finding, Hint, Signature, Span
+from torchlint.finding import Finding, ForwardHint, Hint, Span
 from torchlint.project import Project
 
 
@@ -43,7 +43,7 @@ class Answer(Struct, frozen=True):
 
     findings: tuple[Finding, ...] = ()
     hints: tuple[Hint, ...] = ()
-    signatures: tuple[Signature, ...] = ()
+    signatures: tuple[ForwardHint, ...] = ()
     consulted: frozenset[str] = frozenset()
     notices: tuple[str, ...] = ()
     fixed: str = ""
@@ -105,7 +105,7 @@ class Desk:
         return Answer(
             findings=tuple(f for f in outcome.findings if f.path == request.path),
             hints=tuple(hint for hint in outcome.hints if isinstance(hint, Hint)),
-            signatures=tuple(hint for hint in outcome.hints if isinstance(hint, Signature)),
+            signatures=tuple(hint for hint in outcome.hints if isinstance(hint, ForwardHint)),
             consulted=frozenset(outcome.consulted),
             notices=outcome.notices,
             judged=outcome.judged,

@@ -7,7 +7,7 @@ from msgspec import Struct
 from torchlint.finding import Span
 
 
-class Value(Struct, frozen=True):
+class ShownValue(Struct, frozen=True):
     """What is known of a tensor."""
 
     shape: tuple[int, ...]
@@ -25,20 +25,20 @@ class Step(Struct, frozen=True):
     module: str  # the name of the layer, or of the module whose forward this is
     label: str
     layer: bool
-    inputs: tuple[Value, ...]
-    outputs: tuple[Value, ...]
+    inputs: tuple[ShownValue, ...]
+    outputs: tuple[ShownValue, ...]
     parameters: int
     sources: tuple[int | str, ...]
     error: str = ""
 
 
-class Call(Struct, frozen=True):
+class LayerCall(Struct, frozen=True):
     """Where a module of the program was called within the forward, and what it gave."""
 
     path: str
     span: Span
     module: str
-    outputs: tuple[Value, ...]
+    outputs: tuple[ShownValue, ...]
     failed: bool = False
 
 
@@ -49,7 +49,7 @@ class Cost(Struct, frozen=True):
     kept: int
 
 
-class Report(Struct, frozen=True):
+class ForwardCost(Struct, frozen=True):
     """What a forward costs. Parameters are numbers, the rest bytes: of parameters and buffers together, and of what is
     trained; a cost for each step; how many samples were in its batch.
     """
@@ -81,11 +81,11 @@ class Table(Struct, frozen=True):
     span: Span | None
     inputs: dict[str, str]
     steps: tuple[Step, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[LayerCall, ...] = ()
     parameters: int = 0
     assumed: dict[str, str] = {}
     arguments: dict[str, str] = {}
     error: str = ""
     result: str = ""
     guessed: bool = False
-    report: Report | None = None
+    report: ForwardCost | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from torchlint.shapes.core.table import Value
+from torchlint.shapes.core.table import ShownValue
 
 
 class Where(Struct, frozen=True):
@@ -19,15 +19,15 @@ class Forward(Struct, frozen=True):
 
     model: str
     where: Where | None
-    given: tuple[Value, ...]
-    result: tuple[Value, ...]
+    given: tuple[ShownValue, ...]
+    result: tuple[ShownValue, ...]
 
 
 class Loss(Struct, frozen=True):
     """What `backward` starts from."""
 
     where: Where | None
-    value: Value
+    value: ShownValue
 
 
 class Moved(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Moved(Struct, frozen=True):
     bytes: int
 
 
-class Kept(Struct, frozen=True):
+class KeptForBackward(Struct, frozen=True):
     """What autograd keeps of one line until the backward pass has used it."""
 
     where: Where | None
@@ -72,6 +72,6 @@ class TrainingStep(Struct, frozen=True):
     parameters: int
     gradients: int | None
     state: int | None
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptForBackward, ...]
     multiply_adds: int  # of the forwards
     ended: Ending | None = None

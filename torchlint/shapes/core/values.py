@@ -28,7 +28,7 @@ class Overworked(Exhausted):
     """All runs of the file together took all the work that one file is worth: no other run is begun."""
 
 
-class Use(NamedTuple):
+class UnknownUse(NamedTuple):
     """An unknown input met a consumer: `kind` is layer, call, unpack, index, attribute, einops or operator.
 
     `hole` is the name of the input (an argument of forward, `x` or `batch[0]`), `detail` what consumed it: the module,
@@ -41,13 +41,13 @@ class Use(NamedTuple):
 
 
 # Whoever solves sizes puts a callback here while a run lasts; the interpreter and the recorder report uses to it.
-on_use: list[Callable[[Use], None]] = []
+on_use: list[Callable[[UnknownUse], None]] = []
 
 
 def report_use(unknown: Unknown, kind: str, detail: Any = None) -> None:
     """Tell the solver that an unknown which stands for an input met a consumer."""
     if unknown.hole is not None and on_use:
-        on_use[-1](Use(unknown.hole, kind, detail))
+        on_use[-1](UnknownUse(unknown.hole, kind, detail))
 
 
 def made_of(*unknowns: Unknown) -> str | None:

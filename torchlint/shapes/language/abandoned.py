@@ -15,7 +15,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.program import Frame, Program, Scope
+from torchlint.shapes.language.program import CompiledScope, Frame, Program
 from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, is_open, loosen
 from torchlint.shapes.language.statements import ABANDONED, Run, abandon, statement
 from torchlint.shapes.language.targets import store
@@ -27,7 +27,7 @@ _DEPTH = 3  # how far into containers of containers
 _MISSING = object()
 
 
-def whole(node: ast.stmt, scope: Scope) -> Run:
+def whole(node: ast.stmt, scope: CompiledScope) -> Run:
     """The closure of one of a file's own statements; a later one never sees what stood there before it failed."""
     if isinstance(node, _DEFINITIONS):
         return statement(node, scope)
@@ -37,7 +37,7 @@ def whole(node: ast.stmt, scope: Scope) -> Run:
     if not isinstance(node, _SEVERAL) and is_endless(node):
         return _gap(targets, "what a statement of very many parts makes")
     run = statement(node, scope)
-    names = tuple(Scope("function", [node], None, scope.program).bound) if isinstance(node, _SEVERAL) else ()
+    names = tuple(CompiledScope("function", [node], None, scope.program).bound) if isinstance(node, _SEVERAL) else ()
     if not names and scope.program.has_gap(node):
         return _gap(targets, "what is left to whoever does the exercise")
 

@@ -11,7 +11,7 @@ from typing import Any
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
-from torchlint.shapes.language.program import Frame, Question, Scope, price_of
+from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.rounds import REST, found_in_a_round, loosen
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
@@ -22,13 +22,13 @@ MISSING = object()
 PLAIN = frozenset({int, float, bool, type(None)})
 
 
-def expression(node: ast.expr, scope: Scope) -> Evaluate:
+def expression(node: ast.expr, scope: CompiledScope) -> Evaluate:
     """The closure that evaluates an expression."""
     evaluate = _COMPILERS[type(node)](node, scope)
     return evaluate if scope.program.watch is None else scope.program.watch.expression(node, evaluate, scope)
 
 
-def _constant(node: ast.Constant, scope: Scope) -> Evaluate:
+def _constant(node: ast.Constant, scope: CompiledScope) -> Evaluate:
     value = _value(node)
     return lambda frame: value
 
@@ -38,11 +38,11 @@ def _value(node: ast.Constant) -> Any:
     return Unknown("a long number") if type(value) is int and value.bit_length() > Budget.BITS else value
 
 
-def _name(node: ast.Name, scope: Scope) -> Evaluate:
+def _name(node: ast.Name, scope: CompiledScope) -> Evaluate:
     return _load(node.id, scope)
 
 
-def _load(name: str, scope: Scope) -> Evaluate:
+def _load(name: str, scope: CompiledScope) -> Evaluate:
     hops = scope.find(name)
     if hops is None:
         if name == "__class__":
@@ -84,7 +84,7 @@ def _load(name: str, scope: Scope) -> Evaluate:
     return load_free
 
 
-def _attribute(node: ast.Attribute, scope: Scope) -> Evaluate:
+def _attribute(node: ast.Attribute, scope: CompiledScope) -> Evaluate:
     owner, name, place = expression(node.value, scope), node.attr, scope.place(node)
 
     def get(frame):
@@ -94,7 +94,7 @@ def _attribute(node: ast.Attribute, scope: Scope) -> Evaluate:
     return get
 
 
-def _subscript(node: ast.Subscript, scope: Scope) -> Evaluate:
+def _subscript(node: ast.Subscript, scope: CompiledScope) -> Evaluate:
     owner, index, place = expression(node.value, scope), expression(node.slice, scope), scope.place(node)
 
     def item(frame):
@@ -112,13 +112,13 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Evaluate:
     return window if found else item
 
 
-def _slice(node: ast.Slice, scope: Scope) -> Evaluate:
+def _slice(node: ast.Slice, scope: CompiledScope) -> Evaluate:
     parts = [expression(p, scope) if p else None for p in (node.lower, node.upper, node.step)]
 
     return lambda frame: slice(*(p(frame) if p else None for p in parts))
 
 
-def _binary(node: ast.BinOp, scope: Scope) -> Evaluate:
+def _binary(node: ast.BinOp, scope: CompiledScope) -> Evaluate:
     left, right, place = expression(node.left, scope), expression(node.right, scope), scope.place(node)
     apply = OPERATORS[type(node.op)]
     growing = apply in GROWING
@@ -133,7 +133,7 @@ def _binary(node: ast.BinOp, scope: Scope) -> Evaluate:
     return compute
 
 
-def _unary(node: ast.UnaryOp, scope: Scope) -> Evaluate:
+def _unary(node: ast.UnaryOp, scope: CompiledScope) -> Evaluate:
     operand, place = expression(node.operand, scope), scope.place(node)
     if isinstance(node.op, ast.Not):
         key = Question(node.operand)
@@ -155,7 +155,7 @@ def _unary(node: ast.UnaryOp, scope: Scope) -> Evaluate:
     return compute
 
 
-def _boolean(node: ast.BoolOp, scope: Scope) -> Evaluate:
+def _boolean(node: ast.BoolOp, scope: CompiledScope) -> Evaluate:
     parts = [(expression(v, scope), scope.place(v), Question(v)) for v in node.values]
     wanted = isinstance(node.op, ast.Or)
 
@@ -180,7 +180,7 @@ def _boolean(node: ast.BoolOp, scope: Scope) -> Evaluate:
     return compute_value if wanted else compute
 
 
-def _compare(node: ast.Compare, scope: Scope) -> Evaluate:
+def _compare(node: ast.Compare, scope: CompiledScope) -> Evaluate:
     left = expression(node.left, scope)
     rest = [(type(op), expression(c, scope)) for op, c in zip(node.ops, node.comparators)]
     place = scope.place(node)
@@ -222,13 +222,13 @@ def _compare(node: ast.Compare, scope: Scope) -> Evaluate:
     return compare
 
 
-def _choice(node: ast.IfExp, scope: Scope) -> Evaluate:
+def _choice(node: ast.IfExp, scope: CompiledScope) -> Evaluate:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     yes, no = expression(node.body, scope), expression(node.orelse, scope)
     return lambda frame: yes(frame) if frame.machine.truth(test(frame), place, key) else no(frame)
 
 
-def _items(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
+def _items(nodes: list[ast.expr], scope: CompiledScope) -> Callable[[Frame], list]:
     """The values of a display or of positional arguments; an unknown star argument ends the list with MISSING."""
     if len(nodes) > TABLE and not any(type(n) is ast.Starred for n in nodes):
         return _table(nodes, scope)
@@ -254,7 +254,7 @@ def _items(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
     return collect
 
 
-def _table(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
+def _table(nodes: list[ast.expr], scope: CompiledScope) -> Callable[[Frame], list]:
     """The values of a long display: its constants are kept as they are, and evaluated and paid for together."""
     values = [_value(n) if type(n) is ast.Constant else None for n in nodes]
     computed = [(i, expression(n, scope)) for i, n in enumerate(nodes) if type(n) is not ast.Constant]
@@ -270,7 +270,7 @@ def _table(nodes: list[ast.expr], scope: Scope) -> Callable[[Frame], list]:
 
 
 def _sequence(kind: type):
-    def compile_sequence(node, scope: Scope) -> Evaluate:
+    def compile_sequence(node, scope: CompiledScope) -> Evaluate:
         collect = _items(node.elts, scope)
 
         def make(frame):
@@ -287,7 +287,7 @@ def _sequence(kind: type):
     return compile_sequence
 
 
-def _dict(node: ast.Dict, scope: Scope) -> Evaluate:
+def _dict(node: ast.Dict, scope: CompiledScope) -> Evaluate:
     if len(node.keys) > TABLE and all(type(k) is ast.Constant for k in node.keys):
         keys, collect = [_value(k) for k in node.keys], _table(node.values, scope)
         if not any(type(key) is Unknown for key in keys):
@@ -306,7 +306,7 @@ def _dict(node: ast.Dict, scope: Scope) -> Evaluate:
     return make
 
 
-def _joined(node: ast.JoinedStr, scope: Scope) -> Evaluate:
+def _joined(node: ast.JoinedStr, scope: CompiledScope) -> Evaluate:
     parts = [expression(v, scope) for v in node.values]
 
     def make(frame):
@@ -320,24 +320,24 @@ def _joined(node: ast.JoinedStr, scope: Scope) -> Evaluate:
     return make
 
 
-def _formatted(node: ast.FormattedValue, scope: Scope) -> Evaluate:
+def _formatted(node: ast.FormattedValue, scope: CompiledScope) -> Evaluate:
     value, conversion = expression(node.value, scope), chr(node.conversion) if node.conversion > 0 else ""
     spec = expression(node.format_spec, scope) if node.format_spec else None
 
     return lambda frame: frame.machine.format(value(frame), spec(frame) if spec else "", conversion)
 
 
-def _lambda(node: ast.Lambda, scope: Scope) -> Evaluate:
+def _lambda(node: ast.Lambda, scope: CompiledScope) -> Evaluate:
     from torchlint.shapes.language.functions import compile_function
 
     return compile_function(node, scope)
 
 
-def _comprehension(node, scope: Scope) -> Evaluate:
+def _comprehension(node, scope: CompiledScope) -> Evaluate:
     from torchlint.shapes.language.targets import store
 
     targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-    inner = Scope("function", (), scope, scope.program, bound=targets)
+    inner = CompiledScope("function", (), scope, scope.program, bound=targets)
     loops = []
     for position, generator in enumerate(node.generators):
         loops.append(
@@ -420,7 +420,7 @@ def _comprehension(node, scope: Scope) -> Evaluate:
     return run
 
 
-def _walrus(node: ast.NamedExpr, scope: Scope) -> Evaluate:
+def _walrus(node: ast.NamedExpr, scope: CompiledScope) -> Evaluate:
     from torchlint.shapes.language.targets import store
 
     value, target = expression(node.value, scope), store(node.target, scope)
@@ -433,7 +433,7 @@ def _walrus(node: ast.NamedExpr, scope: Scope) -> Evaluate:
     return assign
 
 
-def _yield(node: ast.Yield, scope: Scope) -> Evaluate:
+def _yield(node: ast.Yield, scope: CompiledScope) -> Evaluate:
     value = expression(node.value, scope) if node.value else None
 
     def produce(frame):
@@ -443,7 +443,7 @@ def _yield(node: ast.Yield, scope: Scope) -> Evaluate:
     return produce
 
 
-def _yield_from(node: ast.YieldFrom, scope: Scope) -> Evaluate:
+def _yield_from(node: ast.YieldFrom, scope: CompiledScope) -> Evaluate:
     value = expression(node.value, scope)
 
     def produce(frame):
@@ -457,7 +457,7 @@ def _yield_from(node: ast.YieldFrom, scope: Scope) -> Evaluate:
     return produce
 
 
-def _call(node: ast.Call, scope: Scope) -> Evaluate:
+def _call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     call = _any_call(node, scope)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     if name == "step" and not node.args and not node.keywords:
@@ -490,7 +490,7 @@ def _may_train(call: Evaluate) -> Evaluate:
     return step
 
 
-def _any_call(node: ast.Call, scope: Scope) -> Evaluate:
+def _any_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     place = scope.place(node)
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
@@ -548,7 +548,7 @@ def _names(frame: Frame, names: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _await(node: ast.Await, scope: Scope) -> Evaluate:
+def _await(node: ast.Await, scope: CompiledScope) -> Evaluate:
     return expression(node.value, scope)
 
 

@@ -13,7 +13,7 @@ from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
 from torchlint.shapes.language import statements, written
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import Frame, Scope, gives_value, has_yield, price_of
+from torchlint.shapes.language.program import CompiledScope, Frame, gives_value, has_yield, price_of
 from torchlint.shapes.language.rounds import is_open
 from torchlint.shapes.language.touching import words_in
 
@@ -36,7 +36,7 @@ class ArgumentError(TypeError):
 class Code:
     """What a `def` or lambda compiles to; its body is compiled when it is first called."""
 
-    def __init__(self, node, scope: Scope):
+    def __init__(self, node, scope: CompiledScope):
         self.node = node
         self.name = getattr(node, "name", "<lambda>")
         arguments = node.args
@@ -58,7 +58,9 @@ class Code:
         if self._run is None:
             parameters = {*self._names, self.rest, self.named_rest} - {None}
             if isinstance(self.node, ast.Lambda):
-                scope = Scope("function", [self.node.body], self.parent, self.parent.program, parameters, self.name)
+                scope = CompiledScope(
+                    "function", [self.node.body], self.parent, self.parent.program, parameters, self.name
+                )
                 value = expression(self.node.body, scope)
 
                 price = price_of([self.node.body])
@@ -70,7 +72,9 @@ class Code:
                 self._run = run
                 self._generator = False
             else:
-                scope = Scope("function", self.node.body, self.parent, self.parent.program, parameters, self.name)
+                scope = CompiledScope(
+                    "function", self.node.body, self.parent, self.parent.program, parameters, self.name
+                )
                 self._generator = has_yield(self.node.body)
                 self._run = statements.block(self.node.body, scope)
                 watch = self.parent.program.watch
@@ -91,7 +95,7 @@ class Code:
         return words
 
     @cached_property
-    def written(self) -> written.Signature | None:
+    def written(self) -> written.WrittenShapes | None:
         """The shapes that its author wrote beside what it takes and gives."""
         return written.signature(self.node, self.parent.program)
 
@@ -273,7 +277,7 @@ def required(node: ast.FunctionDef) -> list[str]:
     return [*names[: len(names) - len(node.args.defaults)], *named]
 
 
-def compile_function(node, scope: Scope) -> Callable[[Frame], Any]:
+def compile_function(node, scope: CompiledScope) -> Callable[[Frame], Any]:
     """The closure that makes a function when its `def` is reached."""
     if scope.program.has_gap(node):
         return lambda frame: Unknown("a function with a gap")
@@ -300,16 +304,16 @@ class ClassCode:
 
     __slots__ = ("name", "node", "path", "place", "body")
 
-    def __init__(self, node: ast.ClassDef, scope: Scope):
+    def __init__(self, node: ast.ClassDef, scope: CompiledScope):
         self.name = node.name
         self.node = node
         self.path = scope.program.path
         self.place = scope.place(node)
-        inner = Scope("class", node.body, scope, scope.program, name=node.name)
+        inner = CompiledScope("class", node.body, scope, scope.program, name=node.name)
         self.body = statements.block(node.body, inner)
 
 
-def compile_class(node: ast.ClassDef, scope: Scope) -> Callable[[Frame], Any]:
+def compile_class(node: ast.ClassDef, scope: CompiledScope) -> Callable[[Frame], Any]:
     """The closure that makes a type when its `class` statement is reached."""
     if scope.program.has_gap(node):
         return lambda frame: Unknown("a class with a gap")

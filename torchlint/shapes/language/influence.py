@@ -12,7 +12,7 @@ from torchlint.shapes.language.touching import (
     CALLED,
     EVERYTHING,
     Effects,
-    Text,
+    TouchedFile,
     count_of_parts,
     own_nodes,
     text_of,
@@ -29,7 +29,7 @@ class Influence:
     """The same for all files of a program together; `large` are too many for it to be found out."""
 
     def __init__(self, trees: Iterable[ast.Module]):
-        self.texts: list[Text] = []
+        self.texts: list[TouchedFile] = []
         self.following: dict[str, set[str]] = defaultdict(set)
         self._found: dict[str, tuple[set[str], set[str]]] = {}
         self.large = False
@@ -91,7 +91,7 @@ class Influence:
                     stack.append(word)
         return frozenset(found)
 
-    def holds(self, node: ast.AST) -> Text | None:
+    def holds(self, node: ast.AST) -> TouchedFile | None:
         """The file that a node stands in."""
         return next((text for text in self.texts if node in text.parents), None)
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import Frame, Question, Scope
+from torchlint.shapes.language.program import CompiledScope, Frame, Question
 from torchlint.shapes.language.statements import block
 from torchlint.shapes.language.targets import store
 
 Fit = Callable[[Frame, Any], Any]  # True, False, or an unknown
 
 
-def compile_match(node: ast.Match, scope: Scope) -> Callable[[Frame], Any]:
+def compile_match(node: ast.Match, scope: CompiledScope) -> Callable[[Frame], Any]:
     """The closure of a whole `match` statement; a case that may fit or not is decided like a condition."""
     subject = expression(node.subject, scope)
     cases = []
@@ -34,7 +34,7 @@ def compile_match(node: ast.Match, scope: Scope) -> Callable[[Frame], Any]:
     return run
 
 
-def _pattern(node: ast.pattern, scope: Scope) -> Fit:
+def _pattern(node: ast.pattern, scope: CompiledScope) -> Fit:
     match node:
         case ast.MatchValue(value=value):
             wanted = expression(value, scope)
@@ -58,7 +58,7 @@ def _equal(a: Any, b: Any) -> Any:
     return a == b
 
 
-def _named(inner: Fit | None, name: str | None, scope: Scope) -> Fit:
+def _named(inner: Fit | None, name: str | None, scope: CompiledScope) -> Fit:
     target = store(ast.Name(name, ast.Store()), scope) if name else None
 
     def fit(frame, value):
@@ -94,7 +94,7 @@ def _either(parts: list[Fit]) -> Fit:
     return fit
 
 
-def _sequence(patterns: list[ast.pattern], scope: Scope) -> Fit:
+def _sequence(patterns: list[ast.pattern], scope: CompiledScope) -> Fit:
     star = next((i for i, p in enumerate(patterns) if isinstance(p, ast.MatchStar)), None)
     parts = [_named(None, p.name, scope) if isinstance(p, ast.MatchStar) else _pattern(p, scope) for p in patterns]
 
@@ -111,7 +111,7 @@ def _sequence(patterns: list[ast.pattern], scope: Scope) -> Fit:
     return fit
 
 
-def _mapping(keys: list, parts: list[Fit], rest: str | None, scope: Scope) -> Fit:
+def _mapping(keys: list, parts: list[Fit], rest: str | None, scope: CompiledScope) -> Fit:
     target = store(ast.Name(rest, ast.Store()), scope) if rest else None
 
     def fit(frame, value):
@@ -129,7 +129,7 @@ def _mapping(keys: list, parts: list[Fit], rest: str | None, scope: Scope) -> Fi
     return fit
 
 
-def _instance(node: ast.MatchClass, scope: Scope) -> Fit:
+def _instance(node: ast.MatchClass, scope: CompiledScope) -> Fit:
     kind = expression(node.cls, scope)
     positional = [_pattern(p, scope) for p in node.patterns]
     named = [(name, _pattern(p, scope)) for name, p in zip(node.kwd_attrs, node.kwd_patterns)]

@@ -33,7 +33,7 @@ class Program:
         self.tree = tree
         self.watch = watch
         self.body: list | None = None
-        self.scope: Scope | None = None
+        self.scope: CompiledScope | None = None
         self._gaps = Gaps(text, path)
         self._text = text
         self._columns = None if text.isascii() else Columns(lines_with_ends(text))
@@ -160,12 +160,14 @@ class Frame:
         self.handling = None
 
 
-class Scope:
+class CompiledScope:
     """What the compiler knows of one scope: the names it binds and the scope around it."""
 
     __slots__ = ("kind", "bound", "globals", "nonlocals", "parent", "program", "guarded", "name")
 
-    def __init__(self, kind: str, nodes: Iterable[ast.AST], parent: Scope | None, program: Program, bound=(), name=""):
+    def __init__(
+        self, kind: str, nodes: Iterable[ast.AST], parent: CompiledScope | None, program: Program, bound=(), name=""
+    ):
         self.kind = kind
         self.parent = parent
         self.program = program
@@ -203,7 +205,7 @@ class Scope:
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def _collect(nodes: Iterable[ast.AST], scope: Scope) -> None:
+def _collect(nodes: Iterable[ast.AST], scope: CompiledScope) -> None:
     """Find the names bound by statements, not looking into the scopes within (but for their walrus targets)."""
     stack = list(nodes)
     bound = scope.bound

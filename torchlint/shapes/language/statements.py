@@ -15,7 +15,7 @@ from torchlint.shapes.language import written
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import has_an_answer, shows, throws_away
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
-from torchlint.shapes.language.program import Frame, Question, Scope, price_of
+from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.rounds import CHANGING, Name, Rounds, rounds_of
 from torchlint.shapes.language.targets import store, store_name
 from torchlint.shapes.language.walking import walk
@@ -28,12 +28,12 @@ _SAME_LENGTH = ("enumerate", "tqdm")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def statement(node: ast.stmt, scope: Scope) -> Run:
+def statement(node: ast.stmt, scope: CompiledScope) -> Run:
     """The closure that runs one statement; it answers None, or BREAK, CONTINUE or RETURN."""
     return _COMPILERS[type(node)](node, scope)
 
 
-def block(nodes: list[ast.stmt], scope: Scope) -> Run:
+def block(nodes: list[ast.stmt], scope: CompiledScope) -> Run:
     """The closure that runs several statements; one that fails for what nobody knows is left out."""
     steps = [(n, statement(n, scope)) for n in nodes if not isinstance(n, (ast.Pass, ast.Global, ast.Nonlocal))]
     price = price_of(nodes)
@@ -53,7 +53,7 @@ def block(nodes: list[ast.stmt], scope: Scope) -> Run:
     return run
 
 
-def abandon(node: ast.stmt, scope: Scope, frame: Frame, error: Exception) -> str | None:
+def abandon(node: ast.stmt, scope: CompiledScope, frame: Frame, error: Exception) -> str | None:
     """Leave a statement out that failed: what it would have set is unknown, what it would have filled may hold more."""
     if isinstance(node, ast.Raise) or _initialises(node):
         raise error
@@ -72,7 +72,7 @@ def _initialises(node: ast.stmt) -> bool:
     )
 
 
-def forget(node: ast.stmt, scope: Scope, frame: Frame, unknown: Unknown) -> None:
+def forget(node: ast.stmt, scope: CompiledScope, frame: Frame, unknown: Unknown) -> None:
     """What a statement sets becomes unknown."""
     machine = frame.machine
     for part in walk(node) if not isinstance(node, _DEFINITIONS) else ():
@@ -92,7 +92,7 @@ def forget(node: ast.stmt, scope: Scope, frame: Frame, unknown: Unknown) -> None
             store_name(name, scope)(frame, unknown)
 
 
-def _expression(node: ast.Expr, scope: Scope) -> Run:
+def _expression(node: ast.Expr, scope: CompiledScope) -> Run:
     if isinstance(node.value, ast.Constant):
         return lambda frame: None
     evaluate = expression(node.value, scope)
@@ -103,14 +103,14 @@ def _expression(node: ast.Expr, scope: Scope) -> Run:
     return run
 
 
-def _value_in(node: ast.expr, scope: Scope) -> Callable[[Frame], Any]:
+def _value_in(node: ast.expr, scope: CompiledScope) -> Callable[[Frame], Any]:
     """The closure of a value; nobody knows one that is still to be written."""
     if is_blank(node):
         return lambda frame: Unknown("what is left to whoever does the exercise")
     return expression(node, scope)
 
 
-def _assign(node: ast.Assign, scope: Scope) -> Run:
+def _assign(node: ast.Assign, scope: CompiledScope) -> Run:
     value, targets = _value_in(node.value, scope), [store(t, scope) for t in node.targets]
     if len(targets) == 1:
         target = targets[0]
@@ -134,7 +134,7 @@ def _assign(node: ast.Assign, scope: Scope) -> Run:
     return assign_all
 
 
-def _annotated(node: ast.AnnAssign, scope: Scope) -> Run:
+def _annotated(node: ast.AnnAssign, scope: CompiledScope) -> Run:
     value, target = expression(node.value, scope) if node.value else None, store(node.target, scope)
     field = node.target.id if scope.kind == "class" and isinstance(node.target, ast.Name) else None
     annotation = node.annotation
@@ -148,7 +148,7 @@ def _annotated(node: ast.AnnAssign, scope: Scope) -> Run:
     return assign
 
 
-def _augmented(node: ast.AugAssign, scope: Scope) -> Run:
+def _augmented(node: ast.AugAssign, scope: CompiledScope) -> Run:
     target, place = store(node.target, scope), scope.place(node)
     value, apply = _value_in(node.value, scope), IN_PLACE[type(node.op)]
     read = type(node.target)(**{**{f: getattr(node.target, f) for f in node.target._fields}, "ctx": ast.Load()})
@@ -165,7 +165,7 @@ def _augmented(node: ast.AugAssign, scope: Scope) -> Run:
     return assign
 
 
-def _delete(node: ast.Delete, scope: Scope) -> Run:
+def _delete(node: ast.Delete, scope: CompiledScope) -> Run:
     parts = []
     for target in node.targets:
         match target:
@@ -188,7 +188,7 @@ def _delete(node: ast.Delete, scope: Scope) -> Run:
     return delete
 
 
-def _return(node: ast.Return, scope: Scope) -> Run:
+def _return(node: ast.Return, scope: CompiledScope) -> Run:
     value = _value_in(node.value, scope) if node.value else None
 
     def leave(frame):
@@ -198,7 +198,7 @@ def _return(node: ast.Return, scope: Scope) -> Run:
     return leave
 
 
-def _if(node: ast.If, scope: Scope) -> Run:
+def _if(node: ast.If, scope: CompiledScope) -> Run:
     test, place = expression(node.test, scope), scope.place(node.test)
     key = None if keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
     body, orelse = block(node.body, scope), block(node.orelse, scope)
@@ -219,16 +219,16 @@ def _if(node: ast.If, scope: Scope) -> Run:
     return branch
 
 
-def _bound_names(nodes: list[ast.AST], scope: Scope) -> list[Name]:
+def _bound_names(nodes: list[ast.AST], scope: CompiledScope) -> list[Name]:
     """How the names are read and set that the statements of a loop bind."""
-    inside = Scope("function", nodes, scope, scope.program)
+    inside = CompiledScope("function", nodes, scope, scope.program)
     names = sorted(inside.bound | inside.globals | inside.nonlocals)
     return [
         (expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names
     ]
 
 
-def _filled(nodes: list[ast.AST], scope: Scope) -> list[Callable]:
+def _filled(nodes: list[ast.AST], scope: CompiledScope) -> list[Callable]:
     """How the containers are read that the statements of a loop may change, whether or not they come to it."""
     owners: dict[str, ast.expr] = {}
     for part in nodes:
@@ -264,7 +264,7 @@ def _trains_in_some_rounds(node: ast.For) -> bool:
     )
 
 
-def _while(node: ast.While, scope: Scope) -> Run:
+def _while(node: ast.While, scope: CompiledScope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.test, *node.body], scope), _filled(node.body, scope)
@@ -302,7 +302,7 @@ def _while(node: ast.While, scope: Scope) -> Run:
     return loop
 
 
-def _number_of_rounds(iterated: ast.expr, scope: Scope) -> Callable[[Frame, Any], int | None]:
+def _number_of_rounds(iterated: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], int | None]:
     """How many rounds a loop has over what was evaluated; `enumerate(loader)` has as many as the loader."""
     inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) == 1 else None
     named = isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id in _SAME_LENGTH
@@ -310,7 +310,7 @@ def _number_of_rounds(iterated: ast.expr, scope: Scope) -> Callable[[Frame, Any]
     return lambda frame, items: rounds_of(items if asked is None else asked(frame))
 
 
-def _for(node: ast.For, scope: Scope) -> Run:
+def _for(node: ast.For, scope: CompiledScope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = block(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
@@ -350,7 +350,7 @@ def _for(node: ast.For, scope: Scope) -> Run:
     return loop
 
 
-def _with(node: ast.With, scope: Scope) -> Run:
+def _with(node: ast.With, scope: CompiledScope) -> Run:
     items = [
         (
             expression(i.context_expr, scope),
@@ -385,7 +385,7 @@ def _with(node: ast.With, scope: Scope) -> Run:
     return lambda frame: enter(frame, 0)
 
 
-def _try(node: ast.Try, scope: Scope) -> Run:
+def _try(node: ast.Try, scope: CompiledScope) -> Run:
     names = {
         n.id if isinstance(n, ast.Name) else ""
         for h in node.handlers
@@ -456,7 +456,7 @@ def _try(node: ast.Try, scope: Scope) -> Run:
     return attempt_finally
 
 
-def _raise(node: ast.Raise, scope: Scope) -> Run:
+def _raise(node: ast.Raise, scope: CompiledScope) -> Run:
     value, place = expression(node.exc, scope) if node.exc else None, scope.place(node)
 
     def throw(frame):
@@ -467,7 +467,7 @@ def _raise(node: ast.Raise, scope: Scope) -> Run:
     return throw
 
 
-def _assert(node: ast.Assert, scope: Scope) -> Run:
+def _assert(node: ast.Assert, scope: CompiledScope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node), Question(node.test)
     message = expression(node.msg, scope) if node.msg else None
 
@@ -481,7 +481,7 @@ def _assert(node: ast.Assert, scope: Scope) -> Run:
     return check
 
 
-def _import(node: ast.Import, scope: Scope) -> Run:
+def _import(node: ast.Import, scope: CompiledScope) -> Run:
     guarded = bool(scope.guarded)
     parts = [(a.name, store_name(a.asname or a.name.split(".")[0], scope), a.asname) for a in node.names]
     path = scope.program.path
@@ -493,7 +493,7 @@ def _import(node: ast.Import, scope: Scope) -> Run:
     return run
 
 
-def _import_from(node: ast.ImportFrom, scope: Scope) -> Run:
+def _import_from(node: ast.ImportFrom, scope: CompiledScope) -> Run:
     guarded, path = bool(scope.guarded), scope.program.path
     if node.module == "__future__":
         return lambda frame: None
@@ -515,7 +515,7 @@ def _import_from(node: ast.ImportFrom, scope: Scope) -> Run:
     return run
 
 
-def _definition(node, scope: Scope) -> Run:
+def _definition(node, scope: CompiledScope) -> Run:
     from torchlint.shapes.language.functions import compile_class, compile_function
 
     make = compile_class(node, scope) if isinstance(node, ast.ClassDef) else compile_function(node, scope)
@@ -533,7 +533,7 @@ def _definition(node, scope: Scope) -> Run:
     return define
 
 
-def _match(node: ast.Match, scope: Scope) -> Run:
+def _match(node: ast.Match, scope: CompiledScope) -> Run:
     from torchlint.shapes.language.patterns import compile_match
 
     return compile_match(node, scope)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import Frame, Scope
+from torchlint.shapes.language.program import CompiledScope, Frame
 
 
-def store(node: ast.expr, scope: Scope) -> Callable[[Frame, Any], None]:
+def store(node: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], None]:
     """The closure that assigns to a target."""
     match node:
         case ast.Name(id=name):
@@ -50,7 +50,7 @@ def store(node: ast.expr, scope: Scope) -> Callable[[Frame, Any], None]:
     raise SyntaxError(f"cannot assign to {type(node).__name__}")
 
 
-def store_name(name: str, scope: Scope) -> Callable[[Frame, Any], None]:
+def store_name(name: str, scope: CompiledScope) -> Callable[[Frame, Any], None]:
     """The closure that assigns to a name."""
     hops = 0 if scope.kind == "module" else scope.find(name)
     if hops == 0:

@@ -114,7 +114,7 @@ def changed(word: str) -> tuple[str, str]:
     return word, f"&{word}"
 
 
-class Text:
+class TouchedFile:
     """One file: what its functions are, what it imports from libraries, and what touches what in it."""
 
     def __init__(self, tree: ast.Module):
@@ -475,8 +475,8 @@ def _holds(node: Any, line: int, column: int) -> bool:
     return (node.lineno, node.col_offset) <= (line, column) < (node.end_lineno, node.end_col_offset)
 
 
-def text_of(tree: Any) -> Text:
+def text_of(tree: Any) -> TouchedFile:
     """Kept with the tree: a run asks for all its files again and again."""
     if not hasattr(tree, "influences"):
-        tree.influences = Text(tree)
+        tree.influences = TouchedFile(tree)
     return tree.influences

@@ -52,7 +52,7 @@ def _is_of(dtype: str, families: Sequence[str], width: str) -> bool:
     return family in families and number.startswith(width)
 
 
-class Signature(NamedTuple):
+class WrittenShapes(NamedTuple):
     """What is written beside the parameters of a function, and beside what it returns."""
 
     taken: dict[str, Written]
@@ -69,7 +69,7 @@ class Signature(NamedTuple):
                     yield f"part {number} of what it returns", part, written
 
 
-def signature(node: ast.AST, program: Program) -> Signature | None:
+def signature(node: ast.AST, program: Program) -> WrittenShapes | None:
     """What jaxtyping's annotations say of a function; None where they say nothing."""
     names = program.written_names
     if not names or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -87,7 +87,7 @@ def signature(node: ast.AST, program: Program) -> Signature | None:
             given = tuple(_annotated(part, program) for part in parts.elts)
     if not taken and not given:
         return None
-    return Signature(taken, given or None, any(_enforces(decorator) for decorator in node.decorator_list))
+    return WrittenShapes(taken, given or None, any(_enforces(decorator) for decorator in node.decorator_list))
 
 
 def _enforces(decorator: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
-from torchlint.shapes.libraries.given_arguments import Option, given_by
+from torchlint.shapes.libraries.given_arguments import ParserArgument, given_by
 
 _COMMAND = "a command of several"
 
@@ -46,7 +46,7 @@ class Parser(StandIn):
 
     def __init__(self):
         self.defaults: dict[str, Any] = {}
-        self.options: list[Option] = []
+        self.options: list[ParserArgument] = []
         self.commands: Commands | None = None
 
     def add_argument(self, *flags, **options) -> Unknown:
@@ -83,7 +83,7 @@ class Parser(StandIn):
         self.defaults[name] = value
         told = {"parts": options.get("nargs"), "kind": options.get("type")}
         told |= {key: options.get(key) for key in ("action", "const", "choices")}
-        self.options.append(Option(name, () if has_place else flags, required=required, **told))
+        self.options.append(ParserArgument(name, () if has_place else flags, required=required, **told))
         return Unknown("an argument's action")
 
     def add_argument_group(self, *_, **options) -> Parser:
@@ -92,7 +92,7 @@ class Parser(StandIn):
     add_mutually_exclusive_group = add_argument_group
 
     def add_subparsers(self, *_, **options) -> Commands:
-        self.options.append(Option(_COMMAND, (), None, "A...", None, None, None, True))
+        self.options.append(ParserArgument(_COMMAND, (), None, "A...", None, None, None, True))
         self.commands = Commands(options.get("dest"))
         return self.commands
 
@@ -172,7 +172,7 @@ def _literal(text: str, default: Any) -> Any:
         return text
 
 
-class Command(StandIn):
+class ClickCommand(StandIn):
     """A click command: called without arguments, it runs its function with the defaults of its options."""
 
     def __init__(self, function: Any, options: dict[str, Any]):
@@ -197,7 +197,7 @@ def _option(machine, *flags, **options):
     )
 
     def decorate(machine, function):
-        if isinstance(function, Command):
+        if isinstance(function, ClickCommand):
             function.options[name] = default
         elif hasattr(function, "__dict__") and isinstance(name, str):
             function.__dict__.setdefault("click_options", {})[name] = default
@@ -208,7 +208,7 @@ def _option(machine, *flags, **options):
 
 def _command(machine, *names, **options):
     def decorate(machine, function):
-        return Command(function, dict(getattr(function, "__dict__", {}).get("click_options", {})))
+        return ClickCommand(function, dict(getattr(function, "__dict__", {}).get("click_options", {})))
 
     return (
         decorate(machine, names[0])

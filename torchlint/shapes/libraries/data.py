@@ -191,7 +191,7 @@ def _number(batch: Any, samples: list) -> None:
                 _number(part, [sample[position] for sample in samples])
     elif isinstance(batch, torch.Tensor):
         if all(type(sample) is int for sample in samples):
-            ranges.keep(batch, ranges.Span(min(samples), max(samples)))
+            ranges.keep(batch, ranges.Interval(min(samples), max(samples)))
         elif all(isinstance(sample, torch.Tensor) for sample in samples):
             ranges.keep(batch, ranges.together(samples))
 

@@ -47,7 +47,7 @@ class Tensors(Dataset):
         return next((t.shape[0] for t in self.tensors if isinstance(t, torch.Tensor)), 1)
 
 
-class Part(Dataset):
+class PartOfDataset(Dataset):
     """A subset: the same samples, another number of them."""
 
     def __init__(self, dataset, size):
@@ -94,21 +94,23 @@ def random_split(machine, dataset, lengths, *args, **kwargs):
     """Parts of so many samples, or of such shares of them; together they have to be the whole."""
     parts, samples = list(machine.iterate(lengths)), samples_of(dataset)
     if type(samples) is not int or not all(type(part) in (int, float) for part in parts):
-        return [Part(dataset, part if type(part) is int else None) for part in parts]
+        return [PartOfDataset(dataset, part if type(part) is int else None) for part in parts]
     if math.isclose(sum(parts), 1) and sum(parts) <= 1:
         sizes = [math.floor(samples * part) for part in parts]
         for number in range(samples - sum(sizes)):
             sizes[number % len(sizes)] += 1
-        return [Part(dataset, size) for size in sizes]
+        return [PartOfDataset(dataset, size) for size in sizes]
     if sum(parts) != samples:
         words = "Sum of input lengths does not equal the length of the input dataset!"
         machine.protest(ValueError(words), f"{words} {' + '.join(map(str, parts))} of {samples} samples")
-    return [Part(dataset, part) for part in parts]
+    return [PartOfDataset(dataset, part) for part in parts]
 
 
 def subset(machine, dataset, indices):
     """`Subset`"""
-    return Part(dataset, len(indices) if hasattr(indices, "__len__") and type(indices) is not Unknown else None)
+    return PartOfDataset(
+        dataset, len(indices) if hasattr(indices, "__len__") and type(indices) is not Unknown else None
+    )
 
 
 _LEN = Special("len", _from_world)

@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
 _KINDS = (int, float, str, bool, complex)
 
 
-class Option(NamedTuple):
+class ParserArgument(NamedTuple):
     """One argument of a parser, as `add_argument` was told."""
 
     name: str
@@ -31,7 +31,7 @@ class _Refused(Exception):
     """The program does not take this command line: it was written for another version of it."""
 
 
-def given_by(options: list[Option], words: list[str], some: bool = False) -> dict[str, Any] | None:
+def given_by(options: list[ParserArgument], words: list[str], some: bool = False) -> dict[str, Any] | None:
     """The values that a command line gives; None if the program does not take it. `some` may be for others."""
     try:
         return _Reader(options, words, some).read()
@@ -40,7 +40,7 @@ def given_by(options: list[Option], words: list[str], some: bool = False) -> dic
 
 
 class _Reader:
-    def __init__(self, options: list[Option], words: list[str], some: bool):
+    def __init__(self, options: list[ParserArgument], words: list[str], some: bool):
         self.places = [option for option in options if not option.flags]
         self.flags = {flag: option for option in options for flag in option.flags}
         self.words = list(words)
@@ -64,7 +64,7 @@ class _Reader:
     def is_flag(self, word: str) -> bool:
         return word[:1] == "-" and len(word) > 1 and (not _NUMBER.match(word) or word in self.flags)
 
-    def option(self, word: str) -> Option | None:
+    def option(self, word: str) -> ParserArgument | None:
         """The option that a word means, which may be its beginning."""
         if word in self.flags:
             return self.flags[word]
@@ -110,7 +110,7 @@ class _Reader:
         if self.loose and not self.some:
             raise _Refused
 
-    def value(self, option: Option, texts: list[str]) -> Any:
+    def value(self, option: ParserArgument, texts: list[str]) -> Any:
         least, most = _counts(option.parts)
         if not least <= len(texts) <= most:
             raise _Refused
@@ -119,7 +119,7 @@ class _Reader:
             return found[0] if found else option.const
         return found
 
-    def converted(self, option: Option, text: str) -> Any:
+    def converted(self, option: ParserArgument, text: str) -> Any:
         if MISSING in text:
             return Unknown(f"the argument {option.name}")
         value: Any = text
@@ -160,7 +160,7 @@ class Starts:
         self.count = 1
         self.line: list[str] = []
 
-    def values(self, defaults: dict[str, Any], options: list[Option], some: bool) -> dict[str, Any]:
+    def values(self, defaults: dict[str, Any], options: list[ParserArgument], some: bool) -> dict[str, Any]:
         """What a parser with these options makes of it."""
         needs = any(option.required for option in options)
         found: list[tuple[list[str], dict[str, Any]]] = [] if needs else [([], defaults)]

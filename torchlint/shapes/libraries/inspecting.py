@@ -9,14 +9,14 @@ from typing import Any
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.program import Scope
+from torchlint.shapes.language.program import CompiledScope
 
 
 class _Empty:
     """What stands for a default or an annotation that is not there."""
 
 
-class Parameter(StandIn):
+class InspectedParameter(StandIn):
     """`inspect.Parameter`"""
 
     empty = _Empty
@@ -29,12 +29,12 @@ class Parameter(StandIn):
         self.annotation = Unknown("an annotation") if kind != self.VAR_KEYWORD else _Empty
 
 
-class Signature(StandIn):
+class InspectedSignature(StandIn):
     """`inspect.Signature`"""
 
     empty = _Empty
 
-    def __init__(self, parameters: list[Parameter]):
+    def __init__(self, parameters: list[InspectedParameter]):
         self.parameters = {p.name: p for p in parameters}
         self.return_annotation = Unknown("an annotation")
 
@@ -45,7 +45,7 @@ class CodeObject(StandIn):
     def __init__(self, code: functions.Code):
         parameters = [*code.positional, *code.only_named, *filter(None, (code.rest, code.named_rest))]
         body = [code.node.body] if isinstance(code.node, ast.Lambda) else code.node.body
-        bound = Scope("function", body, code.parent, code.parent.program).bound
+        bound = CompiledScope("function", body, code.parent, code.parent.program).bound
         self.co_name = code.name
         self.co_filename = code.path
         self.co_argcount = len(code.positional)
@@ -53,21 +53,22 @@ class CodeObject(StandIn):
         self.co_varnames = (*parameters, *sorted(bound - set(parameters)))
 
 
-def _of_closure(closure: functions.Closure, skip: int) -> Signature:
+def _of_closure(closure: functions.Closure, skip: int) -> InspectedSignature:
     code = closure.code
     first_default = len(code.positional) - len(closure.defaults)
     found = []
     for position, name in enumerate(code.positional):
         default = closure.defaults[position - first_default] if position >= first_default else _Empty
-        found.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default))
+        found.append(InspectedParameter(name, InspectedParameter.POSITIONAL_OR_KEYWORD, default))
     if code.rest:
-        found.append(Parameter(code.rest, Parameter.VAR_POSITIONAL))
+        found.append(InspectedParameter(code.rest, InspectedParameter.VAR_POSITIONAL))
     found += [
-        Parameter(name, Parameter.KEYWORD_ONLY, closure.named_defaults.get(name, _Empty)) for name in code.only_named
+        InspectedParameter(name, InspectedParameter.KEYWORD_ONLY, closure.named_defaults.get(name, _Empty))
+        for name in code.only_named
     ]
     if code.named_rest:
-        found.append(Parameter(code.named_rest, Parameter.VAR_KEYWORD))
-    return Signature(found[skip:])
+        found.append(InspectedParameter(code.named_rest, InspectedParameter.VAR_KEYWORD))
+    return InspectedSignature(found[skip:])
 
 
 def _signature(machine, function=None, *args, **kwargs):
@@ -90,7 +91,7 @@ def _signature(machine, function=None, *args, **kwargs):
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return Unknown("a signature")
-    return Signature([Parameter(p.name, int(p.kind), _default(p.default)) for p in found[skip:]])
+    return InspectedSignature([InspectedParameter(p.name, int(p.kind), _default(p.default)) for p in found[skip:]])
 
 
 def _full_arguments(machine, function=None):
@@ -117,8 +118,8 @@ def _default(value: Any) -> Any:
 
 
 INSPECT: dict[str, Any] = {
-    "inspect.Parameter": Parameter,
-    "inspect.Signature": Signature,
+    "inspect.Parameter": InspectedParameter,
+    "inspect.Signature": InspectedSignature,
     "inspect.signature": Special("signature", _signature),
     "inspect.getfullargspec": Special("getfullargspec", _full_arguments),
     "inspect._empty": _Empty,

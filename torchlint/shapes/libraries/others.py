@@ -32,7 +32,7 @@ KNOWN = frozenset(
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
 
-class Progress(StandIn):
+class ProgressBar(StandIn):
     """`tqdm(items)`: the items, and a bar that nobody sees."""
 
     def __init__(self, items):
@@ -62,12 +62,12 @@ class Progress(StandIn):
 def _progress(machine, items=None, *args, **kwargs):
     if items is None:
         return Unknown("a progress bar")
-    return items if type(items) is Unknown else Progress(items)
+    return items if type(items) is Unknown else ProgressBar(items)
 
 
 def _range(machine, *bounds, **options):
     made = machine.call(range, list(bounds), {})
-    return Progress(made) if type(made) is not Unknown else made
+    return ProgressBar(made) if type(made) is not Unknown else made
 
 
 def _raises(machine, *args, **kwargs):

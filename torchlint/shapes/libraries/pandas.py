@@ -27,7 +27,7 @@ _ONE_BY_ONE = frozenset(("map",))  # of a column
 _NUMBERS = frozenset("nunique count".split())
 
 
-class Table(StandIn):
+class DataFrame(StandIn):
     """A DataFrame: `columns` are the names, or how many, or None if nobody knows."""
 
     def __init__(self, columns: Any = None, rows: Rows | None = None, dtypes: tuple = OPEN):
@@ -46,7 +46,7 @@ class Table(StandIn):
     def _sizes(self) -> list:
         return [self._rows, self._width()]
 
-    def _with(self, rows: Rows | None = None, dtypes: tuple | None = None) -> Table:
+    def _with(self, rows: Rows | None = None, dtypes: tuple | None = None) -> DataFrame:
         made = type(self)(self._columns, rows or self._rows, dtypes or self._dtypes)
         return made
 
@@ -73,7 +73,7 @@ class Table(StandIn):
         kind = dtype_of(dtype)
         return self._with(dtypes=(kind,) if kind else OPEN)
 
-    def drop(self, labels=None, *args, axis=0, columns=None, **options) -> Table:
+    def drop(self, labels=None, *args, axis=0, columns=None, **options) -> DataFrame:
         if columns is None and axis in (0, "index"):
             return self._with(rows=wild.free_size())
         gone = columns if columns is not None else labels
@@ -84,13 +84,13 @@ class Table(StandIn):
                 left = [c for c in self._columns if c not in gone]
         if options.get("inplace", False) is not False:
             self._columns = left
-        return Table(left, self._rows, self._dtypes)
+        return DataFrame(left, self._rows, self._dtypes)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             return Column(1, self._rows, self._dtypes)
         if isinstance(key, (list, tuple)) and key and all(isinstance(k, str) for k in key):
-            return Table(list(key), self._rows, self._dtypes)
+            return DataFrame(list(key), self._rows, self._dtypes)
         if isinstance(key, (Column, slice)) or type(key) is Unknown and type(key.known) is wild.Known:
             return self._with(rows=wild.free_size())
         return Unknown("a part of a table")
@@ -128,7 +128,7 @@ class Table(StandIn):
         if name in _FEWER:
             return self._method(name, self._with(rows=wild.free_size()))
         if name in _OTHERS and not isinstance(self, Column):
-            return self._method(name, Table(None, wild.free_size()), other=True)
+            return self._method(name, DataFrame(None, wild.free_size()), other=True)
         if name in _CHANGES and not isinstance(self, Column):
             self._columns = None
             return Unknown(f"{name} of a table")
@@ -138,7 +138,7 @@ class Table(StandIn):
             return self[name]
         return Unknown(f"{name} of a table")
 
-    def _method(self, name: str, made: Table, other: bool = False) -> Special:
+    def _method(self, name: str, made: DataFrame, other: bool = False) -> Special:
         """A method that gives a table or a column, or puts it in the place of this one; `other` columns, perhaps."""
 
         def call(machine, *args, **options):
@@ -157,8 +157,8 @@ class Table(StandIn):
 
     def _operate(self, other: Any = None) -> Any:
         made = self._with(dtypes=OPEN)
-        if isinstance(other, Table) and (not isinstance(self, Column) or not isinstance(other, Column)):
-            return Table()  # what belongs together goes by names
+        if isinstance(other, DataFrame) and (not isinstance(self, Column) or not isinstance(other, Column)):
+            return DataFrame()  # what belongs together goes by names
         return made
 
     def _compare(self, other: Any) -> Any:
@@ -170,7 +170,7 @@ class Table(StandIn):
     __hash__ = object.__hash__
 
 
-class Column(Table):
+class Column(DataFrame):
     """A Series."""
 
     def _sizes(self) -> list:
@@ -185,7 +185,7 @@ class Column(Table):
 class Positions(StandIn):
     """`table.iloc`"""
 
-    def __init__(self, table: Table):
+    def __init__(self, table: DataFrame):
         self.table = table
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -207,10 +207,10 @@ class Positions(StandIn):
         )
         if not plain:
             listed = isinstance(columns, (list, tuple)) and all(type(one) is int for one in columns)
-            return Table(len(columns) if listed else None, number, table._dtypes)
+            return DataFrame(len(columns) if listed else None, number, table._dtypes)
         if width is None and (columns.start or 0) >= 0 and (columns.stop or -1) > 0:
-            return Table(len(range(columns.stop)[columns]), number, table._dtypes)
-        return Table(len(range(width)[columns]) if width is not None else None, number, table._dtypes)
+            return DataFrame(len(range(columns.stop)[columns]), number, table._dtypes)
+        return DataFrame(len(range(width)[columns]) if width is not None else None, number, table._dtypes)
 
 
 def _read(machine, *args, usecols=None, names=None, dtype=None, index_col=None, **options):
@@ -222,7 +222,7 @@ def _read(machine, *args, usecols=None, names=None, dtype=None, index_col=None, 
     plain = all(isinstance(c, (str, int)) for c in chosen or ()) and machine.is_whole(chosen)
     plain &= index_col is None and not isinstance(options.get("parse_dates"), (list, dict))
     kind = dtype_of(dtype) if dtype is not None else None
-    return Table(
+    return DataFrame(
         list(chosen) if chosen and plain else None, dtypes=(kind,) if kind else READ if dtype is None else OPEN
     )
 
@@ -238,11 +238,11 @@ def _made(machine, data=None, *args, columns=None, **options):
     if columns is None and type(data) is dict and machine.is_whole(data):
         columns = list(data)
     known = isinstance(columns, (list, tuple)) and columns and machine.is_whole(columns)
-    return Table(list(columns) if known and all(isinstance(n, str) for n in columns) else None)
+    return DataFrame(list(columns) if known and all(isinstance(n, str) for n in columns) else None)
 
 
 def _of_unknown_width(machine, *args, **options):
-    return Table() if machine.wild else Unknown("a table")
+    return DataFrame() if machine.wild else Unknown("a table")
 
 
 PANDAS: dict[str, Any] = {

@@ -19,7 +19,7 @@ _REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 _METHODS = ("search", "match", "fullmatch", "findall", "split")
 
 
-class Pattern(StandIn):
+class CompiledPattern(StandIn):
     """`re.compile(…)`"""
 
     def __init__(self, pattern: str, flags: int = 0):
@@ -57,7 +57,7 @@ def _method(name: str):
 
 
 for _name in _METHODS:
-    setattr(Pattern, _name, _method(_name))
+    setattr(CompiledPattern, _name, _method(_name))
 
 
 @lru_cache(maxsize=512)
@@ -106,7 +106,7 @@ def _inner(word: str, given: Any) -> list[Any]:
 
 
 def _compile(machine, pattern, flags=0):
-    if isinstance(pattern, Pattern):
+    if isinstance(pattern, CompiledPattern):
         return pattern
     if type(pattern) is not str or not isinstance(flags, int) or len(pattern) > _LONGEST:
         return Unknown("an unknown pattern")
@@ -114,7 +114,7 @@ def _compile(machine, pattern, flags=0):
         _parser.parse(pattern, int(flags))
     except (re.error, RecursionError, OverflowError):
         return Unknown("a pattern that is none")
-    return Pattern(pattern, int(flags))
+    return CompiledPattern(pattern, int(flags))
 
 
 def _function(name: str, texts: int):

@@ -42,7 +42,7 @@ class OpenFile(StandIn):
         pass
 
 
-class Settings(StandIn):
+class AttributeSettings(StandIn):
     """A mapping whose keys are attributes, as OmegaConf and EasyDict make it."""
 
     def __init__(self, values: dict[Any, Any]):
@@ -90,12 +90,12 @@ class Settings(StandIn):
 def as_settings(value: Any) -> Any:
     """The same with attributes for keys, all the way down."""
     if type(value) is dict:
-        return Settings(value)
+        return AttributeSettings(value)
     return [as_settings(part) for part in value] if type(value) is list else value
 
 
 def as_plain(value: Any) -> Any:
-    if isinstance(value, Settings):
+    if isinstance(value, AttributeSettings):
         return {key: as_plain(part) for key, part in value.items()}
     return [as_plain(part) for part in value] if type(value) is list else value
 
@@ -167,12 +167,12 @@ def _read_settings(machine, source, *args, **options):
 def _create(machine, source=None, *args, **options):
     """`OmegaConf.create` and `EasyDict`."""
     if isinstance(source, (dict, type(None))):
-        return Settings({**(source or {}), **{k: v for k, v in options.items() if k != "flags"}})
+        return AttributeSettings({**(source or {}), **{k: v for k, v in options.items() if k != "flags"}})
     return from_unknown(source, "settings")
 
 
 def _to_container(machine, source, *args, **options):
-    return as_plain(source) if isinstance(source, Settings) else from_unknown(source, "settings")
+    return as_plain(source) if isinstance(source, AttributeSettings) else from_unknown(source, "settings")
 
 
 SETTINGS: dict[str, Any] = {

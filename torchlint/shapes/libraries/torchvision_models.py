@@ -151,7 +151,7 @@ class Features(nn.Module):
         return self.classifier(x.flatten(1))
 
 
-class Stage(nn.Sequential):
+class BlockOfKnownEnds(nn.Sequential):
     """A block of which the sizes at its ends are known, and nothing else."""
 
     def __init__(self, width: int, channels: int, stride: int):
@@ -205,7 +205,7 @@ def _blocks(*blocks: tuple[int, int]):
 
     def make() -> nn.Sequential:
         widths = (3, *(channels for channels, _ in blocks))
-        return nn.Sequential(*[Stage(width, *block) for width, block in zip(widths, blocks)])
+        return nn.Sequential(*[BlockOfKnownEnds(width, *block) for width, block in zip(widths, blocks)])
 
     return make
 
@@ -224,13 +224,13 @@ def _densenet() -> nn.Sequential:
             norm0=nn.BatchNorm2d(64),
             relu0=nn.ReLU(inplace=True),
             pool0=nn.MaxPool2d(3, stride=2, padding=1),
-            denseblock1=Stage(64, 256, 1),
-            transition1=Stage(256, 128, 2),
-            denseblock2=Stage(128, 512, 1),
-            transition2=Stage(512, 256, 2),
-            denseblock3=Stage(256, 1024, 1),
-            transition3=Stage(1024, 512, 2),
-            denseblock4=Stage(512, 1024, 1),
+            denseblock1=BlockOfKnownEnds(64, 256, 1),
+            transition1=BlockOfKnownEnds(256, 128, 2),
+            denseblock2=BlockOfKnownEnds(128, 512, 1),
+            transition2=BlockOfKnownEnds(512, 256, 2),
+            denseblock3=BlockOfKnownEnds(256, 1024, 1),
+            transition3=BlockOfKnownEnds(1024, 512, 2),
+            denseblock4=BlockOfKnownEnds(512, 1024, 1),
             norm5=nn.BatchNorm2d(1024),
         )
     )

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from torchlint.shapes.machine.machine import Machine
 
 
-class Failure:
+class FailedOperation:
     """A torch operation that raised: where, what it was called with, and who called whom."""
 
     __slots__ = (

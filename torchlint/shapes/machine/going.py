@@ -11,7 +11,7 @@ from torch import nn
 from torchlint.shapes.core.values import ProgramError, UnknownUsed, words_of
 from torchlint.shapes.language.rounds import CONTAINERS
 from torchlint.shapes.libraries import guards
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 
 AGAIN = 2  # times that a script goes on behind the same place: two rounds of training say all
 
@@ -38,7 +38,7 @@ class Going:
         self.incomplete = True
         return True
 
-    def _goes_on_behind(self, failure: Failure) -> bool:
+    def _goes_on_behind(self, failure: FailedOperation) -> bool:
         """The same for what torch refuses; it is told to who waits for it."""
         times = self.refused[failure.place] = self.refused.get(failure.place, 0) + 1
         if times > AGAIN or self.failed is None:

@@ -13,7 +13,7 @@ from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Reason, Stop, Unknown, named, words_of
 from torchlint.shapes.language.abandoned import whole
-from torchlint.shapes.language.program import Frame, Program, Scope, load, source_of
+from torchlint.shapes.language.program import CompiledScope, Frame, Program, load, source_of
 from torchlint.shapes.language.statements import Run
 from torchlint.shapes.libraries import world
 
@@ -265,7 +265,7 @@ def _shown(program: Program) -> dict[str, tuple[ast.ImportFrom, str]]:
 def compiled(program: Program, position: int) -> Run:
     """The closure of one of a file's statements, made when its turn has come: a run may end long before the file."""
     if program.body is None:
-        program.scope = Scope("module", (), None, program)
+        program.scope = CompiledScope("module", (), None, program)
         program.body = [None] * len(program.tree.body)
     step = program.body[position]
     if step is None:

@@ -35,14 +35,14 @@ from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.machine import decisions, holes
-from torchlint.shapes.machine.as_written import AsWritten
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.checked_shapes import AsWritten
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.going import Going
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
-from torchlint.shapes.machine.progress import Progress
+from torchlint.shapes.machine.progress import ScriptProgress
 from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
 from torchlint.shapes.machine.worlds import Worlds, is_of_torch
@@ -84,9 +84,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.last_place: Place | None = None
         self.stack: list[tuple[Any, Place | None]] = []
         self.modules: list[nn.Module] = []
-        self.failures: dict[int, Failure] = {}
-        self.reported: list[Failure] = []
-        self.failed: Callable[[Failure], None] | None = None  # who hears at once of what torch refuses in a script
+        self.failures: dict[int, FailedOperation] = {}
+        self.reported: list[FailedOperation] = []
+        self.failed: Callable[[FailedOperation], None] | None = None  # hears at once of what torch refuses
         self.refused: dict[Any, int] = {}  # how often that was, by its place
         self.raised: dict[
             int, Exception
@@ -101,7 +101,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.taken_apart: deque[Any] = deque(
             maxlen=64
         )  # tensors whose items the program took, as it does with lists of tensors
-        self.progress = Progress()
+        self.progress = ScriptProgress()
         self.wild = False  # whether what is known in part is carried through several worlds
         self.evaluations = 0  # of operations in such worlds
         self.trying = 0  # how many `try` stand around what runs now: their handlers may have an answer to an error
@@ -154,7 +154,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.scripting = False
         self.script: str | None = None  # the path of what runs as a script
         self.comparing: Any = None  # the code whose shapes are compared with what is written, though inputs are assumed
-        self.misfits: dict[Any, Failure] = {}  # what came of it, by where and what
+        self.misfits: dict[Any, FailedOperation] = {}  # what came of it, by where and what
         self.yielded = functions.yielded
         self.lexical_class = functions.lexical_class
 
@@ -357,7 +357,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         if len(self.failures) > 200:  # each holds what it failed on
             self.failures.clear()
         budget.work.spend(budget.Work.REFUSED)
-        failure = self.failures[id(error)] = Failure(self, error, function, args, kwargs)
+        failure = self.failures[id(error)] = FailedOperation(self, error, function, args, kwargs)
         failure.certain = certain
 
     def call_module(self, module: nn.Module, args: list, kwargs: dict[str, Any]) -> Any:
@@ -419,7 +419,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             if id(error) not in self.failures and id(error) not in self.raised and (native or misused):
                 if unknown is not None:
                     return Unknown(unknown.reason)
-                failure = self.failures[id(error)] = Failure(self, error, module, tuple(args), kwargs)
+                failure = self.failures[id(error)] = FailedOperation(self, error, module, tuple(args), kwargs)
                 failure.certain = misused
             raise
         finally:
@@ -440,7 +440,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def refuse(self, error: Exception, function: Any, args: tuple) -> None:
         """Raise what torch would raise before it looks at any data."""
-        failure = self.failures[id(error)] = Failure(self, error, function, args, {})
+        failure = self.failures[id(error)] = FailedOperation(self, error, function, args, {})
         failure.certain = True
         raise error
 

@@ -7,7 +7,7 @@ from typing import Any
 from torchlint.shapes.core.values import Reason, Unknown
 
 
-class Progress:
+class ScriptProgress:
     """Kept by the machine while a script runs; `blind` is the first unknown that reached a layer, a loss, an index or
     a backward pass, and which of these it was.
     """

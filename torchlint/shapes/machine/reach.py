@@ -25,7 +25,7 @@ _CUTS = frozenset({torch.Tensor.detach, torch.Tensor.detach_, torch.detach, torc
 _PHASES = re.compile(r"epoch|step|iter|warm|stage|phase|progress|alpha|level|depth|count|pretrain", re.IGNORECASE)
 
 
-class Lost(NamedTuple):
+class LostResult(NamedTuple):
     """A layer that ran for nothing: where it is called, and the model in whose forward."""
 
     layer: nn.Module
@@ -42,7 +42,7 @@ class Reach:
         self._ran: dict[int, tuple[nn.Parameter, nn.Module, Place | None]] = {}
         self._model: nn.Module | None = None
         self._is_cut = False
-        self._lost: dict[int, Lost] = {}
+        self._lost: dict[int, LostResult] = {}
         self._reached: set[int] = set()
         self._fed: set[int] = set()  # parameters that had a gradient when their optimizer made a step
         self._stepped: dict[int, Place | None] = {}
@@ -88,7 +88,7 @@ class Reach:
         for parameter in model.parameters():
             ran = self._ran.get(id(parameter))
             if ran is not None and id(parameter) not in reached and parameter.requires_grad:
-                self._lost.setdefault(id(parameter), Lost(ran[1], ran[2], model, parameter))
+                self._lost.setdefault(id(parameter), LostResult(ran[1], ran[2], model, parameter))
 
     def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
         if function in _CUTS and isinstance(args[0], torch.Tensor) and args[0].requires_grad:
@@ -119,7 +119,7 @@ class Reach:
                 if parameter.grad is not None:
                     self._fed.add(id(parameter))
 
-    def found(self) -> Iterator[tuple[Lost, Place | None]]:
+    def found(self) -> Iterator[tuple[LostResult, Place | None]]:
         """The layers that ran for nothing although an optimizer was to train them, and where it made its step."""
         said: set[int] = set()
         for key, lost in self._lost.items() if not self._is_doubtful else ():

@@ -42,7 +42,7 @@ ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split()
 Run = Callable[[Any], Any]  # an operation on arguments
 
 
-class Refused(NamedTuple):
+class FailsInWorld(NamedTuple):
     """An operation failed in a world."""
 
     error: Exception
@@ -71,8 +71,8 @@ class Worlds:
             if outcomes is None:
                 return Unknown(reason)
             wide |= len(outcomes) < many
-            refused = {options: o for options, o in outcomes.items() if type(o) is Refused}
-            made = {options: o for options, o in outcomes.items() if type(o) is not Refused}
+            refused = {options: o for options, o in outcomes.items() if type(o) is FailsInWorld}
+            made = {options: o for options, o in outcomes.items() if type(o) is not FailsInWorld}
             if wide:  # not all worlds were looked at
                 found = wild.join(choices, made, reason) if made else None
                 return found if isinstance(found, torch.Tensor) and not found.dim() else Unknown(reason)
@@ -118,7 +118,7 @@ class Worlds:
         except UnknownUsed:
             raise
         except Exception as error:
-            return Refused(error, self.failures.get(id(error)))
+            return FailsInWorld(error, self.failures.get(id(error)))
 
     # Sizes that are made to fit
 
@@ -130,23 +130,23 @@ class Worlds:
         if any(map(_is_too_large, outcomes)):
             return [next(filter(_is_too_large, outcomes))] * len(outcomes)
         for _ in range(FITS):
-            if all(type(o) is not Refused for o in outcomes):
+            if all(type(o) is not FailsInWorld for o in outcomes):
                 return outcomes
-            pairs = [pair_of(o) if type(o) is Refused else None for o in outcomes]
+            pairs = [pair_of(o) if type(o) is FailsInWorld else None for o in outcomes]
             narrowed = [
-                self._narrowed(now, s, pairs) if type(outcome) is Refused else given_here
+                self._narrowed(now, s, pairs) if type(outcome) is FailsInWorld else given_here
                 for s, (outcome, given_here) in enumerate(zip(outcomes, now))
             ]
             if any(one is None for one in narrowed):
                 break
             now = narrowed
             outcomes = [
-                self._try(run, one) if type(outcome) is Refused else outcome for one, outcome in zip(now, outcomes)
+                self._try(run, one) if type(outcome) is FailsInWorld else outcome for one, outcome in zip(now, outcomes)
             ]
-        if all(type(o) is not Refused for o in outcomes):
+        if all(type(o) is not FailsInWorld for o in outcomes):
             return outcomes
-        still = all(type(o) is Refused for o in outcomes)
-        if all(type(o) is Refused for o in first) and self._is_sure(run, given, first):
+        still = all(type(o) is FailsInWorld for o in outcomes)
+        if all(type(o) is FailsInWorld for o in first) and self._is_sure(run, given, first):
             return outcomes if still else first  # what is refused even of sizes that fit is not their fault
         return outcomes if still and self._is_sure(run, now, outcomes) else None
 
@@ -167,7 +167,7 @@ class Worlds:
             return resize(given[s], dict.fromkeys(places, wanted)) if places else None
         return None
 
-    def _is_sure(self, run: Run, given: list[Any], refused: list[Refused]) -> bool:
+    def _is_sure(self, run: Run, given: list[Any], refused: list[FailsInWorld]) -> bool:
         """Whether torch refuses an operation whatever the free sizes are."""
         errors = [one.error for one in refused]
         if not all(map(is_refusal, refused)):  # Python's own refusal, of a number of dimensions
@@ -192,13 +192,13 @@ class Worlds:
             if any(prod(sizes.get((path, i), n) for i, n in enumerate(t.shape)) > LARGEST for path, t in tensors):
                 continue
             try:
-                if type(self._try(run, resize(given[0], sizes))) is not Refused:
+                if type(self._try(run, resize(given[0], sizes))) is not FailsInWorld:
                     return False
             except UnknownUsed:
                 return False
         return True
 
-    def _usual(self, refused: list[Refused], of_any_dtype: bool) -> Exception:
+    def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool) -> Exception:
         """What torch says in most worlds; nothing of a dtype that may be one of several."""
         of_sizes = [one for one in refused if not _DTYPE.search(str(one.error))] if of_any_dtype else []
         refused = of_sizes or refused
@@ -209,7 +209,7 @@ class Worlds:
         self.failures[id(found.error)] = found.failure
         return found.error
 
-    def _rule_out(self, choices: list[Choice], refused: dict[tuple, Refused]) -> None:
+    def _rule_out(self, choices: list[Choice], refused: dict[tuple, FailsInWorld]) -> None:
         """Options that lead to a refusal in every world they are in."""
         for position, choice in enumerate(choices):
             if choice is SIZES or not refused:
@@ -437,7 +437,7 @@ class Worlds:
                 yield value
 
 
-def pair_of(refused: Refused) -> tuple[int, int] | None:
+def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:
     """The wanted size and the one that is there."""
     failure, text = refused.failure, str(refused.error)
     if failure is None:
@@ -451,7 +451,7 @@ def pair_of(refused: Refused) -> tuple[int, int] | None:
     return pair if pair is not None and type(pair[0]) is int and type(pair[1]) is int else None
 
 
-def is_refusal(refused: Refused) -> bool:
+def is_refusal(refused: FailsInWorld) -> bool:
     """Whether it was torch that refused something."""
     failure = refused.failure
     if isinstance(refused.error, (TypeError, AttributeError, AssertionError)) or _is_too_large(refused):
@@ -496,7 +496,7 @@ def is_float(value: Any) -> bool:
 
 def _is_too_large(outcome: Any) -> bool:
     """Whether so many dimensions of these sizes are more than a tensor can have: nobody's data has them."""
-    return type(outcome) is Refused and "Storage size" in str(outcome.error)
+    return type(outcome) is FailsInWorld and "Storage size" in str(outcome.error)
 
 
 def _is_dtype(choice: Choice) -> bool:

@@ -36,7 +36,7 @@ _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 _original_call = nn.Module.__call__
 
 
-class Row(NamedTuple):
+class GraphRow(NamedTuple):
     """One operation or layer of a forward, as `torchlint shapes` shows it."""
 
     place: Place | None
@@ -69,7 +69,7 @@ class Recording(Record):
             self._graph = graph_nodes.build(self)
         return self._graph
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[GraphRow]:
         """The forward as a table, in the order it ran."""
         return [row_of(entry) for entry in self.entries]
 
@@ -92,7 +92,7 @@ class Recording(Record):
         part.error = part.entries[-1].error if part.entries else ""
         return part
 
-    def producer(self, tensor: torch.Tensor) -> Row | None:
+    def producer(self, tensor: torch.Tensor) -> GraphRow | None:
         """The operation that made a tensor: the other party of an error."""
         for entry in reversed(self.entries):
             if not entry.error and any(t is tensor for t in tensors_in(entry.result)):
@@ -221,7 +221,7 @@ def _is_native(module: nn.Module) -> bool:
     )
 
 
-def row_of(entry: RecordedCall) -> Row:
+def row_of(entry: RecordedCall) -> GraphRow:
     """What a table says of a call."""
     module = entry.function if isinstance(entry.function, nn.Module) else None
     inputs = tuple(value_of(t) for t in tensors_in((entry.args, dict(entry.kwargs))))
@@ -231,7 +231,7 @@ def row_of(entry: RecordedCall) -> Row:
         else 0
     )
     outputs = tuple(value_of(t) for t in tensors_in(entry.result))
-    return Row(entry.place, entry.path, graph_nodes.label(entry), inputs, outputs, parameters, entry.error)
+    return GraphRow(entry.place, entry.path, graph_nodes.label(entry), inputs, outputs, parameters, entry.error)
 
 
 def repropagate(graph_module: fx.GraphModule, inputs: list[torch.Tensor]) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from torchlint.shapes.core.settings import settings_of
+from torchlint.shapes.core.layer_settings import settings_of
 from torchlint.shapes.record.entries import Record, RecordedCall, tensors_in, value_of
 
 _PLAIN = (int, float, complex, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...))

@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from torchlint.shapes.core.table import Cost, Report
+from torchlint.shapes.core.table import Cost, ForwardCost
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.graph import Recording
 from torchlint.shapes.tensors import recurrent
@@ -21,7 +21,7 @@ from torchlint.shapes.tensors import recurrent
 _LONGEST = 256  # steps of a recurrent layer that are really done
 
 
-def measure(recording: Recording) -> Report | None:
+def measure(recording: Recording) -> ForwardCost | None:
     """The costs of a forward that came to its end, step by step; None if its graph cannot be run again."""
     if recording.error or not recording.entries:
         return None
@@ -39,7 +39,7 @@ def measure(recording: Recording) -> Report | None:
             replay.run(*inputs)
     except Exception:  # an operation that depends on what the program did around it
         return None
-    return Report(
+    return ForwardCost(
         sum(p.numel() for p in trainable),
         sum(p.numel() for p in known) - sum(p.numel() for p in trainable),
         sum(map(_bytes, held)),

@@ -12,8 +12,8 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from torchlint.shapes.core.table import Table, Value
-from torchlint.shapes.core.training_step import Ending, Forward, Kept, Loss, Moved, TrainingStep, Where
+from torchlint.shapes.core.table import ShownValue, Table
+from torchlint.shapes.core.training_step import Ending, Forward, KeptForBackward, Loss, Moved, TrainingStep, Where
 from torchlint.shapes.record.entries import tensors_in, value_of
 from torchlint.shapes.tensors import device_tags
 
@@ -88,7 +88,7 @@ class StepWatch:
             self._parameters,
             self._gradients if is_known else None,
             self._state if is_known else None,
-            tuple(Kept(where, taken) for where, taken in kept.most_common() if taken and is_known),
+            tuple(KeptForBackward(where, taken) for where, taken in kept.most_common() if taken and is_known),
             multiply_adds,
             self.ended,
         )
@@ -148,9 +148,9 @@ class StepWatch:
             self._state = sum(map(_bytes, tensors_in([dict(held) for held in optimizer.state.values()])))
 
 
-def _value(tensor: torch.Tensor) -> Value:
+def _value(tensor: torch.Tensor) -> ShownValue:
     shape, dtype, device = value_of(tensor)
-    return Value(shape, str(dtype).removeprefix("torch."), device)
+    return ShownValue(shape, str(dtype).removeprefix("torch."), device)
 
 
 def _bytes(tensor: torch.Tensor) -> int:

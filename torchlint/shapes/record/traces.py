@@ -262,13 +262,13 @@ def _taken(argument: str, steps: list[table.Step], path: str) -> str:
     return f"self.{first.module} takes it" + (f" in line {first.span.line}" if first.path == path else "")
 
 
-def _calls(recording: Recording) -> tuple[table.Call, ...]:
+def _calls(recording: Recording) -> tuple[table.LayerCall, ...]:
     """The modules of the program that ran within, where they were called."""
     calls = []
     for scope in recording.scopes:
         if scope.place is not None:
             outputs = tuple(_value(graph.value_of(t)) for t in tensors_in(scope.result))
-            calls.append(table.Call(*scope.place, scope.path, outputs, scope.failed))
+            calls.append(table.LayerCall(*scope.place, scope.path, outputs, scope.failed))
     return tuple(calls)
 
 
@@ -285,8 +285,8 @@ def _step(number: int, entry: RecordedCall, made_by: Mapping[int, int | str], pr
     )  # fmt: skip
 
 
-def _value(value: Any) -> table.Value:
-    return table.Value(value.shape, str(value.dtype).removeprefix("torch."), value.device)
+def _value(value: Any) -> table.ShownValue:
+    return table.ShownValue(value.shape, str(value.dtype).removeprefix("torch."), value.device)
 
 
 def _described(value: Any, depth: int = 3) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchlint.finding import Span
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.program import Frame, Scope
+from torchlint.shapes.language.program import CompiledScope, Frame
 from torchlint.shapes.record.watch import WATCHED, Watch
 
 
@@ -19,7 +19,7 @@ class Unknowns(Watch):
         super().__init__()
         self.unknown: dict[Span, str] = {}
 
-    def expression(self, node: ast.expr, evaluate: Callable, scope: Scope) -> Callable:
+    def expression(self, node: ast.expr, evaluate: Callable, scope: CompiledScope) -> Callable:
         """The same closure; an unknown that comes out is written down, too."""
         evaluate = super().expression(node, evaluate, scope)
         if not isinstance(node, WATCHED) or scope.kind == "class":

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from torchlint.finding import Hint, Signature, Span
+from torchlint.finding import ForwardHint, Hint, Span
 from torchlint.notation import shape_text
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Stop, Unknown, on_use
-from torchlint.shapes.language.program import Frame, Program, Scope
+from torchlint.shapes.language.program import CompiledScope, Frame, Program
 from torchlint.shapes.tensors import device_tags
 
 # Where a tensor may be looked at. Names are looked at where they are read; where they are bound, `bound` does it.
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     device: str
 
 
-class Record(NamedTuple):
+class Sighting(NamedTuple):
     """Something seen at a place: a value of an expression or a name, or what went in and out of a forward."""
 
     span: Span
@@ -44,7 +44,7 @@ class Record(NamedTuple):
     value: Any
 
 
-class Session:
+class WatchedForward:
     """One forward that nobody's forward called, with all that ran within. Outside of forwards there is one, too."""
 
     def __init__(self, machine: Any = None, module: Any = None, arguments: dict[str, Any] | None = None):
@@ -52,7 +52,7 @@ class Session:
         self.module = module
         self.arguments = arguments or {}
         self.is_training = isinstance(module, nn.Module) and module.training
-        self.records: list[Record] = []
+        self.records: list[Sighting] = []
         self.finished = False
         self.guessed = False
 
@@ -74,16 +74,16 @@ class Watch:
 
     def __init__(self):
         self.looking = False
-        self.outside = Session()
-        self.best: dict[type, Session] = {}
+        self.outside = WatchedForward()
+        self.best: dict[type, WatchedForward] = {}
         self.guessing = False
-        self.found: list[Hint | Signature] = []
+        self.found: list[Hint | ForwardHint] = []
         self._session = self.outside
         self._depth = 0
 
     # What the compiler puts around its closures
 
-    def expression(self, node: ast.expr, evaluate: Callable, scope: Scope) -> Callable:
+    def expression(self, node: ast.expr, evaluate: Callable, scope: CompiledScope) -> Callable:
         """The same closure; a tensor that comes out is written down."""
         if not isinstance(node, WATCHED) or scope.kind == "class":
             return evaluate
@@ -97,7 +97,7 @@ class Watch:
 
         return watched
 
-    def bound(self, node: ast.Name, store: Callable, scope: Scope) -> Callable:
+    def bound(self, node: ast.Name, store: Callable, scope: CompiledScope) -> Callable:
         """The same closure; a tensor that a name gets is written down."""
         if scope.kind == "class":
             return store
@@ -130,7 +130,7 @@ class Watch:
             try:
                 run(frame)
                 self._session.records.insert(
-                    at, Record(head, "", (type(module), module, inputs, facts(frame.returned)))
+                    at, Sighting(head, "", (type(module), module, inputs, facts(frame.returned)))
                 )
                 if began:
                     began.finished = type(frame.returned) is not Unknown
@@ -143,16 +143,16 @@ class Watch:
 
     def _write(self, span: Span, name: str, value: torch.Tensor) -> None:
         if len(self._session.records) < MOST_RECORDS:
-            self._session.records.append(Record(span, name, seen(value)))
+            self._session.records.append(Sighting(span, name, seen(value)))
 
-    def _begin(self, machine: Any, module: Any, arguments: dict[str, Any]) -> Session | None:
+    def _begin(self, machine: Any, module: Any, arguments: dict[str, Any]) -> WatchedForward | None:
         if self._depth or not isinstance(module, nn.Module):
             return None
-        self._session = Session(machine, module, arguments)
+        self._session = WatchedForward(machine, module, arguments)
         self._session.guessed = self.guessing
         return self._session
 
-    def _end(self, session: Session) -> None:
+    def _end(self, session: WatchedForward) -> None:
         self._session = self.outside
         kind = type(session.module)
         if kind not in self.best or session.rank >= self.best[kind].rank:
@@ -173,7 +173,7 @@ class Watch:
         """Find everything, each thing once, in the order of the text; while tensors are still dry, and when the run
         that was watched has nothing to do any more.
         """
-        found: dict[Hint | Signature, None] = {}
+        found: dict[Hint | ForwardHint, None] = {}
         inside = {part for session in self.best.values() for part in session.parts()}
         # How a larger module calls a part is better than sizes guessed for the part alone.
         chosen = [s for kind, s in self.best.items() if not (s.guessed and kind in inside)]
@@ -181,11 +181,11 @@ class Watch:
             twin = self._again(session)
             for record, other in zip(session.records, twin.records if twin else session.records):
                 found[_hint(record, other, session, _batch(twin) - _batch(session) if twin else 0)] = None
-        self.found = sorted(found, key=lambda thing: (thing.span, isinstance(thing, Signature)))
+        self.found = sorted(found, key=lambda thing: (thing.span, isinstance(thing, ForwardHint)))
         self.best.clear()  # the program is kept, and this with it
         self.outside.records.clear()
 
-    def _again(self, session: Session) -> Session | None:
+    def _again(self, session: WatchedForward) -> WatchedForward | None:
         """The same forward with a bigger batch: None if it did something else then, or failed."""
         batch = _batch(session)
         if batch is None or not session.finished:
@@ -255,7 +255,7 @@ def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
             yield from _tensors(value.values())
 
 
-def _batch(session: Session) -> int | None:
+def _batch(session: WatchedForward) -> int | None:
     """The first size of the first input."""
     return next((tensor.shape[0] for tensor in _tensors(session.arguments.values()) if tensor.dim()), None)
 
@@ -271,7 +271,7 @@ def _with_batch(value: Any, old: int, new: int) -> Any:
     return value
 
 
-def _hint(record: Record, other: Record, session: Session, growth: int) -> Hint | Signature:
+def _hint(record: Sighting, other: Sighting, session: WatchedForward, growth: int) -> Hint | ForwardHint:
     batch = _batch(session) or 0
     if isinstance(record.value, Seen):
         shape = in_batches(record.value.shape, other.value.shape, batch, growth)
@@ -281,7 +281,7 @@ def _hint(record: Record, other: Record, session: Session, growth: int) -> Hint 
     texts = [(name, text(value, other_inputs[name], batch, growth)) for name, value in inputs.items()]
     given = tuple((name, value) for name, value in texts if value != "None")
     result = text(output, other_output, batch, growth)
-    return Signature(record.span, kind.__name__, given, result, count(module), session.guessed)
+    return ForwardHint(record.span, kind.__name__, given, result, count(module), session.guessed)
 
 
 def text(value: Any, other: Any, batch: int, growth: int) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 from torch import nn
 
 from torchlint.shapes.language import functions, written
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.search.attempts import Assumption, Pattern, Run, Solution, TensorGuess, written_dtype
+from torchlint.shapes.search.attempts import Assumption, Run, ShapePattern, Solution, TensorGuess, written_dtype
 from torchlint.shapes.search.signatures import Signature
 from torchlint.shapes.search.sizes import solve_forward
 
@@ -42,7 +42,9 @@ def _compare(run: Run, assumed: Assumption, inputs: dict[str, list], machine: Ma
     found = _misfits(run, assumed, machine, code)
     if not found:
         return
-    names = {size for (one,) in inputs.values() if isinstance(one, Pattern) for size in one.sizes if type(size) is str}
+    names = {
+        size for (one,) in inputs.values() if isinstance(one, ShapePattern) for size in one.sizes if type(size) is str
+    }
     changed: set[int | str] = set()
     for name in sorted(names):
         if run(_doubled(assumed, inputs, {*changed, name})).stopped is None:
@@ -52,7 +54,7 @@ def _compare(run: Run, assumed: Assumption, inputs: dict[str, list], machine: Ma
         machine.tell(found[key])
 
 
-def _misfits(run: Run, assumed: Assumption, machine: Machine, code: functions.Code) -> dict[Any, Failure]:
+def _misfits(run: Run, assumed: Assumption, machine: Machine, code: functions.Code) -> dict[Any, FailedOperation]:
     """Where one run gave what is not written."""
     machine.comparing, machine.misfits = code, {}
     try:
@@ -66,14 +68,14 @@ def _doubled(assumed: Assumption, inputs: dict[str, list], names: set[int | str]
     """What is assumed, with twice the size for these names."""
     made = dict(assumed)
     for name, (pattern,) in inputs.items():
-        if isinstance(pattern, Pattern):
+        if isinstance(pattern, ShapePattern):
             sizes = zip(pattern.sizes, assumed[name].shape)
             shape = tuple(size * 2 if written in names else size for written, size in sizes)
             made[name] = assumed[name]._replace(shape=shape)
     return made
 
 
-def _patterns(written: written.Signature) -> dict[str, list]:
+def _patterns(written: written.WrittenShapes) -> dict[str, list]:
     """What jaxtyping's annotations say of inputs, as far as their number of dimensions is known."""
     found = {}
     for name, one in written.taken.items():
@@ -81,7 +83,7 @@ def _patterns(written: written.Signature) -> dict[str, list]:
         if axes.rest is None:
             sizes = tuple(f"_{number}" if size is None else size for number, size in enumerate(axes.sizes))
             found[name] = [
-                Pattern(sizes, dtype) if any(isinstance(s, str) for s in sizes) else TensorGuess(sizes, dtype)
+                ShapePattern(sizes, dtype) if any(isinstance(s, str) for s in sizes) else TensorGuess(sizes, dtype)
             ]
     return found
 
@@ -89,7 +91,7 @@ def _patterns(written: written.Signature) -> dict[str, list]:
 def _otherwise(written: Mapping[str, list], assumed: Assumption) -> bool:
     """Whether a size that is written as a number is another one in what was found to run."""
     for name, (pattern,) in written.items():
-        sizes = pattern.sizes if isinstance(pattern, Pattern) else pattern.shape
+        sizes = pattern.sizes if isinstance(pattern, ShapePattern) else pattern.shape
         found = assumed.get(name)
         if isinstance(found, TensorGuess) and len(found.shape) == len(sizes):
             if any(isinstance(size, int) and size != now for size, now in zip(sizes, found.shape)):

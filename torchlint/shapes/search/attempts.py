@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from torchlint.finding import Span
 from torchlint.shapes.core.axes import Axes
-from torchlint.shapes.core.values import Use, on_use
+from torchlint.shapes.core.values import UnknownUse, on_use
 
 Place = tuple[str, Span]
 
@@ -23,7 +23,7 @@ class Fields(dict[str, Any]):
     """An assumed object: what its attributes are, `data.x`."""
 
 
-class Pattern(NamedTuple):
+class ShapePattern(NamedTuple):
     """A shape that a user wrote with letters for sizes that are to be found: `B, 3, H, W`."""
 
     sizes: tuple[int | str, ...]
@@ -57,7 +57,7 @@ _USUAL = {"b": 2, "n": 2, "t": 12, "s": 12, "l": 12, "c": 3, "h": 64, "w": 64, "
 Assumption = dict[str, Any]
 
 
-class Parameter(NamedTuple):
+class OpenParameter(NamedTuple):
     """A parameter that needs a value. `hint` is the text of its annotation, `beside` the shape that a comment says."""
 
     name: str
@@ -128,9 +128,9 @@ class Trials:
         return found[1] if found else self(assumption)
 
 
-def listen(run: Run, assumption: Assumption) -> tuple[RunResult, list[Use]]:
+def listen(run: Run, assumption: Assumption) -> tuple[RunResult, list[UnknownUse]]:
     """One run, and what consumed the unknown inputs in it."""
-    uses: list[Use] = []
+    uses: list[UnknownUse] = []
     on_use.append(uses.append)
     try:
         return run(assumption), uses

@@ -15,7 +15,7 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Stop, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import Frame, Program, Scope, load
+from torchlint.shapes.language.program import CompiledScope, Frame, Program, load
 from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.attempts import Assumption
@@ -81,7 +81,7 @@ class Callers:
             given.append((name, value))
         known = {*code.positional[1:], *code.only_named}
         given += [(k.arg, k.value) for k in call.keywords if k.arg in known]
-        scope, frame = Scope("module", (), None, program), Frame(names, None, names, self.machine)
+        scope, frame = CompiledScope("module", (), None, program), Frame(names, None, names, self.machine)
         made: Assumption = {}
         for name, value in given:
             try:

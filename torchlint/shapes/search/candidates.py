@@ -17,19 +17,19 @@ from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, o
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import frame_of
 from torchlint.shapes.machine.decisions import Way, are_independent
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.listening import Listener
 from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
 from torchlint.shapes.search.as_written import solved_as_written
-from torchlint.shapes.search.attempts import Assumption, Parameter, Run, RunResult, Solution
+from torchlint.shapes.search.attempts import Assumption, OpenParameter, Run, RunResult, Solution
 from torchlint.shapes.search.callers import Callers
+from torchlint.shapes.search.configuration_objects import ConfigurationObjects, GuessedSettings, filled, guessed
 from torchlint.shapes.search.constructors import related, solve_constructor
 from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
 from torchlint.shapes.search.optional import completed
-from torchlint.shapes.search.settings import Configurations, GuessedSettings, filled, guessed
 from torchlint.shapes.search.signatures import (
     Signature,
     arguments_of,
@@ -80,7 +80,7 @@ class Attempt:
         self.several = False  # whether they are `*inputs` or a list, of which there may be more
         self._forwards: list[tuple[Solution, nn.Module]] = []
 
-    def run(self) -> Failure | None:
+    def run(self) -> FailedOperation | None:
         """The failure of the forward that does not depend on a guess, if there is one."""
         failure = self.judge()
         if failure is None and self.built is not None and self.ran is not None:
@@ -134,7 +134,7 @@ class Attempt:
 
         return self.machine.remembered.instance(self.machine, kind, self.depth, make)
 
-    def judge(self) -> Failure | None:
+    def judge(self) -> FailedOperation | None:
         """The failure of the constructor or the forward that does not depend on a guess, if there is one.
 
         What a builder made is trusted where two layers of torch do not fit: for the rest, the script may have left out
@@ -145,7 +145,7 @@ class Attempt:
             failure = self._retold(self._judge(trusting=False))
         return failure
 
-    def _judge(self, trusting: bool) -> Failure | None:
+    def _judge(self, trusting: bool) -> FailedOperation | None:
         instance, guessed = self.machine.instances.get(self.kind, (None, False))
         self.trusted = trusting and guessed and self.kind in self.machine.built_instances
         if self.trusted:
@@ -262,7 +262,7 @@ class Attempt:
             else {name: value for name, value in defaults.items() if used is False or varied.says_nothing(value)}
         )
 
-    def _retold(self, failure: Failure | None) -> Failure | None:
+    def _retold(self, failure: FailedOperation | None) -> FailedOperation | None:
         """The same failure with tensors that know which operations made them."""
         instance = self.instance
         if failure is None or instance is None or self.ran.last.detail is not failure:
@@ -409,10 +409,10 @@ class Attempt:
             hints = self.hints
         return solve_constructor(run, parameters, hints, second, advice)
 
-    def _configurations(self, initialiser: functions.Closure, parameters: list[Parameter]) -> Assumption:
+    def _configurations(self, initialiser: functions.Closure, parameters: list[OpenParameter]) -> Assumption:
         """Objects of the program's own configuration classes for the arguments that must be given."""
         names = [p.name for p in parameters if not p.has_default]
-        found = Configurations(self.machine, self.kind, initialiser)
+        found = ConfigurationObjects(self.machine, self.kind, initialiser)
 
         def make(call: Callable[[], Any]) -> Any:
             self.machine.guessing = True
@@ -553,7 +553,7 @@ class Attempt:
         )
 
 
-def call_alone(machine: Machine, function: Any, required: list[str]) -> Failure | None:
+def call_alone(machine: Machine, function: Any, required: list[str]) -> FailedOperation | None:
     """What torch refuses in a function that nobody is seen to call, whatever is given in place of None or -1."""
     failure, closure = call_function(machine, function, required), functions.closure_of(function)
     if failure is None or closure is None:
@@ -562,7 +562,7 @@ def call_alone(machine: Machine, function: Any, required: list[str]) -> Failure 
     return call_function(machine, function, [*required, *doubted]) if doubted else failure
 
 
-def call_function(machine: Machine, function: Any, required: list[str]) -> Failure | None:
+def call_function(machine: Machine, function: Any, required: list[str]) -> FailedOperation | None:
     """Call a function with what its defaults say, and unknowns for the rest; what torch refuses in it."""
     machine.budget = Budget(max(0, min(FUNCTION_STEPS, machine.left)))
     machine.failures.clear()
@@ -585,8 +585,8 @@ def call_function(machine: Machine, function: Any, required: list[str]) -> Failu
     return None
 
 
-def _failure(result: RunResult) -> Failure | None:
-    return result.detail if isinstance(result.detail, Failure) else None
+def _failure(result: RunResult) -> FailedOperation | None:
+    return result.detail if isinstance(result.detail, FailedOperation) else None
 
 
 def _stopped_by(result: RunResult) -> str:

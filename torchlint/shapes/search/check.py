@@ -28,7 +28,7 @@ from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.libraries.torch import no_initialisers
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.decisions import are_independent, explore
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.watch import Watch
 from torchlint.shapes.search.callers import Callers
@@ -200,7 +200,7 @@ class _Run:
         kinds = ("shape", "dtype") if answers else ()
         names = {"__name__": "__main__", "__file__": self.program.path, "__doc__": None}
 
-        def hear(failure: Failure) -> None:
+        def hear(failure: FailedOperation) -> None:
             if not answers or are_independent(machine.asked):
                 self.add(machine, failure, kinds)
                 known = self.faults.get(failure.place)
@@ -386,7 +386,7 @@ class _Run:
                         failure.answered = bool(machine.asked)
                         self.add(machine, failure, ("shape", "dtype"))
 
-    def add(self, machine: Machine, failure: Failure, kinds: tuple[str, ...] = ()) -> None:
+    def add(self, machine: Machine, failure: FailedOperation, kinds: tuple[str, ...] = ()) -> None:
         """Keep a failure if it is one of torch's own (and of these kinds), once for each cause."""
         fault = fault_of(machine, failure)
         if fault is not None and fault.kind == "device" and not machine.cuda:
@@ -411,7 +411,7 @@ class _Run:
             if known.presumed and not fault.presumed:  # what is surer is said
                 self.faults[fault.path, fault.span] = fault
 
-    def here(self, fault: Fault, failure: Failure) -> Fault:
+    def here(self, fault: Fault, failure: FailedOperation) -> Fault:
         """The same fault at the call in this file that leads to it, if it lies in another file."""
         if fault.path == self.program.path:
             return fault

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 from torch import nn
 
-from torchlint.shapes.core.values import Use
-from torchlint.shapes.search.attempts import Assumption, Parameter, Run, RunResult, Solution, Trials, key_of, listen
+from torchlint.shapes.core.values import UnknownUse
+from torchlint.shapes.search.attempts import Assumption, OpenParameter, Run, RunResult, Solution, Trials, key_of, listen
 from torchlint.shapes.tensors.conflicts import pair_of
 
 RUNS = 24
@@ -131,7 +131,7 @@ _LISTS = re.compile(
 )
 
 
-class Choice(NamedTuple):
+class ArgumentChoice(NamedTuple):
     """Where a parameter's value came from, and what else it may be, best first."""
 
     values: list[Any]
@@ -140,7 +140,7 @@ class Choice(NamedTuple):
 
 def solve_constructor(
     run: Run,
-    parameters: Sequence[Parameter],
+    parameters: Sequence[OpenParameter],
     hints: Mapping[str, Sequence[Any]] = {},
     second: bool = False,
     advice: Advise | None = None,
@@ -169,7 +169,7 @@ def solve_constructor(
 
 
 def _search(
-    trials: Trials, start: Assumption, choices: Mapping[str, Choice], second: bool, advice: Advise | None
+    trials: Trials, start: Assumption, choices: Mapping[str, ArgumentChoice], second: bool, advice: Advise | None
 ) -> tuple[Assumption, RunResult]:
     queue: list[tuple[int, int, Assumption]] = [(0, 0, start)]
     best: tuple[Assumption, RunResult] | None = None
@@ -193,7 +193,7 @@ def _search(
     return best
 
 
-def _vary(choices: dict[str, Choice], hints: Mapping[str, Sequence[Any]]) -> None:
+def _vary(choices: dict[str, ArgumentChoice], hints: Mapping[str, Sequence[Any]]) -> None:
     """Give every number of the second set a factor of its own."""
     taken: set[float] = {1.0}
     for name, choice in choices.items():
@@ -209,7 +209,7 @@ def _vary(choices: dict[str, Choice], hints: Mapping[str, Sequence[Any]]) -> Non
             while value / first in taken:
                 value += 16
             taken.add(value / first)
-            choices[name] = Choice([value, *choice.values[1:]], choice.why)
+            choices[name] = ArgumentChoice([value, *choice.values[1:]], choice.why)
 
 
 def related(assumed: Assumption, result: RunResult) -> Iterator[Assumption]:
@@ -234,59 +234,61 @@ def related(assumed: Assumption, result: RunResult) -> Iterator[Assumption]:
 # First choices
 
 
-def _choice(parameter: Parameter, uses: list[Use], hints: Mapping[str, Sequence[Any]], second: bool) -> Choice:
+def _choice(
+    parameter: OpenParameter, uses: list[UnknownUse], hints: Mapping[str, Sequence[Any]], second: bool
+) -> ArgumentChoice:
     name, hint = parameter.name, parameter.hint
     if name in hints:
-        return Choice(list(hints[name]), _GIVEN)
+        return ArgumentChoice(list(hints[name]), _GIVEN)
     mine = [u for u in uses if u.hole == name]
     number = by_name(name, second)
     many = [number] * 3
     if any(u.kind == "attribute" and u.detail in ("items", "keys") for u in mine):
-        return Choice([{}, {"a": number}], "it is a table")
+        return ArgumentChoice([{}, {"a": number}], "it is a table")
     if _is_config(hint, mine):
-        return Choice([], "")
+        return ArgumentChoice([], "")
     if re.match(r"^(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable)\b.*(Callable|Module\b)", hint):
-        return Choice([[nn.Identity(), nn.Identity()]], "it is annotated as several layers")
+        return ArgumentChoice([[nn.Identity(), nn.Identity()]], "it is annotated as several layers")
     if re.search(r"Callable|Module\b|\bType\[|type\[", hint) or _is_called(mine):
-        return Choice(_callables(name, mine), "it is called like a layer")
+        return ArgumentChoice(_callables(name, mine), "it is called like a layer")
     unpacked = next((u.detail for u in mine if u.kind == "unpack" and isinstance(u.detail, int)), None)
     if unpacked:
-        return Choice([tuple([number] * unpacked), number], f"it is unpacked into {unpacked}")
+        return ArgumentChoice([tuple([number] * unpacked), number], f"it is unpacked into {unpacked}")
     if re.match(r"^(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable)\b", hint) or any(
         u.kind in ("iterate", "index") for u in mine
     ):
         length = 1 + max(
             (u.detail for u in mine if u.kind == "index" and isinstance(u.detail, int) and u.detail > 0), default=3
         )
-        return Choice([[number] * length, tuple(many[:2]), [number] * 3, number], "its items are used")
+        return ArgumentChoice([[number] * length, tuple(many[:2]), [number] * 3, number], "its items are used")
     if hint == "str" or any(
         u.kind == "attribute" and u.detail in ("lower", "upper", "startswith", "split") for u in mine
     ):
-        return Choice([_word(name), "none"], "it is a text")
+        return ArgumentChoice([_word(name), "none"], "it is a text")
     if hint == "bool" or _FLAGS.search(name) and hint != "int" and not _matches(name):
-        return Choice([False, True], "it is a switch")
+        return ArgumentChoice([False, True], "it is a switch")
     if hint == "float":
-        return Choice([number if isinstance(number, float) else float(number), 0.5], "it is annotated as float")
+        return ArgumentChoice([number if isinstance(number, float) else float(number), 0.5], "it is annotated as float")
     if _ACTIVATIONS.fullmatch(name):
-        return Choice([nn.ReLU, "relu", nn.ReLU()], "its name")
+        return ArgumentChoice([nn.ReLU, "relu", nn.ReLU()], "its name")
     if _NORM_LAYERS.fullmatch(name) and not hint:
-        return Choice([nn.BatchNorm2d, nn.LayerNorm, "batch", None], "its name")
+        return ArgumentChoice([nn.BatchNorm2d, nn.LayerNorm, "batch", None], "its name")
     if re.search(r"Optional|None", hint) and not re.search("int|float", hint):
-        return Choice([None, number], "it may be None")
+        return ArgumentChoice([None, number], "it may be None")
     if (
         hint != "int"
         and _LISTS.search(name)
         and not re.match(r"^(n|num|nb|in|out|hidden|d|input|output|max|total|base)_?", name)
     ):
         several = [[number] * 4, number, tuple(many[:2])]
-        return Choice([number, *several] if _matches(name) else several, "its name is a plural")
-    return Choice(
+        return ArgumentChoice([number, *several] if _matches(name) else several, "its name is a plural")
+    return ArgumentChoice(
         [number, *([tuple(many[:2]), many] if hint != "int" else [])],
         "its name" if _matches(name) else "a small number",
     )
 
 
-def _with_words(choice: Choice, parameter: Parameter, words: list[str]) -> Choice:
+def _with_words(choice: ArgumentChoice, parameter: OpenParameter, words: list[str]) -> ArgumentChoice:
     """The same choices, and before them the texts that the program compares with the argument, unless it is a number
     by its name.
     """
@@ -294,7 +296,7 @@ def _with_words(choice: Choice, parameter: Parameter, words: list[str]) -> Choic
         return choice
     number = type(choice.values[0]) in (int, float) and _matches(parameter.name) is not None
     values = [v for v in choice.values if v not in words or type(v) is not str]
-    return Choice([*values, *words] if number else [*words, *values], "it is compared with texts")
+    return ArgumentChoice([*values, *words] if number else [*words, *values], "it is compared with texts")
 
 
 def by_name(name: str, second: bool = False) -> Any:
@@ -336,7 +338,7 @@ def _word(name: str) -> str:
     return "mean"
 
 
-def _is_config(hint: str, uses: list[Use]) -> bool:
+def _is_config(hint: str, uses: list[UnknownUse]) -> bool:
     """Whether an argument is an object with settings, which the interpreter guesses attribute by attribute."""
     if re.search(r"(Config|Args|Namespace|Params|Settings)$", hint):
         return True
@@ -348,7 +350,7 @@ def _is_config(hint: str, uses: list[Use]) -> bool:
     ) or any(u.kind == "index" and isinstance(u.detail, str) for u in uses)
 
 
-def _is_called(uses: list[Use]) -> bool:
+def _is_called(uses: list[UnknownUse]) -> bool:
     return any(u.kind == "call" and isinstance(u.detail, tuple) and len(u.detail) == 2 for u in uses)
 
 
@@ -368,7 +370,7 @@ def factories(name: str) -> list[Any]:
     return []
 
 
-def _callables(name: str, uses: list[Use]) -> list[Any]:
+def _callables(name: str, uses: list[UnknownUse]) -> list[Any]:
     made = factories(name)
     if made:
         return made
@@ -397,7 +399,7 @@ _CALLED = re.compile(r"not callable|is not a Module subclass|issubclass", re.I)
 
 
 def _proposals(
-    assumption: Assumption, result: RunResult, choices: Mapping[str, Choice], second: bool
+    assumption: Assumption, result: RunResult, choices: Mapping[str, ArgumentChoice], second: bool
 ) -> Iterator[Assumption]:
     """Other values for one argument at a time, those first that the error speaks of."""
     text = result.error

@@ -129,7 +129,7 @@ def look_in(frame: Any, machine: Any) -> Look:
 
     def look(node: ast.expr) -> Any:
         inside = Frame(frame.globals, None, {**frame.globals, **frame.vars}, machine)
-        source = program.Scope("module", (), None, frame.code.parent.program)
+        source = program.CompiledScope("module", (), None, frame.code.parent.program)
         try:
             value = expression(node, source)(inside)
         except (Exception, Stop):

@@ -13,7 +13,7 @@ from torchlint.shapes.core.training_step import Ending, Where
 from torchlint.shapes.core.values import Exhausted, Overworked, Reason
 from torchlint.shapes.language.program import Place, Program, source_of
 from torchlint.shapes.language.walking import blocks
-from torchlint.shapes.machine.progress import Progress
+from torchlint.shapes.machine.progress import ScriptProgress
 
 FAILS_HERE = "it fails here"  # beside a fault that is said of the call that leads to it from another file
 
@@ -31,7 +31,7 @@ def stopped(reason: Reason, program: Program) -> list[str]:
     return [f"the dry run stopped at {_at(reason.place, program)}: {reason.removesuffix(' to the dry run')}"]
 
 
-def without_step(progress: Progress, faults: Mapping[Any, Fault]) -> Ending | None:
+def without_step(progress: ScriptProgress, faults: Mapping[Any, Fault]) -> Ending | None:
     """Why a script comes to no step of an optimizer, if it does not. What Python itself would stop at comes first, then
     what keeps the step from being one that is known; `faults` by their places. A step that the dry run made behind one
     of those is none.

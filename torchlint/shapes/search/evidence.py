@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from torch import optim
 
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 
 # What torch says of things that are what they are whatever the data hold.
@@ -22,7 +22,7 @@ _OF_THE_KIND = (
 )
 
 
-def is_presumed(machine: Machine, failure: Failure, text: str, between_layers: bool) -> bool:
+def is_presumed(machine: Machine, failure: FailedOperation, text: str, between_layers: bool) -> bool:
     """Whether what was refused, in these words, came of something that nobody gave."""
     if failure.guessed or failure.supposed:
         return True
@@ -30,7 +30,7 @@ def is_presumed(machine: Machine, failure: Failure, text: str, between_layers: b
     return unsure and not between_layers and not _is_of_the_kind(failure, text)
 
 
-def _is_of_the_kind(failure: Failure, text: str) -> bool:
+def _is_of_the_kind(failure: FailedOperation, text: str) -> bool:
     function = failure.function
     if isinstance(failure.error, TypeError) or isinstance(function, type) and issubclass(function, optim.Optimizer):
         return True

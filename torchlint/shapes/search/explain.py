@@ -14,7 +14,7 @@ from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.language import program
 from torchlint.shapes.language.program import Place
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine, is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
@@ -103,7 +103,7 @@ def kind_of(error: Exception, text: str) -> str:
     return "operation"
 
 
-def fault_of(machine: Machine, failure: Failure) -> Fault | None:
+def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     """The fault in a failure, if it is torch's own refusal and real tensors are refused too."""
     error = failure.error
     if failure.expected or failure.place is None:
@@ -179,7 +179,7 @@ def fault_of(machine: Machine, failure: Failure) -> Fault | None:
     notes, fix = [], None
     message, advice = None, ""
     outside = layer is None or function is failure.function or args[:1] and args[0] is next(iter(failure.args), None)
-    texts = wording.written(failure, len(args)) if outside else wording.Written()
+    texts = wording.written(failure, len(args)) if outside else wording.WrittenCall()
     name = name_of(machine, failure, function) if isinstance(function, nn.Module) else ""
     if isinstance(function, nn.Module):
         message = wording.of_layer(function, name, args, text, kind, texts) if kind != "device" else None
@@ -233,7 +233,7 @@ def _help(message: str, advice: str, text: str) -> str:
     return "; ".join(filter(None, (advice, said)))
 
 
-def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tuple, made: Place) -> list[Note]:
+def _other_party(machine: Machine, failure: FailedOperation, layer: nn.Module, args: tuple, made: Place) -> list[Note]:
     """Where the layer is made that gives a size which the next one does not take."""
     pair = of_layer(layer, args)
     if pair is None or not isinstance(pair[1], int):
@@ -246,7 +246,7 @@ def _other_party(machine: Machine, failure: Failure, layer: nn.Module, args: tup
 
 
 def _sources(
-    machine: Machine, failure: Failure, function: Any, args: tuple, kwargs: dict[str, Any], text: str
+    machine: Machine, failure: FailedOperation, function: Any, args: tuple, kwargs: dict[str, Any], text: str
 ) -> list[Note]:
     """Where the layers are made that give an operation the sizes that do not fit, or whose weights it uses."""
     layers: dict[nn.Module, dict[str, None]] = {
@@ -270,7 +270,7 @@ def _sources(
     return [Note(words[layer], *place) for layer, place in places.items() if place is not None][:_SOURCES]
 
 
-def is_between_layers(failure: Failure, machine: Machine) -> bool:
+def is_between_layers(failure: FailedOperation, machine: Machine) -> bool:
     """Whether both sizes that do not fit are those of layers of torch: what one gives, or takes."""
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
     if function is not failure.function:
@@ -286,7 +286,7 @@ def is_between_layers(failure: Failure, machine: Machine) -> bool:
     return pair is not None and all(is_of_layer(failure.modules, function, (args, kwargs), size) for size in pair)
 
 
-def _are_neighbours(failure: Failure, layer: nn.Module, args: tuple) -> bool:
+def _are_neighbours(failure: FailedOperation, layer: nn.Module, args: tuple) -> bool:
     """Whether a layer refuses what another gives it within one container."""
     pair = of_layer(layer, args)
     return pair is not None and isinstance(pair[1], int) and sibling(failure.function, layer, pair[1]) is not None
@@ -330,7 +330,7 @@ def innermost_layer(error: Exception) -> tuple[nn.Module | None, tuple, dict[str
     return layer, given, named
 
 
-def name_of(machine: Machine, failure: Failure, layer: nn.Module) -> str:
+def name_of(machine: Machine, failure: FailedOperation, layer: nn.Module) -> str:
     """What the program calls a layer: `self.net[2]`, the variable it is in, or its class."""
     for owner in reversed(failure.modules):
         if owner is not layer and type(owner) in machine.codes:

@@ -15,11 +15,11 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.axes import Axes, of_comment, of_jaxtyping
-from torchlint.shapes.core.values import MADE, Unknown, Use
+from torchlint.shapes.core.values import MADE, Unknown, UnknownUse
 from torchlint.shapes.language.written import KINDS
 from torchlint.shapes.libraries import einops
 from torchlint.shapes.search.advice import Through
-from torchlint.shapes.search.attempts import Assumption, Fields, Parameter, TensorGuess, written_dtype
+from torchlint.shapes.search.attempts import Assumption, Fields, OpenParameter, TensorGuess, written_dtype
 
 BATCH, TIME, SIDE, DEPTH, WIDTH = 2, 12, 64, 16, 32
 _CONVOLUTIONS = ((nn.Conv1d, nn.ConvTranspose1d), (nn.Conv2d, nn.ConvTranspose2d), (nn.Conv3d, nn.ConvTranspose3d))
@@ -41,7 +41,7 @@ _STARTS = 8  # how many first guesses are tried
 
 
 def starts(
-    parameters: Sequence[Parameter], uses: list[Use], hints: Mapping[str, Sequence[Any]]
+    parameters: Sequence[OpenParameter], uses: list[UnknownUse], hints: Mapping[str, Sequence[Any]]
 ) -> tuple[list[Assumption], dict[str, str]]:
     """Assumptions to begin with, best first, and in words where the first one comes from."""
     found: dict[str, list[Any]] = {}
@@ -66,7 +66,7 @@ def starts(
     return made[:_STARTS], why
 
 
-def _guesses(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
+def _guesses(parameter: OpenParameter, uses: list[UnknownUse]) -> tuple[list[Any], str]:
     """What an input may be, best first, and why."""
     guesses, reason = _harvested(parameter, uses)
     return (guesses, reason) if parameter.beside is None else _beside(parameter.beside, guesses, reason)
@@ -87,7 +87,7 @@ def _beside(written: Axes, guesses: list[Any], reason: str) -> tuple[list[Any], 
     return [TensorGuess(shape, first.dtype), *guesses], "the shape that stands beside it"
 
 
-def _harvested(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
+def _harvested(parameter: OpenParameter, uses: list[UnknownUse]) -> tuple[list[Any], str]:
     """The same from its annotation, from what takes it, and from its name."""
     name = parameter.name
     if _EDGES.search(name):
@@ -124,7 +124,7 @@ def _harvested(parameter: Parameter, uses: list[Use]) -> tuple[list[Any], str]:
     return _from_name(name), "its name"
 
 
-def _of_computed(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
+def _of_computed(name: str, uses: list[UnknownUse]) -> tuple[list[Any], str] | None:
     """From what consumes a value that was computed of an input number by number."""
     for use in uses:
         whole = use.hole.removeprefix(MADE)
@@ -144,7 +144,7 @@ def _share(guess: TensorGuess, parts: int) -> TensorGuess:
     return TensorGuess(tuple(shape), guess.dtype)
 
 
-def _rank(name: str, uses: list[Use]) -> int | None:
+def _rank(name: str, uses: list[UnknownUse]) -> int | None:
     for use in uses:
         if use.hole == f"{name}.shape" and use.kind == "unpack" and isinstance(use.detail, int):
             return use.detail
@@ -175,7 +175,7 @@ def of_rank(rank: int, name: str = "") -> list[TensorGuess]:
 # What an input is used for
 
 
-def _from_use(use: Use) -> tuple[list[TensorGuess], str] | None:
+def _from_use(use: UnknownUse) -> tuple[list[TensorGuess], str] | None:
     if use.kind == "layer" and isinstance(use.detail, nn.Module):
         try:
             guesses = of_layer(use.detail)
@@ -286,7 +286,7 @@ def _of_call(hole: str, function: Any, args: tuple, kwargs: Mapping[str, Any]) -
     return []
 
 
-def _of_items(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
+def _of_items(name: str, uses: list[UnknownUse]) -> tuple[list[Any], str] | None:
     """An input that is indexed: a dict of tensors, or a list of them if its items go into layers or it is iterated."""
     keys: dict[Any, None] = {}
     for use in uses:
@@ -307,20 +307,20 @@ def _of_items(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
     texts = [k for k in keys if isinstance(k, str)]
     if texts:
         return [
-            {k: _guesses(Parameter(f"{name}[{k!r}]"), uses)[0][0] for k in texts}
+            {k: _guesses(OpenParameter(f"{name}[{k!r}]"), uses)[0][0] for k in texts}
         ], "its items are asked for by name"
     inside = {k: [u for u in uses if u.hole == f"{name}[{k!r}]"] for k in keys}
     if not unpacked and not any(u.kind in ("layer", "call", "unpack") for found in inside.values() for u in found):
         return None
     size = max((k if k >= 0 else -k - 1) for k in keys) + 1
-    items = [_guesses(Parameter(f"{name}[{k!r}]"), uses)[0][0] for k in range(size)]
+    items = [_guesses(OpenParameter(f"{name}[{k!r}]"), uses)[0][0] for k in range(size)]
     several = (
         [tuple(items), list(items)] if unpacked else [list(items)]
     )  # a tuple has as many as it is unpacked into, of a list there may be more
     return [*several, *_from_name(name)], "its items are used one by one"
 
 
-def _of_attributes(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
+def _of_attributes(name: str, uses: list[UnknownUse]) -> tuple[list[Any], str] | None:
     """An input that is asked for what no tensor has: an object, as graphs are given."""
     names = dict.fromkeys(
         use.detail
@@ -332,7 +332,7 @@ def _of_attributes(name: str, uses: list[Use]) -> tuple[list[Any], str] | None:
     found = Fields()
     for one in names:
         if not hasattr(torch.Tensor, one):
-            found[one] = _guesses(Parameter(f"{name}.{one}"), uses)[0][0]
+            found[one] = _guesses(OpenParameter(f"{name}.{one}"), uses)[0][0]
     return [found], "its attributes are asked for"
 
 
@@ -360,7 +360,7 @@ _AXES = {
 }
 
 
-def _from_annotation(parameter: Parameter) -> tuple[list[Any], str] | None:
+def _from_annotation(parameter: OpenParameter) -> tuple[list[Any], str] | None:
     hint = parameter.hint.strip()
     if hint in _PLAIN:
         return _PLAIN[hint], f"it is annotated as {hint}"

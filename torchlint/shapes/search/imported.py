@@ -25,7 +25,7 @@ from torchlint.shapes.core.values import Unknown, report_use
 from torchlint.shapes.record.entries import Place
 from torchlint.shapes.record.graph import Recorder
 from torchlint.shapes.record.traces import named_inputs, tabulate
-from torchlint.shapes.search.attempts import Assumption, Parameter, Pattern, RunResult, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, OpenParameter, RunResult, ShapePattern, TensorGuess
 from torchlint.shapes.search.signatures import value_of
 from torchlint.shapes.search.sizes import solve_forward
 from torchlint.shapes.tensors.dispatch import dry_tensors
@@ -33,7 +33,7 @@ from torchlint.shapes.tensors.dispatch import dry_tensors
 _OURS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.abspath(torchlint.__file__)) + os.sep, "<")
 
 
-class Request(msgspec.Struct):
+class ImportRequest(msgspec.Struct):
     """What to import and what to call it with."""
 
     module: str
@@ -73,7 +73,7 @@ def _importer() -> str:
 
 def main() -> None:
     """Answer one request."""
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=ImportRequest)
     sys.meta_path.insert(0, ItsOwnFolders(request.module, request.path))
     sys.path += request.path
     sys.dont_write_bytecode = (
@@ -88,7 +88,7 @@ def main() -> None:
     sys.stdout.buffer.flush()
 
 
-def _trace(request: Request) -> Table:
+def _trace(request: ImportRequest) -> Table:
     found = getattr(importlib.import_module(request.module), request.name)
     with dry_tensors():
         model = found if isinstance(found, nn.Module) else found()
@@ -109,14 +109,14 @@ def _guess(value: Any) -> Any:
     """A shape came through JSON as [sizes, dtype]."""
     if not isinstance(value, list):
         return value
-    kind = Pattern if any(isinstance(size, str) for size in value[0]) else TensorGuess
+    kind = ShapePattern if any(isinstance(size, str) for size in value[0]) else TensorGuess
     return kind(tuple(value[0]), value[1])
 
 
-def _parameters(model: nn.Module) -> list[Parameter]:
+def _parameters(model: nn.Module) -> list[OpenParameter]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     found = inspect.signature(model.forward).parameters.values()
-    return [Parameter(p.name, "", p.default is not p.empty) for p in found if p.kind in kinds]
+    return [OpenParameter(p.name, "", p.default is not p.empty) for p in found if p.kind in kinds]
 
 
 def _run(model: nn.Module, assumption: Assumption) -> tuple[RunResult, Any]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torchlint.shapes.search.attempts import Pattern, TensorGuess
+from torchlint.shapes.search.attempts import ShapePattern, TensorGuess
 
 _DTYPES = {
     "float": "float", "float32": "float", "double": "double", "float64": "double",
@@ -38,7 +38,7 @@ def parse(text: str) -> Any:
         raise ValueError("a shape is written like 8,3,224,224")
     kind = _DTYPES[dtype.strip() or "float"]
     has_letters = any(isinstance(size, str) for size in shape)
-    return Pattern(tuple(shape), kind) if has_letters else TensorGuess(tuple(shape), kind)
+    return ShapePattern(tuple(shape), kind) if has_letters else TensorGuess(tuple(shape), kind)
 
 
 def configured(inputs: Mapping[str, Sequence[str]], path: str, name: str, parameters: Sequence[str]) -> dict[str, list]:

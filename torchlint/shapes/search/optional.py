@@ -9,7 +9,7 @@ from typing import Any
 
 from torchlint.shapes.language import program
 from torchlint.shapes.search import demands
-from torchlint.shapes.search.attempts import Parameter, Place, Run, RunResult, Solution
+from torchlint.shapes.search.attempts import OpenParameter, Place, Run, RunResult, Solution
 from torchlint.shapes.search.sizes import find
 
 _NOTHING = re.compile(r"\s*\|\s*None\b|\bNone\s*\|\s*|^(?:typing\.)?Optional\[|(?<=\])\]$")
@@ -18,12 +18,12 @@ _TRIED = 5
 _RUNS = 16  # for each
 
 
-def completed(run: Run, parameters: Sequence[Parameter], solution: Solution) -> Solution:
+def completed(run: Run, parameters: Sequence[OpenParameter], solution: Solution) -> Solution:
     """The same forward with tensors for some inputs that are None by default, if it runs to its end or gets further.
 
     It is a search for an example: what is refused on its way is no error for every input.
     """
-    given: list[Parameter] = []
+    given: list[OpenParameter] = []
     tried: set[str] = set()
     while len(given) < _GIVEN and len(tried) < _TRIED:
         wanted = next((p for p in _wanted(solution.last, parameters) if p.name not in tried), None)
@@ -41,7 +41,7 @@ def completed(run: Run, parameters: Sequence[Parameter], solution: Solution) -> 
     return solution
 
 
-def _wanted(result: RunResult, parameters: Sequence[Parameter]) -> Iterator[Parameter]:
+def _wanted(result: RunResult, parameters: Sequence[OpenParameter]) -> Iterator[OpenParameter]:
     """The inputs that may be missing, those first of which the line speaks where the run was stopped. Where torch
     refuses something, one that is joined to the others may be what it lacks.
     """

@@ -10,9 +10,9 @@ import torch
 
 from torchlint.finding import Note
 from torchlint.shapes.language import program
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.search.wording import LONGEST, Written
+from torchlint.shapes.search.wording import LONGEST, WrittenCall
 
 
 def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
@@ -28,7 +28,7 @@ def turned(machine: Machine, there: Any, wanted: Any) -> tuple[str, list[Note]]:
     return "", []
 
 
-def advice_for_tuple(failure: Failure, value: Any, texts: Written) -> str:
+def advice_for_tuple(failure: FailedOperation, value: Any, texts: WrittenCall) -> str:
     """How to take the tensor out of a tuple that a layer like an LSTM returns."""
     text = texts.at(0)
     if not (isinstance(value, tuple) and len(value) > 1 and isinstance(value[0], torch.Tensor) and text):
@@ -41,7 +41,7 @@ def advice_for_tuple(failure: Failure, value: Any, texts: Written) -> str:
     return f"take its first part: `{text}[0]`"
 
 
-def advice_for_backward(text: str, texts: Written) -> str:
+def advice_for_backward(text: str, texts: WrittenCall) -> str:
     """How to make one number of many."""
     if "only for scalar outputs" not in text:
         return ""
@@ -51,7 +51,7 @@ def advice_for_backward(text: str, texts: Written) -> str:
     )
 
 
-def _made(failure: Failure, name: str) -> ast.Call | None:
+def _made(failure: FailedOperation, name: str) -> ast.Call | None:
     """The call whose result a variable has where something failed: the last one above that is assigned to it."""
     source = program.source_of(failure.place[0]) if name.isidentifier() else None
     above = source.calls_of_names.get(name, []) if source is not None else []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 
 _LONGEST = 200
 
 
-def fault_of_program(failure: Failure) -> Fault:
+def fault_of_program(failure: FailedOperation) -> Fault:
     """The fault in an error that is certain, and remembered with what is to be said of it."""
     path, span = failure.place
     said = failure.says if len(failure.says) <= _LONGEST else failure.says[: _LONGEST - 1] + "…"

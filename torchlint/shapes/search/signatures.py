@@ -13,7 +13,7 @@ import torch
 from torchlint.shapes.core.standins import Given
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import functions
-from torchlint.shapes.search.attempts import Assumption, Fields, Parameter, TensorGuess
+from torchlint.shapes.search.attempts import Assumption, Fields, OpenParameter, TensorGuess
 
 DTYPES = {"float": torch.float32, "double": torch.float64, "long": torch.int64, "bool": torch.bool}
 
@@ -25,7 +25,7 @@ class Signature(NamedTuple):
     """
 
     positional: list[str]
-    parameters: list[Parameter]
+    parameters: list[OpenParameter]
     rest: str | None
 
     def arguments(self, assumption: Assumption) -> tuple[list, dict[str, Any]]:
@@ -58,12 +58,12 @@ def signature_of(kind: type) -> Signature | None:
         found = list(inspect.signature(kind.forward).parameters.values())[1:]
         rest = next((p.name for p in found if p.kind is p.VAR_POSITIONAL), None)
         found = [p for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        parameters = [Parameter(p.name, "", p.default is not p.empty) for p in found]
+        parameters = [OpenParameter(p.name, "", p.default is not p.empty) for p in found]
         positional = [p.name for p in found if p.kind is not p.KEYWORD_ONLY]
     if positional or any(not p.has_default for p in parameters):
         rest = None
     elif rest is not None:
-        parameters = [Parameter(rest, "", False), *parameters]
+        parameters = [OpenParameter(rest, "", False), *parameters]
     return Signature(positional, parameters, rest)
 
 
@@ -81,10 +81,10 @@ def handed_on(kind: type, signature: Signature, error: str) -> Signature | None:
         return None
     kept = [parameter for parameter in signature.parameters if parameter.name != signature.rest]
     positional = [name for name in signature.positional if name != signature.rest]
-    return Signature(positional, [*kept, *(Parameter(name) for name in names)], None)
+    return Signature(positional, [*kept, *(OpenParameter(name) for name in names)], None)
 
 
-def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
+def parameters_of(closure: functions.Closure, skip: int) -> list[OpenParameter]:
     """The parameters of a function, without `self`."""
     code = closure.code
     first_default = len(code.positional) - len(closure.defaults)
@@ -94,10 +94,10 @@ def parameters_of(closure: functions.Closure, skip: int) -> list[Parameter]:
         if position >= skip:
             default = closure.defaults[position - first_default] if position >= first_default else ...
             beside = code.beside.get(name)
-            found.append(Parameter(name, _text(annotations.get(name)), position >= first_default, default, beside))
+            found.append(OpenParameter(name, _text(annotations.get(name)), position >= first_default, default, beside))
     for name in code.only_named:
         found.append(
-            Parameter(
+            OpenParameter(
                 name,
                 _text(annotations.get(name)),
                 name in closure.named_defaults,
@@ -118,7 +118,7 @@ def _text(annotation: ast.expr | None) -> str:
     )
 
 
-def arguments_of(parameters: list[Parameter], assumption: Assumption) -> dict[str, Any]:
+def arguments_of(parameters: list[OpenParameter], assumption: Assumption) -> dict[str, Any]:
     """Keyword arguments: what is assumed, and unknowns for what has no default."""
     made = {}
     for parameter in parameters:

@@ -28,11 +28,11 @@ from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.search import harvest, verdict
 from torchlint.shapes.search.attempts import (
     Assumption,
-    Parameter,
-    Pattern,
+    OpenParameter,
     Place,
     Run,
     RunResult,
+    ShapePattern,
     Solution,
     TensorGuess,
     Trials,
@@ -52,7 +52,10 @@ ENOUGH = 32  # runs that get no further before the search ends
 
 
 def solve_forward(
-    run: Run, parameters: Sequence[Parameter], hints: Mapping[str, Sequence[Any]] = {}, known: Collection[Place] = ()
+    run: Run,
+    parameters: Sequence[OpenParameter],
+    hints: Mapping[str, Sequence[Any]] = {},
+    known: Collection[Place] = (),
 ) -> Solution:
     """Find inputs a forward runs with. `hints` are what to try first for an input, best first (from configuration:
     certain). An error at a `known` place was found before: it is certain without being looked into."""
@@ -60,7 +63,7 @@ def solve_forward(
     first, uses = listen(run, {})
     if not needed:
         return Solution({}, first, _if_refused(first), {}, 1)
-    written = {name: given[0] for name, given in hints.items() if given and isinstance(given[0], Pattern)}
+    written = {name: given[0] for name, given in hints.items() if given and isinstance(given[0], ShapePattern)}
     if written:
         return _lettered(run, needed, uses, hints, written)
     trials = Trials(run, RUNS, first)
@@ -77,7 +80,11 @@ def solve_forward(
 
 
 def _lettered(
-    run: Run, needed: Sequence[Parameter], uses: Any, hints: Mapping[str, Sequence[Any]], written: Mapping[str, Pattern]
+    run: Run,
+    needed: Sequence[OpenParameter],
+    uses: Any,
+    hints: Mapping[str, Sequence[Any]],
+    written: Mapping[str, ShapePattern],
 ) -> Solution:
     """Shapes with letters: the search moves what letters stand for, in all shapes at once; numbers stay as they are."""
     usual = {name: [pattern.filled({})] for name, pattern in written.items()}
@@ -91,7 +98,7 @@ def _lettered(
     return Solution(*best, certain or (_if_refused(best[1]) if fixed else None), why, len(trials.results) + 1)
 
 
-def _conformed(written: Mapping[str, Pattern], old: Assumption, new: Assumption) -> Assumption | None:
+def _conformed(written: Mapping[str, ShapePattern], old: Assumption, new: Assumption) -> Assumption | None:
     """What the search proposes, as far as it is about letters; None if it is of another rank than what is written."""
     letters: dict[str, int] = {}
     for name, pattern in written.items():
@@ -115,7 +122,7 @@ def _if_refused(result: RunResult) -> str | None:
     return "equal" if result.stopped == "torch" else None
 
 
-def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
+def reach(run: Run, parameters: Sequence[OpenParameter], place: Place) -> RunResult:
     """The first run that torch stops at a place, or that comes to its end; else the one that got furthest."""
     first, uses = listen(run, {})
     needed = [p for p in parameters if not p.has_default]
@@ -126,7 +133,7 @@ def reach(run: Run, parameters: Sequence[Parameter], place: Place) -> RunResult:
     return best[1] if best is not None else first
 
 
-def find(run: Run, parameters: Sequence[Parameter], runs: int) -> Solution:
+def find(run: Run, parameters: Sequence[OpenParameter], runs: int) -> Solution:
     """Inputs for these parameters, whether they may be missing or not, if a few runs find some; an error is none for
     every input.
     """

@@ -11,7 +11,7 @@ from torch import nn
 
 from torchlint.shapes.core.undone import undone
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.search.attempts import Parameter, Run, RunResult, Solution
+from torchlint.shapes.search.attempts import OpenParameter, Run, RunResult, Solution
 from torchlint.shapes.search.sizes import find
 from torchlint.shapes.tensors import examples
 
@@ -19,7 +19,7 @@ _RUNS = 24
 
 
 def with_supposed_values(
-    run: Run, parameters: Sequence[Parameter], solution: Solution, instance: nn.Module, machine: Any
+    run: Run, parameters: Sequence[OpenParameter], solution: Solution, instance: nn.Module, machine: Any
 ) -> Solution:
     """The same forward with an example of each value that is unknown, if it comes to its end with it."""
     kept = list(machine.reported)

@@ -8,7 +8,7 @@ from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.machine.reach import Lost
+from torchlint.shapes.machine.reach import LostResult
 
 
 def faults_of_steps(machine: Machine, path: str) -> Iterator[Fault]:
@@ -44,7 +44,7 @@ def _notes(places: list[tuple[Place | None, str]], where: Place) -> Iterator[Not
             yield Note(words, *place)
 
 
-def _name(lost: Lost) -> str:
+def _name(lost: LostResult) -> str:
     for path, part in lost.model.named_modules():
         if part is lost.layer:
             return "self" + "".join(f"[{word}]" if word.isdigit() else f".{word}" for word in path.split("."))

@@ -28,7 +28,7 @@ _MOST = 8  # texts of one name
 _LONGEST = 16
 
 
-class Known:
+class NameUses:
     """What one name is used as."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Uses:
         frame = Frame({}, closure.frame, closure.frame.globals, machine, closure.code)
         return cls(closure.code.parent.program, demands.look_in(frame, machine))
 
-    def of(self, name: str) -> Known | None:
+    def of(self, name: str) -> NameUses | None:
         """What a name is used as; None if it says nothing."""
         known = self._known.get(name)
         if known is not None:
@@ -84,8 +84,8 @@ class Uses:
 
 
 @lru_cache(maxsize=16)
-def _uses_of(program: Program) -> dict[str, Known]:
-    found: defaultdict[str, Known] = defaultdict(Known)
+def _uses_of(program: Program) -> dict[str, NameUses]:
+    found: defaultdict[str, NameUses] = defaultdict(NameUses)
     for node in ast.walk(program.tree):
         for child in ast.iter_child_nodes(node):
             name = _name_of(child)
@@ -100,12 +100,12 @@ def _uses_of(program: Program) -> dict[str, Known]:
     return {name: known for name, known in found.items() if _says_something(known)}
 
 
-def _says_something(known: Known) -> bool:
+def _says_something(known: NameUses) -> bool:
     said = (known.texts, known.tables, known.defaults, known.is_text, known.is_list, known.is_table, known.is_settings)
     return any(said)
 
 
-def _use(found: defaultdict[str, Known], name: str, node: ast.AST, parent: ast.AST) -> None:
+def _use(found: defaultdict[str, NameUses], name: str, node: ast.AST, parent: ast.AST) -> None:
     match parent:
         case ast.Attribute(value=owner, attr=attribute) if owner is node:
             known = found[name]
@@ -137,7 +137,7 @@ def _use(found: defaultdict[str, Known], name: str, node: ast.AST, parent: ast.A
                 found[name].is_text |= getattr(args[1], "id", "") == "str"
 
 
-def _compared(found: defaultdict[str, Known], left: ast.expr, right: ast.expr) -> None:
+def _compared(found: defaultdict[str, NameUses], left: ast.expr, right: ast.expr) -> None:
     """`act == "gelu"`, `act.lower() in ("gelu", "relu")`"""
     if isinstance(left, ast.Call) and isinstance(left.func, ast.Attribute) and left.func.attr in _OF_TEXTS:
         left = left.func.value
@@ -147,7 +147,7 @@ def _compared(found: defaultdict[str, Known], left: ast.expr, right: ast.expr) -
             found[name].texts[part.value] = None
 
 
-def _default(found: defaultdict[str, Known], node: ast.Call) -> None:
+def _default(found: defaultdict[str, NameUses], node: ast.Call) -> None:
     match node:
         case (
             ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), ast.Constant(value=default)])
@@ -159,7 +159,7 @@ def _default(found: defaultdict[str, Known], node: ast.Call) -> None:
             found[name].defaults.append(default)
 
 
-def _words_by_default(found: defaultdict[str, Known], node: ast.arguments) -> None:
+def _words_by_default(found: defaultdict[str, NameUses], node: ast.arguments) -> None:
     """`backbone="resnet50"`: who leaves `backbone` open elsewhere is given the same, rather than what it is compared
     with.
     """

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from torchlint.shapes.search.attempts import (
     Assumption,
-    Parameter,
+    OpenParameter,
     RunResult,
     Solution,
     TensorGuess,
@@ -373,7 +373,7 @@ def same_fault(first: Solution, second: Solution) -> bool:
     return keeps_apart(first.certain, pair_of(one), pair_of(two))
 
 
-def with_optional(parameters: list[Parameter]) -> list[Parameter] | None:
+def with_optional(parameters: list[OpenParameter]) -> list[OpenParameter] | None:
     """The same parameters, but those that may be missing are given; None if there are none."""
     if not any(p.has_default and p.default is None for p in parameters):
         return None

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torchlint.shapes.machine.decisions import Way, turnable
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search.candidates import Attempt
 
 MOST = 6  # ways of one class
 
 
-def other_ways(attempt: Attempt) -> Iterator[Failure]:
+def other_ways(attempt: Attempt) -> Iterator[FailedOperation]:
     """What torch refuses there, whatever the sizes are."""
     instance = attempt.instance
     if instance is None or not attempt.ended():

@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from torchlint.finding import Note
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.search.wording import Written, name_of_function, shape_of, text_of
+from torchlint.shapes.search.wording import WrittenCall, name_of_function, shape_of, text_of
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 
 _KEPT = {list: "a plain list", tuple: "a tuple", dict: "a plain dict"}  # containers that `.to()` does not look into
@@ -30,12 +30,12 @@ class Party(NamedTuple):
 
 def described(
     machine: Machine,
-    failure: Failure,
+    failure: FailedOperation,
     error: DeviceError,
     function: Any,
     args: tuple,
     kwargs: dict[str, Any],
-    texts: Written,
+    texts: WrittenCall,
     name: str,
 ) -> tuple[str, list[Note]]:
     """The message, and where the tensors come from. `name` is what the program calls the layer, if it is one."""
@@ -55,7 +55,7 @@ def described(
 
 def _party(
     machine: Machine,
-    failure: Failure,
+    failure: FailedOperation,
     tensor: torch.Tensor,
     given: list[tuple[torch.Tensor, str | None]],
     layer: nn.Module | None,
@@ -121,7 +121,7 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     )
 
 
-def _owner(failure: Failure, tensor: torch.Tensor) -> nn.Module | None:
+def _owner(failure: FailedOperation, tensor: torch.Tensor) -> nn.Module | None:
     """The layer whose parameter or buffer a tensor is, among the modules that run."""
     for root in reversed(failure.modules):
         for part in root.modules():
@@ -130,7 +130,7 @@ def _owner(failure: Failure, tensor: torch.Tensor) -> nn.Module | None:
     return None
 
 
-def _in_container(failure: Failure, layer: nn.Module) -> Iterator[tuple[str, type]]:
+def _in_container(failure: FailedOperation, layer: nn.Module) -> Iterator[tuple[str, type]]:
     """Where a module that runs has a layer in a plain list or dict: `self.layers[0]`."""
     for root in reversed(failure.modules):
         for attribute, held in vars(root).items():
@@ -144,7 +144,7 @@ def _in_container(failure: Failure, layer: nn.Module) -> Iterator[tuple[str, typ
                         yield f"self.{attribute}[{key!r}]", type(held)
 
 
-def _plain_attribute(failure: Failure, tensor: torch.Tensor) -> Iterator[str]:
+def _plain_attribute(failure: FailedOperation, tensor: torch.Tensor) -> Iterator[str]:
     for root in reversed(failure.modules):
         for part in root.modules():
             for attribute, held in vars(part).items():
@@ -152,7 +152,7 @@ def _plain_attribute(failure: Failure, tensor: torch.Tensor) -> Iterator[str]:
                     yield f"self.{attribute}"
 
 
-def _not_moved(machine: Machine, failure: Failure, layer: nn.Module) -> str:
+def _not_moved(machine: Machine, failure: FailedOperation, layer: nn.Module) -> str:
     """A layer made while its module runs stays where layers are made."""
     made = machine.made_at.get(id(layer), (None, None))[1]
     inside = (

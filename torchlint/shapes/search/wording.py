@@ -14,7 +14,7 @@ from torch import nn
 from torchlint.notation import shape_text
 from torchlint.shapes.core.standins import Samples
 from torchlint.shapes.language import program
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search import reasons
 from torchlint.shapes.tensors.ranges import RangeError
 
@@ -48,7 +48,7 @@ LONGEST = 24  # of the texts of a program that stand in a message
 _TENSORS = 3  # of a list that are shown
 
 
-class Written(NamedTuple):
+class WrittenCall(NamedTuple):
     """How the arguments of a call are written, as far as it is known which is which."""
 
     positional: tuple[ast.expr, ...] = ()
@@ -69,9 +69,9 @@ class Written(NamedTuple):
         names = (part.id for part in ast.walk(node) if isinstance(part, ast.Name)) if node is not None else ()
         return text_of(node) if any(name not in _LIBRARIES for name in names) else None
 
-    def after(self, count: int) -> Written:
+    def after(self, count: int) -> WrittenCall:
         """The same without the first arguments."""
-        return Written(self.positional[count:], self.named)
+        return WrittenCall(self.positional[count:], self.named)
 
 
 def text_of(node: ast.expr | None) -> str | None:
@@ -83,24 +83,24 @@ def text_of(node: ast.expr | None) -> str | None:
     return text if len(text) <= LONGEST and "\n" not in text else None
 
 
-def written(failure: Failure, count: int) -> Written:
+def written(failure: FailedOperation, count: int) -> WrittenCall:
     """The texts of what a failed call was given; with one argument more than stands there, the first is what stands
     before the dot.
     """
     node = program.node_at(failure.place)
     if isinstance(node, ast.BinOp):
-        return Written((node.left, node.right))
+        return WrittenCall((node.left, node.right))
     if isinstance(node, ast.AugAssign):
-        return Written((node.target, node.value))
+        return WrittenCall((node.target, node.value))
     if isinstance(node, ast.Subscript):
-        return Written((node.value, node.slice))
+        return WrittenCall((node.value, node.slice))
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
-        return Written()
+        return WrittenCall()
     owner = [node.func.value] if count == len(node.args) + 1 and isinstance(node.func, ast.Attribute) else []
-    return Written((*owner, *node.args), {k.arg: k.value for k in node.keywords if k.arg})
+    return WrittenCall((*owner, *node.args), {k.arg: k.value for k in node.keywords if k.arg})
 
 
-def of_layer(layer: nn.Module, name: str, args: tuple, text: str, kind: str, texts: Written) -> str | None:
+def of_layer(layer: nn.Module, name: str, args: tuple, text: str, kind: str, texts: WrittenCall) -> str | None:
     """What a layer takes and what it gets."""
     given = texts.called(0)
     if args and isinstance(args[0], tuple) and any(isinstance(v, torch.Tensor) for v in args[0]):
@@ -160,7 +160,7 @@ def _conflict(layer: nn.Module, value: torch.Tensor, called: str) -> tuple[str |
     return None, ""
 
 
-def of_function(function: Any, args: tuple, kwargs: dict[str, Any], text: str, kind: str, texts: Written) -> str:
+def of_function(function: Any, args: tuple, kwargs: dict[str, Any], text: str, kind: str, texts: WrittenCall) -> str:
     """What an operation or a constructor gets, and why that fails."""
     name, owner = name_of_function(function), getattr(function, "__self__", None)
     if function is bool and args and isinstance(args[0], torch.Tensor):
@@ -212,7 +212,7 @@ def name_of_function(function: Any) -> str:
     return f"{folder[:-1]}.{name.removeprefix(folder)}" if folder else name
 
 
-def _written_out(args: tuple, kwargs: Mapping[str, Any], texts: Written, kind: str) -> tuple[str, str] | None:
+def _written_out(args: tuple, kwargs: Mapping[str, Any], texts: WrittenCall, kind: str) -> tuple[str, str] | None:
     """The arguments of a call as they are written, and the shapes of their tensors, if all of them have names."""
     shown, shapes = [], []
     for key, value in (*enumerate(args), *kwargs.items()):
@@ -239,7 +239,7 @@ def _has_tensors(value: Any) -> bool:
     return several or isinstance(value, torch.Tensor)
 
 
-def _given(args: tuple, kwargs: Mapping[str, Any], texts: Written, kind: str = "") -> str:
+def _given(args: tuple, kwargs: Mapping[str, Any], texts: WrittenCall, kind: str = "") -> str:
     """The arguments of a call: values that say something, and for all others how they are written."""
     shown = [_argument(value, texts.at(position), kind) for position, value in enumerate(args)]
     return ", ".join([*shown, *(f"{name}={_argument(value, texts.at(name), kind)}" for name, value in kwargs.items())])

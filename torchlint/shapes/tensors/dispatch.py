@@ -26,7 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, device_tags, examples, kernels, ranges, replay, settings
+from torchlint.shapes.tensors import autocast, device_tags, examples, kernels, process_settings, ranges, replay
 
 SMALL = 512  # elements of which the values are kept
 INTEGERS = 4096  # the same of integers, which count and index
@@ -451,7 +451,7 @@ def dry_tensors() -> Iterator[None]:
         return
     kernels.without_compiler()
     with ExitStack() as stack:
-        stack.enter_context(settings.kept())
+        stack.enter_context(process_settings.kept())
         stack.enter_context(_nothing_remembered())
         stack.enter_context(_Dry())
         stack.enter_context(device_tags.Functions())

@@ -17,7 +17,7 @@ import torch
 from torchlint.shapes.core.values import machines
 
 
-class Span(NamedTuple):
+class Interval(NamedTuple):
     """Two numbers that are in a tensor; `drawn` if they may be expected in any part of it, `dense` if all between
     them are in it.
     """
@@ -77,10 +77,10 @@ def is_known(tensor: torch.Tensor) -> bool:
 def measure(made: torch.Tensor, tensor: torch.Tensor) -> None:
     """Keep the least and the greatest number of a tensor with data, which is too large to be kept."""
     if not tensor.dtype.is_floating_point and not tensor.is_complex() and tensor.dtype is not torch.bool:
-        keep(made, Span(int(tensor.min()), int(tensor.max())))
+        keep(made, Interval(int(tensor.min()), int(tensor.max())))
 
 
-def keep(tensor: torch.Tensor, span: Span | None) -> None:
+def keep(tensor: torch.Tensor, span: Interval | None) -> None:
     """Say what a new tensor holds."""
     if span is not None and tensor.numel() and not tensor.dtype.is_floating_point:
         tensor.untyped_storage().span = span
@@ -91,7 +91,7 @@ def is_drawn(tensor: torch.Tensor) -> bool:
     return tensor.numel() == 1 and "drawn" in tensor.untyped_storage().__dict__
 
 
-def span_of(tensor: torch.Tensor) -> Span | None:
+def span_of(tensor: torch.Tensor) -> Interval | None:
     """The least and the greatest number of a tensor that are known to be in it."""
     if tensor.dtype.is_floating_point or tensor.is_complex() or tensor.dtype is torch.bool or not tensor.numel():
         return None
@@ -103,14 +103,14 @@ def span_of(tensor: torch.Tensor) -> Span | None:
         if math.prod(shape) > real.numel():
             return None  # windows that overlap, however many
         values = torch.as_strided(real, shape, strides, tensor.storage_offset())
-        return Span(int(values.min()), int(values.max()))
+        return Interval(int(values.min()), int(values.max()))
     span = held.get("span")
     if span is not None:
         return span if span.drawn or _covers(tensor) else None
     rest = held.get("rest")
     if rest is not None and _covers(tensor):
         values = rest[0].flatten()[rest[1]]
-        return Span(int(values.min()), int(values.max()))
+        return Interval(int(values.min()), int(values.max()))
     return None
 
 
@@ -149,14 +149,14 @@ def follow(operation: Any, function: Any, args: tuple, kwargs: dict[str, Any], t
         keep(result, _joined([span_of(t) for t in tensors]))
     elif name == "constant_pad_nd":
         value = args[2] if len(args) > 2 else 0
-        keep(result, _joined([span_of(tensors[0]), Span(int(value), int(value))]))
+        keep(result, _joined([span_of(tensors[0]), Interval(int(value), int(value))]))
     elif operation.pointwise and len(tensors) == 1:
         keep(result, _mapped(name, function, args, kwargs, tensors[0]))
 
 
-def drawn(low: int, high: int) -> Span | None:
+def drawn(low: int, high: int) -> Interval | None:
     """The numbers of `randint(low, high)`."""
-    return Span(low, high - 1, True, True) if high > low else None
+    return Interval(low, high - 1, True, True) if high > low else None
 
 
 def fill(operation: Any, args: tuple) -> None:
@@ -168,7 +168,7 @@ def fill(operation: Any, args: tuple) -> None:
     keep(args[0], drawn(*(numbers if len(numbers) > 1 else (0, numbers[0]))))
 
 
-def _made(name: str, args: tuple) -> Span | None:
+def _made(name: str, args: tuple) -> Interval | None:
     if name in ("randint", "randint_like"):
         bounds = [a for a in args if type(a) is int]
         return drawn(bounds[0], bounds[1]) if len(bounds) > 1 else drawn(0, bounds[0]) if bounds else None
@@ -177,32 +177,32 @@ def _made(name: str, args: tuple) -> Span | None:
     if name == "arange":
         bounds = range(*[int(a) for a in args[:3]]) if all(type(a) is int for a in args[:3]) else ()
         return (
-            Span(min(bounds[0], bounds[-1]), max(bounds[0], bounds[-1]), dense=abs(bounds.step) == 1)
+            Interval(min(bounds[0], bounds[-1]), max(bounds[0], bounds[-1]), dense=abs(bounds.step) == 1)
             if bounds
             else None
         )
     number = {"zeros": 0, "new_zeros": 0, "zeros_like": 0, "ones": 1, "new_ones": 1, "ones_like": 1}.get(name)
     if name in ("full", "full_like", "new_full"):
         number = next((a for a in args[1:] if type(a) is int), None)
-    return Span(number, number, True) if number is not None else None
+    return Interval(number, number, True) if number is not None else None
 
 
-def together(samples: list[torch.Tensor]) -> Span | None:
+def together(samples: list[torch.Tensor]) -> Interval | None:
     """What samples of a dataset hold that become a batch."""
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
         return _joined([span_of(sample) for sample in samples])
 
 
-def _joined(spans: list[Span | None]) -> Span | None:
+def _joined(spans: list[Interval | None]) -> Interval | None:
     known = [span for span in spans if span is not None]
     if not known:
         return None
     if len(known) == len(spans) and all(span == known[0] for span in known):
         return known[0]
-    return Span(min(s.low for s in known), max(s.high for s in known))
+    return Interval(min(s.low for s in known), max(s.high for s in known))
 
 
-def _mapped(name: str, function: Any, args: tuple, kwargs: dict[str, Any], tensor: torch.Tensor) -> Span | None:
+def _mapped(name: str, function: Any, args: tuple, kwargs: dict[str, Any], tensor: torch.Tensor) -> Interval | None:
     """What a function of single numbers makes of the two that are known."""
     span = span_of(tensor)
     if span is None or len(args) > _FEW:
@@ -210,14 +210,14 @@ def _mapped(name: str, function: Any, args: tuple, kwargs: dict[str, Any], tenso
     if name == "remainder" and type(args[1]) is int and args[1] > 0 and span.dense:
         if span.low // args[1] != span.high // args[1]:
             whole = span.high - span.low + 1 >= args[1]
-            return Span(0, args[1] - 1, span.drawn, whole)
+            return Interval(0, args[1] - 1, span.drawn, whole)
     ends = torch.tensor([span.low, span.high], dtype=tensor.dtype)
     try:
         found = function(*[ends if a is tensor else a for a in args], **kwargs).to(torch.int64)
     except (RuntimeError, TypeError, ValueError, OverflowError):
         return None
     low, high = int(found.min()), int(found.max())
-    return Span(low, high, span.drawn, span.dense and name in _DENSE)
+    return Interval(low, high, span.drawn, span.dense and name in _DENSE)
 
 
 # Where they have to be less than something

@@ -12,14 +12,14 @@ from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, CLEAR, EVAL, SCHEDULE, STEP, TRAIN, Act
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
 from torchlint.source.training.optimizers import holds
-from torchlint.source.training.updates import Lost
+from torchlint.source.training.updates import LostGradients
 
 _ASIDE = (EVAL, TRAIN, SCHEDULE)
 # Who mentions these may look at gradients before they are cleared.
 _LOOKING = ("grad", "register_hook", "register_full_backward_hook", "register_backward_hook", "register_post_acc")
 
 
-def discarded_gradients(module: Module, found: list[Act]) -> Iterator[Lost]:
+def discarded_gradients(module: Module, found: list[Act]) -> Iterator[LostGradients]:
     """backward, clear, backward, step, one after the other, of one optimizer: only the second loss is learned."""
     steps = [act for act in found if act.role == STEP]
     if len({act.on_text for act in steps}) != 1 or any(any(module.index.attributes(word)) for word in _LOOKING):
@@ -35,7 +35,7 @@ def discarded_gradients(module: Module, found: list[Act]) -> Iterator[Lost]:
             and _is_for(step, first)
             and not _may_be_used(module, first, clear)
         ):
-            yield Lost(clear, first, step)
+            yield LostGradients(clear, first, step)
 
 
 def _next_steps(plain: list[Act]) -> list[Act | None]:

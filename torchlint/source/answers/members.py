@@ -18,7 +18,7 @@ _SETTERS = frozenset(("register_parameter", "register_module", "add_module", "se
 _MODELS = ("torchvision.models.", "timm.create_model", "transformers.AutoModel")
 
 
-class Store(NamedTuple):
+class MemberAssignment(NamedTuple):
     """One `self.x = value` of a class: the statement, the value as it is written and the method around it."""
 
     module: Module
@@ -116,9 +116,9 @@ def _sets_nothing(owner: ClassInfo) -> bool:
 
 
 @remembered
-def stores_of(cls: ClassInfo) -> dict[str, list[Store]]:
+def stores_of(cls: ClassInfo) -> dict[str, list[MemberAssignment]]:
     """What the methods of a class set on `self`, each alone: `self.x = value`, in source order."""
-    found: dict[str, list[Store]] = {}
+    found: dict[str, list[MemberAssignment]] = {}
     for name, entries in cls.attributes.items():
         for entry in entries:
             if (store := _store(entry)) is not None:
@@ -126,7 +126,7 @@ def stores_of(cls: ClassInfo) -> dict[str, list[Store]]:
     return found
 
 
-def _store(entry: Stored) -> Store | None:
+def _store(entry: Stored) -> MemberAssignment | None:
     target, method = entry.target, entry.method
     if method is None or not isinstance(target, ast.Attribute):
         return None
@@ -136,7 +136,7 @@ def _store(entry: Stored) -> Store | None:
         statement = statement.up
     else:
         value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-    return None if value is None else Store(entry.module, statement, target, value, method)
+    return None if value is None else MemberAssignment(entry.module, statement, target, value, method)
 
 
 def _beside(target: ast.expr, targets: ast.Tuple, values: ast.expr) -> ast.expr | None:

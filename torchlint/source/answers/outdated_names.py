@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.facts.outdated import Row
+from torchlint.facts.outdated import OutdatedName
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
@@ -33,14 +33,14 @@ _FLAGS = re.compile(
 )  # what a test may be called
 
 
-class Use(NamedTuple):
+class OutdatedUse(NamedTuple):
     """A place and the rows that are about it. `node` is a call, the name in another place, an import's alias, or an
     import of which some names are not used.
     """
 
     node: ast.AST
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[OutdatedName, ...]
     unused: tuple[ast.alias, ...] = ()
 
     @property
@@ -92,9 +92,9 @@ def may_be_asked_for(module: Module, alias: ast.alias) -> bool:
     return any(view.project.contains(other, stem) for other in view.users(module.path, bound))
 
 
-def uses(module: Module, table: tuple[Row, ...], raises: bool) -> Iterator[Use]:
+def uses(module: Module, table: tuple[OutdatedName, ...], raises: bool) -> Iterator[OutdatedUse]:
     """Each use of a name of the table. `raises` says that its names do: who catches that knows."""
-    known: dict[str, list[Row]] = {}
+    known: dict[str, list[OutdatedName]] = {}
     families = []
     for row in table:
         if row.since <= module.world.target:
@@ -110,14 +110,14 @@ def uses(module: Module, table: tuple[Row, ...], raises: bool) -> Iterator[Use]:
 
 
 class _Search:
-    def __init__(self, module: Module, known: dict[str, list[Row]], raises: bool):
+    def __init__(self, module: Module, known: dict[str, list[OutdatedName]], raises: bool):
         self.module, self.known, self.raises = module, known, raises
 
-    def imported(self) -> Iterator[Use]:
+    def imported(self) -> Iterator[OutdatedUse]:
         """What imports bring, and its uses."""
         index = self.module.index
         for statement in index.nodes(ast.Import, ast.ImportFrom):
-            unused: list[tuple[ast.alias, str, tuple[Row, ...]]] = []
+            unused: list[tuple[ast.alias, str, tuple[OutdatedName, ...]]] = []
             for alias in statement.names:
                 if isinstance(statement, ast.Import):
                     full = alias.name
@@ -131,7 +131,7 @@ class _Search:
                 if not rows or self._is_projects(full):
                     continue
                 if isinstance(statement, ast.Import):
-                    yield Use(alias, full, rows)
+                    yield OutdatedUse(alias, full, rows)
                     continue
                 found = list(self._of_import(alias, full, rows))
                 yield from found
@@ -139,13 +139,13 @@ class _Search:
                     unused.append((alias, full, rows))
             if unused:
                 names = "`, `".join(full for _, full, _ in unused)
-                yield Use(statement, names, unused[0][2], tuple(alias for alias, _, _ in unused))
+                yield OutdatedUse(statement, names, unused[0][2], tuple(alias for alias, _, _ in unused))
 
-    def _of_import(self, alias: ast.alias, full: str, rows: tuple[Row, ...]) -> Iterator[Use]:
+    def _of_import(self, alias: ast.alias, full: str, rows: tuple[OutdatedName, ...]) -> Iterator[OutdatedUse]:
         bound = alias.asname or alias.name
         names = self.module.index.names(bound)
         if any(row.arguments == "same" or not self._stays(row) for row in rows if row.condition is None):
-            yield Use(alias, full, rows)
+            yield OutdatedUse(alias, full, rows)
             return
         for name in names:
             scope = name.at.lookup(bound)
@@ -155,16 +155,16 @@ class _Search:
                 return
             yield from self._used(name, full, rows)
 
-    def _stays(self, row: Row) -> bool:
+    def _stays(self, row: OutdatedName) -> bool:
         """Can the name still be imported, and only what is done with it fails or warns?"""
         return not self.raises or row.name.startswith(("torch.linalg", *_STILL_THERE)) or row.name in _STILL_THERE
 
-    def _is_own(self, alias: ast.alias, rows: tuple[Row, ...]) -> bool:
+    def _is_own(self, alias: ast.alias, rows: tuple[OutdatedName, ...]) -> bool:
         """Is the whole of a name outdated, and does nobody else ask this file for it?"""
         whole = any(row.condition is None or row.condition in ("", "-volatile") for row in rows)
         return whole and not may_be_asked_for(self.module, alias)
 
-    def attributes(self) -> Iterator[Use]:
+    def attributes(self) -> Iterator[OutdatedUse]:
         """Names after a dot: `torch.qr`, and methods of tensors."""
         for node in self.module.index.nodes(ast.Attribute):
             rows = self.known.get(node.attr)
@@ -180,9 +180,9 @@ class _Search:
             elif isinstance(node.up, ast.Call) and node.up.func is node:
                 found = tuple(row for row in rows if row.is_method and self._holds(row, node.up))
                 if found and (last_word(node.value) in _DATA or is_tensor(Value(self.module, node.value))):
-                    yield Use(node.up, f".{node.attr}", found)
+                    yield OutdatedUse(node.up, f".{node.attr}", found)
 
-    def keywords(self, families: list[Row]) -> Iterator[Use]:
+    def keywords(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
         """Arguments that a whole family of functions has lost."""
         for row in families:
             if row.flag:
@@ -191,7 +191,7 @@ class _Search:
                 call = keyword.up
                 yield from self._of_family(row, call)
 
-    def flags(self, families: list[Row]) -> Iterator[Use]:
+    def flags(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
         """The same for those that are given by position."""
         asked = [row for row in families if row.flag]
         for call in self.module.index.calls if asked else ():
@@ -200,23 +200,23 @@ class _Search:
                     if self._holds(row, call):
                         yield from self._of_family(row, call)
 
-    def _of_family(self, row: Row, call: ast.AST) -> Iterator[Use]:
+    def _of_family(self, row: OutdatedName, call: ast.AST) -> Iterator[OutdatedUse]:
         name = external_name(Value(self.module, call.func)) if isinstance(call, ast.Call) else None
         if name is not None and row.means(name) and not self._is_projects(name):
-            yield Use(call, name, (row,))
+            yield OutdatedUse(call, name, (row,))
 
-    def _used(self, node: ast.expr, name: str, rows: tuple[Row, ...]) -> Iterator[Use]:
+    def _used(self, node: ast.expr, name: str, rows: tuple[OutdatedName, ...]) -> Iterator[OutdatedUse]:
         if isinstance(node.up, ast.Call) and node.up.func is node:
             of_calls = tuple(row for row in rows if row.condition is not None) or rows
             fits = tuple(row for row in of_calls if self._holds(row, node.up))
             if fits:
-                yield Use(node.up, name, fits)
+                yield OutdatedUse(node.up, name, fits)
             return
         plain = tuple(row for row in rows if row.condition is None)
         if plain:
-            yield Use(node, name, plain)
+            yield OutdatedUse(node, name, plain)
 
-    def _holds(self, row: Row, call: ast.Call) -> bool:
+    def _holds(self, row: OutdatedName, call: ast.Call) -> bool:
         """Is a call one of those that the condition of a row means?"""
         condition = row.condition
         if not condition:
@@ -237,11 +237,11 @@ class _Search:
         parameters = [part.strip() for part in condition.split(",")]
         return not hidden and not call.keywords and len(call.args) == len(parameters)
 
-    def _of(self, name: str) -> tuple[Row, ...]:
+    def _of(self, name: str) -> tuple[OutdatedName, ...]:
         rows = self.known.get(name.rsplit(".", 1)[-1], ())
         return tuple(row for row in rows if row.name == name)
 
-    def _inside(self, name: str) -> tuple[Row, ...]:
+    def _inside(self, name: str) -> tuple[OutdatedName, ...]:
         """The rows of the removed module in which a name stands."""
         parts = name.split(".")
         for end in range(len(parts) - 1, 1, -1):

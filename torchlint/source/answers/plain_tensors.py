@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.answers.device_meetings import Meeting, meetings
-from torchlint.source.answers.members import Store, is_of_self, stores_of
+from torchlint.source.answers.members import MemberAssignment, is_of_self, stores_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import TENSOR, kinds
@@ -37,7 +37,7 @@ class PlainTensor(NamedTuple):
     """The attribute, where it is set, and where its tensor meets one that is where the module is."""
 
     name: str
-    store: Store
+    store: MemberAssignment
     meeting: Meeting
 
 
@@ -66,7 +66,7 @@ def _in_init(node: ast.AST) -> bool:
     return getattr(enclosing_function(node), "name", "") == "__init__"
 
 
-def _is_made_on_the_cpu(store: Store) -> bool:
+def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
     if store.method.name != "__init__" or isinstance(store.value, _NO_TENSORS):
         return False
     value = Value(store.module, store.value)

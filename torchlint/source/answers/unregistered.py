@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.answers.members import Store, has_weights, stores_of
+from torchlint.source.answers.members import MemberAssignment, has_weights, stores_of
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects, origins
@@ -34,7 +34,7 @@ _FEW = 40  # elements of a display that are looked at
 class Unregistered(NamedTuple):
     """An attribute with such a collection: what makes it, and the layers that it was seen to get."""
 
-    store: Store
+    store: MemberAssignment
     name: str
     made: ast.expr  # the display, comprehension or call that makes it
     shape: str  # LIST or DICT
@@ -60,7 +60,7 @@ class _Made(NamedTuple):
     repeats: bool
 
 
-def _collection(cls: ClassInfo, name: str, store: Store) -> Unregistered | None:
+def _collection(cls: ClassInfo, name: str, store: MemberAssignment) -> Unregistered | None:
     made = _container(Value(store.module, store.value))
     if made is None:
         return None
@@ -241,7 +241,7 @@ def _is_only_kept_here(module: Module, name: ast.Name) -> bool:
     return True
 
 
-def _is_cared_for(cls: ClassInfo, name: str, stores: list[Store]) -> bool:
+def _is_cared_for(cls: ClassInfo, name: str, stores: list[MemberAssignment]) -> bool:
     """Is what is in the collection registered, or handed to the optimizer, in another way, as far as one can see?"""
     module = cls.module
     if len(stores) < len(cls.attributes[name]) or any(

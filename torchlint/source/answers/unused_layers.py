@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.source.answers.members import LISTING, Store, has_weights, is_of_self, parts_of, stores_of
+from torchlint.source.answers.members import LISTING, MemberAssignment, has_weights, is_of_self, parts_of, stores_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
@@ -27,7 +27,7 @@ _KEPT = re.compile(
 _HARMLESS = frozenset("super isinstance __init__ id type len hasattr print repr".split())
 
 
-def unused_layers(cls: ClassInfo) -> Iterator[Store]:
+def unused_layers(cls: ClassInfo) -> Iterator[MemberAssignment]:
     if not cls.is_named_module or not set(cls.foreign) <= _PLAIN_BASES or not _has_forward(cls):
         return
     if any(owner.module.index.gaps.is_in(owner.node) for owner in cls.mro):
@@ -56,7 +56,7 @@ def unused_layers(cls: ClassInfo) -> Iterator[Store]:
             yield store
 
 
-def is_slip(cls: ClassInfo, store: Store) -> bool:
+def is_slip(cls: ClassInfo, store: MemberAssignment) -> bool:
     """Does the forward show that the layer was meant to be used: its result is lost, or another one of its kind, of
     nearly its name, runs twice there?
     """
@@ -98,7 +98,7 @@ def _is_read(cls: ClassInfo, name: str) -> bool:
     return any(_says(owner.module, name) for owner in cls.mro)
 
 
-def _is_only_lost(cls: ClassInfo, store: Store) -> bool:
+def _is_only_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
     """Is a layer of torch called in the forward alone, for results that go into a name which nobody reads?"""
     index, forward = store.module.index, cls.methods.get("forward")
     made = external_name(Value(store.module, store.value.func)) or ""
@@ -160,7 +160,7 @@ def _may_use_any(cls: ClassInfo) -> bool:
     return False
 
 
-def _says_why(store: Store) -> bool:
+def _says_why(store: MemberAssignment) -> bool:
     """Beside the layer, or by a use of it that was made a comment."""
     lines = store.module.index.lines
     owner = enclosing_class(store.method)

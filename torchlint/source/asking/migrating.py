@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from torchlint.edits import Edits
-from torchlint.facts.outdated import Row
+from torchlint.facts.outdated import OutdatedName
 from torchlint.finding import Applicability, Fix
-from torchlint.source.answers.outdated_names import Use, may_be_asked_for
+from torchlint.source.answers.outdated_names import OutdatedUse, may_be_asked_for
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars
@@ -28,7 +28,7 @@ _PYTHONS_OWN = ("builtins.", "(str")  # what needs no import
 _WITHOUT_WEIGHTS = ("vit_h_14", "regnet_y_128gf")
 
 
-def migrated(place: Place, use: Use) -> Fix | None:
+def migrated(place: Place, use: OutdatedUse) -> Fix | None:
     """The fix by the first row that fits; `place` is that of the use."""
     if use.unused:
         return place.fix("leave the import out", without_aliases(place, use.node, use.unused))
@@ -40,7 +40,7 @@ def migrated(place: Place, use: Use) -> Fix | None:
     return None
 
 
-def _by(place: Place, use: Use, row: Row) -> Fix | None:
+def _by(place: Place, use: OutdatedUse, row: OutdatedName) -> Fix | None:
     node = use.node
     message = "write what torch has instead" if len(row.help) > 60 else f"write `{row.help}`"
     if isinstance(node, ast.alias):
@@ -70,7 +70,7 @@ def _by(place: Place, use: Use, row: Row) -> Fix | None:
     return _filled(place, node, row, message)
 
 
-def _certainty(place: Place, row: Row) -> Applicability:
+def _certainty(place: Place, row: OutdatedName) -> Applicability:
     """Whether a fix is safe, as its row says, in this project."""
     return "unsafe" if row.fix == "unsafe" or row.doubt and place.project_says(row.doubt) else "safe"
 
@@ -99,7 +99,7 @@ def _spelled(place: Place, name: str, old: ast.expr) -> tuple[str, tuple[str, ..
     return name, (f"import {root if root.startswith('torch') else name.rsplit('.', 1)[0]}",)
 
 
-def _other_import(place: Place, row: Row, message: str) -> Fix | None:
+def _other_import(place: Place, row: OutdatedName, message: str) -> Fix | None:
     """`from torch.nn.init import normal` becomes `from torch.nn.init import normal_`, and so do its uses."""
     alias = place.node
     statement = alias.up
@@ -171,7 +171,7 @@ def _others(place: Place, statement: ast.Import | ast.ImportFrom, aliases: tuple
 # Calls
 
 
-def _as_decorator(place: Place, row: Row, name: ast.expr, message: str) -> Fix | None:
+def _as_decorator(place: Place, row: OutdatedName, name: ast.expr, message: str) -> Fix | None:
     """A decorator without parentheses is called without arguments: `@custom_fwd`."""
     if row.arguments != "all" or name not in getattr(name.up, "decorator_list", ()):
         return None
@@ -180,7 +180,7 @@ def _as_decorator(place: Place, row: Row, name: ast.expr, message: str) -> Fix |
     return place.fix(message, place.replace(name, f"{text}({template.partition('(')[2]}"), imports=imports)
 
 
-def _filled(place: Place, call: ast.Call, row: Row, message: str) -> Fix | None:
+def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fix | None:
     """The call that a row says, with the arguments of this one."""
     first = row.arguments.startswith("first ")
     signature = row.arguments.removeprefix("first ")
@@ -298,7 +298,7 @@ def _is_read(place: Place, name: str) -> bool:
 # Arguments that became others
 
 
-def _reduction(place: Place, call: ast.Call, row: Row) -> Fix | None:
+def _reduction(place: Place, call: ast.Call, row: OutdatedName) -> Fix | None:
     """`size_average` and `reduce` are one argument now."""
     if row.flag:
         return _reduction_by_position(place, call, *row.flag)
@@ -329,7 +329,7 @@ def _reduction_by_position(place: Place, call: ast.Call, name: str, position: in
     return place.fix(f'write `reduction="{word}"`', place.replace(flag, f'reduction="{word}"'))
 
 
-def _weights(place: Place, call: ast.Call, name: str, row: Row) -> Fix | None:
+def _weights(place: Place, call: ast.Call, name: str, row: OutdatedName) -> Fix | None:
     """torchvision's `pretrained=True` became the name of the weights."""
     family = name.removeprefix("torchvision.models.").split(".")[0]
     if any(word in name for word in ("backbone_utils", "quantization", "optical_flow", *_WITHOUT_WEIGHTS)):

@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchlint.edits import Edits, between
 from torchlint.finding import Edit
-from torchlint.source.asking.trees import Standing, Tree, first_line, lines_of, newline_of, tree_of
+from torchlint.source.asking.trees import StatementPosition, Tree, first_line, lines_of, newline_of, tree_of
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import block_of, has_stars, statement_of
 
@@ -263,7 +263,7 @@ def _of_lines(tree: Tree, first: ast.stmt, last: ast.stmt, old: Lines, change: C
     return _written(tree, first_line(first), 1, before, after)
 
 
-def _in_line(tree: Tree, first: ast.stmt, begin: Standing, stop: int, change: Change) -> Edits | None:
+def _in_line(tree: Tree, first: ast.stmt, begin: StatementPosition, stop: int, change: Change) -> Edits | None:
     """Some of the statements of `a; b; c`, or those of `if x: a; b`."""
     line = lines_of(begin.block)[begin.line]
     ended = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in line.body]

@@ -20,7 +20,7 @@ from torchlint.source.text.index import LOOPS
 from torchlint.source.training import loops
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, events, iterated, iterations, may_call
-from torchlint.source.training.updates import Lost, Update, lost_gradients, schedules, updates
+from torchlint.source.training.updates import LostGradients, Update, lost_gradients, schedules, updates
 
 
 class Round(Place):
@@ -107,12 +107,12 @@ class Round(Place):
         return updates(self.module, self.node) if self.may_train else []
 
     @property
-    def lost_gradients(self) -> list[Lost]:
+    def lost_gradients(self) -> list[LostGradients]:
         """Gradients cleared between backward and step: the clearing, the backward, the step."""
         return lost_gradients(self.acts) if self.may_train else []
 
     @property
-    def discarded_gradients(self) -> list[Lost]:
+    def discarded_gradients(self) -> list[LostGradients]:
         """Gradients of a loss that are cleared before the backward of the next one: clearing, backward, step."""
         return list(discarded_gradients(self.module, self.acts)) if self.may_train else []
 

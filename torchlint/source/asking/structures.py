@@ -11,7 +11,7 @@ from torchlint.source.answers.cut_layers import layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
 from torchlint.source.answers.made_anew import made_anew
-from torchlint.source.answers.members import Store
+from torchlint.source.answers.members import MemberAssignment
 from torchlint.source.answers.plain_tensors import PlainTensor, plain_tensors
 from torchlint.source.answers.unregistered import Unregistered, unregistered
 from torchlint.source.answers.unused_layers import is_slip, unused_layers
@@ -98,11 +98,11 @@ class ModuleClass(Place):
         return list(plain_tensors(self.info))
 
     @property
-    def unused_layers(self) -> list[Store]:
+    def unused_layers(self) -> list[MemberAssignment]:
         """The layers that it makes and nobody is seen to use."""
         return list(unused_layers(self.info))
 
-    def is_slip(self, store: Store) -> bool:
+    def is_slip(self, store: MemberAssignment) -> bool:
         """Whether an unused layer was meant to be used, as the forward shows."""
         return is_slip(self.info, store)
 

@@ -17,7 +17,7 @@ Block = cst.Module | cst.IndentedBlock | cst.SimpleStatementSuite
 _DEEPEST = 500  # operands of one `and`: libcst makes as many levels of them, on the stack of the process
 
 
-class Standing(NamedTuple):
+class StatementPosition(NamedTuple):
     """Where a statement stands in the tree. `number` counts in its line; None for a statement of many lines."""
 
     block: Block
@@ -32,7 +32,7 @@ class Tree:
         self.module = module
         self.root = root
         self._holders: dict[ast.AST, cst.CSTNode | None] = {}
-        self._standing: dict[ast.stmt, Standing] = {}
+        self._standing: dict[ast.stmt, StatementPosition] = {}
         self._pairs: dict[tuple[ast.stmt, type], dict[ast.AST, cst.CSTNode]] = {}
         self._pair(root, statements)
 
@@ -47,7 +47,7 @@ class Tree:
         found = self._pairs[key].get(place)
         return found if found is not None and self._says_the_same(found, place) else None
 
-    def standing(self, statement: ast.stmt) -> Standing | None:
+    def standing(self, statement: ast.stmt) -> StatementPosition | None:
         """Where it stands; None for an `elif`, which is no statement of a block."""
         self._holder(statement)
         return self._standing.get(statement)
@@ -81,7 +81,7 @@ class Tree:
 
     def _pair(self, block: Block, statements: list[ast.stmt]) -> None:
         found = [
-            (Standing(block, number, None if small is line else i), small)
+            (StatementPosition(block, number, None if small is line else i), small)
             for number, line in enumerate(lines_of(block))
             for i, small in enumerate(line.body if isinstance(line, SIMPLE) else (line,))
         ]

@@ -26,7 +26,7 @@ from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train
 from torchlint.source.answers.kept_graphs import Kept, kept_by_function
 from torchlint.source.answers.members import has_weights
 from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
-from torchlint.source.answers.outdated_names import Use, uses
+from torchlint.source.answers.outdated_names import OutdatedUse, uses
 from torchlint.source.answers.stale_parameters import Stale, changed_after, rebuilt_by_methods
 from torchlint.source.answers.unheld_parameters import Orphan, orphans
 from torchlint.source.asking.fixing import Fixing, rewriting
@@ -297,16 +297,16 @@ class Node(Place):
         return list(aliased_weights.kept_models(self.module, self.node))
 
     @property
-    def removed_names(self) -> list[Use]:
+    def removed_names(self) -> list[OutdatedUse]:
         """Where the file uses what the torch it is written for has no more."""
         return list(uses(self.module, REMOVED, raises=True))
 
     @property
-    def deprecated_names(self) -> list[Use]:
+    def deprecated_names(self) -> list[OutdatedUse]:
         """Where it uses what that torch has deprecated, or never made public."""
         return list(uses(self.module, DEPRECATED, raises=False))
 
-    def migration(self, use: Use) -> Fix | None:
+    def migration(self, use: OutdatedUse) -> Fix | None:
         """What the table says to write instead, as a fix."""
         return migrated(self.at(use.node), use)
 

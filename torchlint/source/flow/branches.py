@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow import flow
-from torchlint.source.flow.values import Frame, Value
+from torchlint.source.flow.values import LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
 
 _COMPARED = {
@@ -48,7 +48,7 @@ def is_ruled_out(place: Value) -> bool:
         world.deciding -= 1
 
 
-def returned(function: ast.AST, frame: Frame, home: Value) -> list[ast.expr]:
+def returned(function: ast.AST, frame: LookedThrough, home: Value) -> list[ast.expr]:
     """What a function may return in a call: nothing under tests that fail, nor after a return whose tests hold."""
     if len(function.gives) < 2:
         return function.gives

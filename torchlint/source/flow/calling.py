@@ -16,7 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field
 from torchlint.source.flow.settings import are_apart
 from torchlint.source.flow.signatures import is_static
-from torchlint.source.flow.values import EACH, Frame, Value, frame_of
+from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
 
@@ -60,7 +60,7 @@ class Callee:
         self.receiver: Value | None = receiver
         self.instance: Value | None = instance  # what `self` is in `function`
         self.made: Value | None = made  # the constructor call of a library object that is called
-        self.closure: Frame | None = closure
+        self.closure: LookedThrough | None = closure
         self.partial: Value | None = partial  # the functools.partial call that bound some arguments
 
     def __repr__(self) -> str:
@@ -139,7 +139,9 @@ class CallTracer:
             count, frame = count + 1, frame.call.frame if frame.call else None
         return count < MAX_FRAMES
 
-    def _returns(self, module: Module, function: ast.AST, frame: Frame, path: tuple, depth: int) -> Iterator[Value]:
+    def _returns(
+        self, module: Module, function: ast.AST, frame: LookedThrough, path: tuple, depth: int
+    ) -> Iterator[Value]:
         if isinstance(function, ast.Lambda):
             yield from self.trace(Value(module, function.body, frame, path), depth)
             return

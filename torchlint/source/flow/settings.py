@@ -18,7 +18,7 @@ _LEAVES = (ast.Return, ast.Raise)
 _READS = frozenset(("get", "lower", "upper", "strip", "casefold"))  # what reads a setting and changes nothing
 
 
-class Answer(NamedTuple):
+class Requirement(NamedTuple):
     """What must hold of a setting at a place: its value is, or is not, one of these."""
 
     setting: str
@@ -32,7 +32,7 @@ def are_apart(a: ast.AST, b: ast.AST) -> bool:
     return bool(ours) and any(_contradict(one, other) for one in ours for other in _answers(b))
 
 
-def _contradict(one: Answer, other: Answer) -> bool:
+def _contradict(one: Requirement, other: Requirement) -> bool:
     if one.setting != other.setting:
         return False
     if one.holds and other.holds:
@@ -43,11 +43,11 @@ def _contradict(one: Answer, other: Answer) -> bool:
     return False
 
 
-def _answers(node: ast.AST) -> list[Answer]:
+def _answers(node: ast.AST) -> list[Requirement]:
     """What the tests around a place, and those above it after which its function is left, say of settings."""
     if hasattr(node, "answers"):
         return node.answers
-    found: list[Answer] = []
+    found: list[Requirement] = []
     child = node
     for parent in ancestors(node):
         if isinstance(child, ast.stmt):
@@ -65,7 +65,7 @@ def _answers(node: ast.AST) -> list[Answer]:
     return found
 
 
-def _answered(test: ast.expr, truth: bool) -> list[Answer]:
+def _answered(test: ast.expr, truth: bool) -> list[Requirement]:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _answered(test.operand, not truth)
     if isinstance(test, ast.BoolOp):
@@ -76,9 +76,9 @@ def _answered(test: ast.expr, truth: bool) -> list[Answer]:
         setting, values = _setting(test.left), _constants(test.comparators[0], test.ops[0])
         if setting is None or values is None:
             return []
-        return [Answer(setting, values, isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is truth)]
+        return [Requirement(setting, values, isinstance(test.ops[0], (ast.Eq, ast.Is, ast.In)) is truth)]
     setting = _setting(test)
-    return [Answer(f"bool({setting})", (True,), truth)] if setting is not None else []
+    return [Requirement(f"bool({setting})", (True,), truth)] if setting is not None else []
 
 
 def _constants(node: ast.expr, how: ast.cmpop) -> tuple | None:

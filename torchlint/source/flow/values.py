@@ -16,22 +16,22 @@ ENTER = "enter"  # the step from a context manager to what `as` binds
 Step = int | str
 
 
-class Frame:
+class LookedThrough:
     """A call that is looked through: parameters of `function` mean the arguments of `call`."""
 
     __slots__ = ("function", "call", "instance", "closure")
 
     def __init__(
-        self, function: FunctionNode, call: Value | None, instance: Value | None, closure: Frame | None = None
+        self, function: FunctionNode, call: Value | None, instance: Value | None, closure: LookedThrough | None = None
     ):
         self.function = function
         self.call = call  # its node is an ast.Call, in the caller's file and frame
         self.instance = instance  # what `self` is, if it is known
         self.closure = closure
 
-    def of(self, function: ast.AST) -> Frame | None:
+    def of(self, function: ast.AST) -> LookedThrough | None:
         """The frame in which the names of `function` live, seen from here."""
-        frame: Frame | None = self
+        frame: LookedThrough | None = self
         while frame and frame.function is not function:
             frame = frame.closure
         return frame
@@ -45,13 +45,17 @@ class Frame:
 
 
 def frame_of(
-    module: Module, function: FunctionNode, call: Value | None, instance: Value | None, closure: Frame | None = None
-) -> Frame:
+    module: Module,
+    function: FunctionNode,
+    call: Value | None,
+    instance: Value | None,
+    closure: LookedThrough | None = None,
+) -> LookedThrough:
     """The frame of a call; one for each, so that what is found out about its names is found out once."""
     key = ("frame", id(function), call and call.key, instance and instance.key, id(closure))
     memo = module.world.memo
     if key not in memo:
-        memo[key] = Frame(function, call, instance, closure)
+        memo[key] = LookedThrough(function, call, instance, closure)
     return memo[key]
 
 
@@ -63,7 +67,9 @@ class Value:
 
     __slots__ = ("module", "node", "frame", "path")
 
-    def __init__(self, module: Module, node: ast.AST | None, frame: Frame | None = None, path: tuple[Step, ...] = ()):
+    def __init__(
+        self, module: Module, node: ast.AST | None, frame: LookedThrough | None = None, path: tuple[Step, ...] = ()
+    ):
         self.module = module
         self.node = node
         self.frame = frame

@@ -12,10 +12,10 @@ from keyword import iskeyword
 from msgspec import Struct
 from msgspec.structs import replace
 
-from torchlint.finding import Edit, Finding, Fix, Hint, Note, Signature, Span
+from torchlint.finding import Edit, Finding, Fix, ForwardHint, Hint, Note, Span
 from torchlint.reading import SOURCE
 from torchlint.source.text.magics import is_foreign, is_typed, mask
-from torchlint.source.text.notebook_json import Cell, Document, NotebookError, read, read_source, rewrite
+from torchlint.source.text.notebook_json import Cell, NotebookError, NotebookText, read, read_source, rewrite
 from torchlint.source.text.parse import reason
 
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
@@ -73,7 +73,7 @@ class Notebook:
         self.cells: list[CodeCell] = []
         self.broken: list[Broken] = []
         self._json = ""
-        self._document: Document | None = None
+        self._document: NotebookText | None = None
         self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
         parts: list[str] = []
         self._names: dict[str, None] = {}  # variables that the cells so far have set
@@ -167,7 +167,7 @@ class Notebook:
             notes=tuple(self._note(note) if note.path == finding.path else note for note in finding.notes),
         )
 
-    def hint_to_cell(self, hint: Hint | Signature) -> Hint | Signature:
+    def hint_to_cell(self, hint: Hint | ForwardHint) -> Hint | ForwardHint:
         """What was seen at a place of the module, at its place in a cell."""
         cell = self.cell_at(hint.span.line)
         return replace(hint, span=self._span(cell, hint.span), cell=cell.number) if cell else hint

@@ -35,7 +35,7 @@ class Token(Struct, frozen=True):
     value: str
 
 
-class Source(Struct, frozen=True):
+class CellSource(Struct, frozen=True):
     """The strings that joined are the text of a cell. `start` and `end` enclose them with their quotes or brackets."""
 
     start: int
@@ -52,18 +52,18 @@ class Cell(Struct, frozen=True):
 
     kind: str
     metadata: dict
-    source: Source
+    source: CellSource
     failed: bool = False  # whether its stored output is a traceback, or its tags say that there will be one
 
 
-class Document(Struct, frozen=True):
+class NotebookText(Struct, frozen=True):
     """What the JSON says that matters to a linter."""
 
     metadata: dict
     cells: list[Cell]
 
 
-def read(text: str) -> Document:
+def read(text: str) -> NotebookText:
     """Find the cells in the text of a notebook."""
     if not text.strip("\ufeff \t\r\n"):
         raise NotebookError("the notebook is empty")
@@ -90,7 +90,7 @@ class _Scanner:
         self.text = text
         self.at = 1 if text.startswith("\ufeff") else 0
 
-    def document(self) -> Document:
+    def document(self) -> NotebookText:
         if self.peek() != "{":
             self.value()
             raise NotebookError("this is not a notebook: its JSON is not an object")
@@ -109,11 +109,11 @@ class _Scanner:
         if cells is None:
             raise NotebookError("this is not a notebook: its JSON has no list of cells")
         metadata = facts.get("metadata")
-        return Document(metadata if isinstance(metadata, dict) else {}, cells)
+        return NotebookText(metadata if isinstance(metadata, dict) else {}, cells)
 
     def cell(self) -> Cell:
         facts: dict[str, Any] = {}
-        source = Source(self.at, self.at, ())
+        source = CellSource(self.at, self.at, ())
         if self.peek() != "{":
             place = self.place()
             self.value()
@@ -136,7 +136,7 @@ class _Scanner:
             failed or isinstance(tags, list) and "raises-exception" in tags,
         )
 
-    def source(self) -> Source:
+    def source(self) -> CellSource:
         opening, start = self.peek(), self.at
         if opening == "[":
             tokens = [self.string() for _ in self.elements()]
@@ -144,7 +144,7 @@ class _Scanner:
             tokens = [self.string()]
         else:
             raise NotebookError("the source of a cell is neither text nor a list of lines", *self.place())
-        return Source(start, self.at, tuple(tokens))
+        return CellSource(start, self.at, tuple(tokens))
 
     def string(self) -> Token:
         if self.peek() != '"':
@@ -206,14 +206,14 @@ class _Scanner:
         return error.lineno, error.colno
 
 
-def read_source(text: str, start: int) -> Source:
+def read_source(text: str, start: int) -> CellSource:
     """The source of a cell that is known to stand at `start`."""
     scanner = _Scanner(text)
     scanner.at = start
     return scanner.source()
 
 
-def rewrite(text: str, source: Source, start: int, end: int, new: str) -> str:
+def rewrite(text: str, source: CellSource, start: int, end: int, new: str) -> str:
     """Put `new` in the place of the characters from `start` to `end` of a cell's text; returns the whole JSON text."""
     raw, tokens = _encode(new, text), source.tokens
     first, before = _locate(tokens, start)
@@ -256,7 +256,7 @@ def _raw_offset(text: str, token: Token, offset: int) -> int:
     return at
 
 
-def _separator(text: str, source: Source) -> str:
+def _separator(text: str, source: CellSource) -> str:
     """What stands between two strings of this list."""
     if len(source.tokens) > 1:
         return text[source.tokens[0].end + 1 : source.tokens[1].start - 1]

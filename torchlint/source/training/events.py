@@ -11,7 +11,7 @@ from torchlint.source.flow.callers import may_be_ours
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Frame, Value, frame_of
+from torchlint.source.flow.values import LookedThrough, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS, UNWRITTEN, children, last_word
 from torchlint.source.training.regions import MAX_TESTS, under_no_grad
 
@@ -77,7 +77,7 @@ class Event:
 
 
 @remembered
-def events(module: Module, body: list[ast.stmt], frame: Frame | None = None) -> list[Event]:
+def events(module: Module, body: list[ast.stmt], frame: LookedThrough | None = None) -> list[Event]:
     """The calls of some statements in the order they run.
 
     Calls of functions of the project are followed by what those call.
@@ -194,7 +194,7 @@ def _under(tests: tuple, test: Value, truth: bool) -> tuple:
 class _Unroller:
     """Writes what runs into `found`, until there is enough of it."""
 
-    def __init__(self, found: list[Event], module: Module, frame: Frame | None, via: tuple = ()):
+    def __init__(self, found: list[Event], module: Module, frame: LookedThrough | None, via: tuple = ()):
         self.found = found
         self.module = module
         self.frame = frame

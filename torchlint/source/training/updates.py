@@ -179,7 +179,7 @@ class _Window:
         return bool(act.event.loops) and id(act.event.loops[0]) in self.loops
 
 
-class Lost(NamedTuple):
+class LostGradients(NamedTuple):
     """Gradients that are cleared between backward and step: the clearing, the backward, the step."""
 
     clear: Act
@@ -187,7 +187,7 @@ class Lost(NamedTuple):
     step: Act
 
 
-def lost_gradients(found: list[Act]) -> list[Lost]:
+def lost_gradients(found: list[Act]) -> list[LostGradients]:
     """The clearings that leave a step without the gradients of a backward."""
     lost = []
     steps = [act for act in found if act.role == STEP]
@@ -213,7 +213,7 @@ def lost_gradients(found: list[Act]) -> list[Lost]:
                 break
             elif act.role == BACKWARD:
                 if _runs_whenever(act, step) or not act.event.tests:
-                    lost.append(Lost(clear, act, step))
+                    lost.append(LostGradients(clear, act, step))
                 break
     return lost
 

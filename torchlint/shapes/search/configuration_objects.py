@@ -82,7 +82,7 @@ def filled(settings: Any, name: str, given: Assumption, second: bool) -> Any:
     return settings
 
 
-class Configurations:
+class ConfigurationObjects:
     """Objects of the program's own configuration classes for the arguments of one constructor.
 
     What is built of them is the default configuration, but for its depth: nothing that fails with it is certain.

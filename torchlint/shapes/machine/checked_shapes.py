@@ -11,7 +11,7 @@ from torchlint.notation import shape_text
 from torchlint.shapes.language.functions import Code
 from torchlint.shapes.language.program import Frame, Place
 from torchlint.shapes.language.written import Written
-from torchlint.shapes.machine.failures import Failure
+from torchlint.shapes.machine.failures import FailedOperation
 
 _Names = dict[str, int]  # what the names of axes stand for in one call
 
@@ -58,13 +58,13 @@ class AsWritten:
             raise failure.error
         self.tell(failure)
 
-    def _misfit(self, says: str, written_at: Place | None, is_remark: bool = False) -> Failure:
-        failure = Failure(self, TypeError(says), self._misfit, (), {})
+    def _misfit(self, says: str, written_at: Place | None, is_remark: bool = False) -> FailedOperation:
+        failure = FailedOperation(self, TypeError(says), self._misfit, (), {})
         failure.kind, failure.says, failure.guessed = "check", says, is_remark
         failure.about = ("it is written here", written_at or failure.place)
         return failure
 
-    def tell(self, failure: Failure) -> None:
+    def tell(self, failure: FailedOperation) -> None:
         """Keep what is to be said although the program goes on."""
         if not failure.expected and all(other.place != failure.place for other in self.reported):
             self.reported.append(failure)
