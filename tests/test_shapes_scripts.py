@@ -188,8 +188,8 @@ def test_a_class_given_for_layers_may_be_of_another_rank(tmp_path):
             "the dry run stopped at <this file>:5: numpy.apply_along_axis is not known",
         ),
         (
-            "import cv2\nimage = cv2.imread('cat.png')\nnn.Flatten()(image)\n",
-            "the dry run stopped at <this file>:5: cv2.imread is not known",
+            "import rasterio\nimage = rasterio.open('cat.tif')\nnn.Flatten()(image)\n",
+            "the dry run stopped at <this file>:5: the module rasterio is not known",
         ),
         (
             "class Tree(nn.Module):\n    def forward(self, x, deep=30):\n        if deep == 0:\n            return x\n"

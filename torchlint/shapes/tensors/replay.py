@@ -110,7 +110,11 @@ def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str |
         work.spend(_price(function, args, kwargs))
         if key is not None and key in _confirmed:
             return _confirmed[key]
-        text = _refusal(function, args, kwargs)
+        device_tags.observers.append(None)  # what is tried here is no part of the program's run
+        try:
+            text = _refusal(function, args, kwargs)
+        finally:
+            device_tags.observers.pop()
         if key is not None:
             _confirmed[key] = text
         return text

@@ -21,7 +21,6 @@ from torchlint.source.training.regions import runs_without_grad
 CUTS = named("cuts") | {".stop_gradient"}
 # What lets no gradient through: there may be a graph, but nothing comes out of it.
 STOPS = CUTS | named("flat")
-_GIVES_GRADIENTS = ("torch.autograd.grad", "torch.autograd.functional.")
 _DRAWS = frozenset((".sample",))  # of a distribution
 _WITH_INDICES = named("indices")
 CONVERTS = frozenset(("torch.as_tensor", "torch.asarray"))  # a tensor stays what it is, data become a new one
@@ -232,7 +231,7 @@ def _call(origin: Value, depth: int) -> bool | None:
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
             has_weights = not is_stateless(name)
             answers.append(True if has_weights else _any(origin, node.args, depth))
-        elif name.startswith(_GIVES_GRADIENTS):
+        elif gives_gradients({name}):
             answers.append(None if may_have_a_graph_of_gradients(node) else False)
         elif (
             name.startswith(("torch.nn.functional.", "torch."))
@@ -256,7 +255,7 @@ def _call(origin: Value, depth: int) -> bool | None:
 
 def gives_gradients(names: set[str]) -> bool:
     """Is it `torch.autograd.grad` and the like that is called?"""
-    return bool(names) and all(name.startswith(_GIVES_GRADIENTS) for name in names)
+    return bool(names) and all(name.startswith(("torch.autograd.grad", "torch.autograd.functional.")) for name in names)
 
 
 def may_have_a_graph_of_gradients(call: ast.Call) -> bool:

@@ -12,8 +12,8 @@ from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training.grads import is_leaf, is_set_later
 
 _WEIGHED = named("affine") | named_of("Bilinear")
-_PRODUCTS = frozenset(("torch.matmul", "torch.mm", ".matmul", ".mm"))
-_SUMS = frozenset(("torch.sum", ".sum"))
+_PRODUCTS = named_of("matmul", "mm")
+_SUMS = named_of("sum")
 _TABLES = frozenset(("torch.nn.Embedding()",))
 _DEPTH = 4  # of arithmetic
 
