@@ -17,11 +17,11 @@ demo: $(INSTALLED)
 	@$(BIN)/torchlint shapes fixtures/demo/digits.py || true  # it says that the model fails
 
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n auto --maxprocesses 4
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 # While you work: all but what counts effort.
 quick: $(INSTALLED)
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 -m "not effort"
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal -m "not effort"
 
 # Rewrites what README.md shows of rules and output; tests/test_readme.py compares it.
 readme: $(INSTALLED)
