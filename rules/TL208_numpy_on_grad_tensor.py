@@ -175,6 +175,8 @@ def check(call: Call):
         or call.no_grad
         or is_handed_in(call, tensor)
         or is_of_a_method(call)
+        or call.in_forward
+        and call.asks_mode
         or is_asked_first(call, tensor)
         or call.requires_grad(tensor) is not True
         or call.may_be_frozen

@@ -113,7 +113,7 @@ def check(loop: Loop):
     if ORDERED.search(loop.module.index.text.lower()):
         return
     for loader in loaders:
-        if is_in_order(loader) and not is_whole(loader):
+        if is_in_order(loader) and not is_whole(loader) and not loader.module.is_test:
             asked = loader.argument("shuffle", 2)
             shuffled = loader.with_keyword("shuffle", "True") if asked is None else loader.replace(asked, "True")
             yield loop.finding(

@@ -372,3 +372,29 @@ def test_the_strides_of_a_pretrained_network_are_found_by_their_names(tmp_path):
         "nn.Linear(8, 1)(stage(torch.zeros(1, 1024, 8, 8)))\nnn.Linear(4, 1)(stage(torch.zeros(1, 1024, 8, 8)))\n"
     )
     assert lines(tmp_path, program) == ["nn.Linear(4, 1)(stage(torch.zeros(1, 1024, 8, 8)))"]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "self._modules = {'a': elsewhere.Block(), 'b': nn.Linear(3, 3)}",
+        "self._modules['a'] = elsewhere.Block(); self._modules['b'] = nn.Linear(3, 3)",
+        "self._modules.update(a=elsewhere.Block(), b=nn.Linear(3, 3))",
+        "self._modules.setdefault('a', elsewhere.Block()); self._modules.setdefault('b', nn.Linear(3, 3))",
+        "self._modules = 5; self.a, self.b = elsewhere.Block(), nn.Linear(3, 3)",
+    ],
+)
+@pytest.mark.parametrize("width, wrong", [(3, []), (4, ["return self.b(x) + x"])])
+def test_a_module_may_fill_its_own_tables_with_what_nobody_knows(statement, width, wrong, tmp_path):
+    program = f"""class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        {statement}
+    def forward(self, x):
+        y = self.a(x)
+        if y.sum() > 3:
+            y = y + 1
+        return self.b(x) + x
+Own()(torch.zeros(2, {width}))
+"""
+    assert lines(tmp_path, program) == wrong

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-_TABLES = ("_parameters", "_buffers", "_modules")
+from torchlint.shapes.core.module_tables import TABLES
 
 
 @contextmanager
@@ -19,13 +19,13 @@ def undone(module: nn.Module) -> Iterator[None]:
     before: list[tuple[nn.Module, dict[str, Any]]] = []
     for part in module.modules():
         kept = dict(part.__dict__)
-        kept.update({name: dict(kept[name]) for name in _TABLES if name in kept})
+        kept.update({name: dict(kept[name]) for name in TABLES if name in kept})
         before.append((part, kept))
     try:
         yield
     finally:
         for part, kept in before:
-            for name in _TABLES:
+            for name in TABLES:
                 table = part.__dict__.get(name)
                 if table is not None and name in kept:
                     table.clear()

@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
 from torchlint.shapes.core import standins
+from torchlint.shapes.core.module_tables import TABLES, put_table, table_of
 from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
@@ -179,6 +180,8 @@ class Attributes:
     def _of_module(self, owner: nn.Module, name: str) -> Any:
         if name in HIDDEN and functions.closure_of(getattr(type(owner), name, None)) is None:
             return Unknown(f"Module.{name} is not looked at")
+        if name in TABLES and name in vars(owner):
+            return table_of(owner, name)
         try:
             found = own_part(owner, name)
             return Unknown("a parameter without sizes") if isinstance(found, UninitializedTensorMixin) else found
@@ -304,6 +307,9 @@ class Attributes:
         if isinstance(owner, nn.Module):
             if "_modules" not in owner.__dict__ and self.is_open(type(owner)):
                 nn.Module.__init__(owner)  # a base or a metaclass that we do not know may have called it
+            if name in TABLES:
+                put_table(owner, name, value)
+                return
             if type(value) is Unknown:
                 self.incomplete = True
                 for place in ("_parameters", "_modules", "_buffers"):

@@ -61,6 +61,11 @@ class Callers:
                 found = False
         return found
 
+    def call_it_bare(self, kind: type) -> bool:
+        """Whether it may be that a class is made of nothing: nobody is seen to make one, or somebody does it so."""
+        calls = [call for program, _ in self._files(kind) for call in _Sites.of(program).calls[kind.__name__]]
+        return not calls or any(not call.args and not call.keywords for call in calls)
+
     def makers(self, kind: type) -> Iterator[Any]:
         """The functions and classes, at the top of a file, in whose bodies the class is named."""
         seen = 0
@@ -141,6 +146,11 @@ def _stem(path: str) -> str:
     return os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path).removesuffix(".py")
 
 
+def _is_class_itself(node: ast.expr) -> bool:
+    """`cls`, in a method that makes one"""
+    return isinstance(node, ast.Name) and node.id == "cls"
+
+
 class _Sites:
     """Where a file uses names as one uses classes, found in one walk for all of them."""
 
@@ -157,6 +167,9 @@ class _Sites:
                 starts = [n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) == "__init__"]
                 for base in {last_word(base) for base in node.bases}:
                     self.constructions[base] += starts
+                own = [n for n in ast.walk(node) if isinstance(n, ast.Call) and _is_class_itself(n.func)]
+                self.calls[node.name] += own
+                self.constructions[node.name] += own
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 inside = [n for part in node.body for n in ast.walk(part)]

@@ -207,12 +207,11 @@ class Attempt:
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
         if initialiser is None:
             return False
+        passes_on = initialiser.code.rest or initialiser.code.named_rest
+        if passes_on and self.callers is not None and not self.callers.call_it_bare(self.kind):
+            return False
         doubted = self._doubted({p.name: p.default for p in parameters_of(initialiser, skip=1)})
-        more = (
-            {"*": Unknown("arguments that may be given")}
-            if initialiser.code.rest or initialiser.code.named_rest
-            else {}
-        )
+        more = {"*": Unknown("arguments that may be given")} if passes_on else {}
         for turned in (False, True) if any(type(v) is bool for v in doubted.values()) else (False,):
             given = {name: varied.otherwise(value, turned) for name, value in doubted.items()}
             again = (

@@ -393,7 +393,7 @@ def _with_graph_inside(cut: Value, depth: int = 4) -> list[tuple[Value, ast.expr
 def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
     node = cut.node
     if isinstance(node, ast.Attribute):
-        if node.attr == "data" and _has_graph(cut.at(node.value, ())):
+        if node.attr == "data" and _is_a_tensor_with_graph(cut.at(node.value, ())):
             yield cut, node.value
         return
     if not isinstance(node, ast.Call) or depth == 0:
@@ -439,6 +439,12 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
 def _has_graph(value: Value) -> bool:
     found = graph(value, strict=True)
     return any(carries(node) for node in found.nodes.values())
+
+
+def _is_a_tensor_with_graph(value: Value) -> bool:
+    """The same, where a name alone is no proof: what is called `loss` may give something else that has `.data`."""
+    found = [node for node in graph(value, strict=True).nodes.values() if carries(node)]
+    return any(not isinstance(node.node, ast.Call) or callees(node) or is_model_call(node) for node in found)
 
 
 @remembered

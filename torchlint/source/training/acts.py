@@ -129,6 +129,14 @@ class Act:
         ]
         return not older or bool(held.tensors)
 
+    def is_another_in_each_round_of(self, loop: ast.AST) -> bool:
+        """`self.optimizers[i].step()`, where `i` is what the loop counts with"""
+        on = self.on.node if self.on is not None else None
+        if not isinstance(loop, ast.For) or not isinstance(on, ast.Subscript):
+            return False
+        counted = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+        return any(isinstance(n, ast.Name) and n.id in counted for n in ast.walk(on.slice))
+
     @property
     def clears_optimizer(self) -> bool:
         return self.role == CLEAR and seems(self.on, OPTIMIZER)

@@ -16,7 +16,14 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word, standing_in
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    ancestors,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    standing_in,
+)
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.moves import is_moved_at
 
@@ -104,6 +111,25 @@ def is_used_on_the_cpu(module: Module) -> bool:
                 files.add(user.path)
                 waiting.append(user)
     return runs
+
+
+def is_of_a_transform(module: Module, node: ast.AST) -> bool:
+    """Does it stand in a class of which the file makes objects for `Compose([…])` only, and so for samples, before
+    anything is moved?
+    """
+    function = enclosing_function(node)
+    owner = enclosing_class(function) if function is not None else None
+    made = module.index.callers(owner.name) if owner is not None else ()
+    return bool(made) and all(_is_composed(call) for call in made)
+
+
+def _is_composed(call: ast.Call) -> bool:
+    node = call.up
+    while isinstance(node, (ast.expr, ast.keyword)):
+        if isinstance(node, ast.Call) and last_word(node.func) == "Compose":
+            return True
+        node = node.up
+    return False
 
 
 def _runs_something(statement: ast.stmt) -> bool:

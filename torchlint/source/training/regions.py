@@ -30,6 +30,7 @@ from torchlint.source.text.index import (
 _NAMED_SO = re.compile(
     r"no_?grad|inference_mode|inference_decorator"
 )  # a decorator or context of the project's own, or of nobody knows whom
+_SPLIT = re.compile(r"(?i)(^|[_-])(train|val|valid|validation|dev|test)$")
 _LIGHTNING_EVALUATION = re.compile(r"^(validation|test|predict)_(step|epoch_end)$|^on_(validation|test|predict)_")
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 _SETTING = (ast.Expr, ast.Assign)  # `torch.set_grad_enabled(False)`, in notebooks as `_ = …`
@@ -367,4 +368,13 @@ def _says_mode(test: ast.expr) -> bool:
             )
         ):
             return True
+        if isinstance(node, ast.Compare) and any(map(_is_a_split, (node.left, *node.comparators))):
+            return True
     return False
+
+
+def _is_a_split(node: ast.expr) -> bool:
+    """`"train"`, or `["dev", "custom_test"]`: a part of the data by its name."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        return any(map(_is_a_split, node.elts))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and _SPLIT.search(node.value) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
@@ -10,7 +11,7 @@ from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import within
+from torchlint.source.text.index import FUNCTIONS, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
@@ -75,8 +76,10 @@ class Update:
 
     @property
     def is_by_a_new_optimizer(self) -> bool:
-        """Does each round make the optimizer anew, for parameters that are not known to be older?"""
-        return self.step.is_made_in(self._node)
+        """Does each round make the optimizer anew, for parameters that are not known to be older, or take the next of
+        several?
+        """
+        return self.step.is_made_in(self._node) or self.step.is_another_in_each_round_of(self._node)
 
     @property
     def clips(self) -> list[Act]:
@@ -218,8 +221,20 @@ def lost_gradients(found: list[Act]) -> list[LostGradients]:
     return lost
 
 
+def _handlers_around(node: ast.AST) -> Iterator[ast.ExceptHandler]:
+    """The `except` branches of its function in which a node stands, the innermost first."""
+    while node is not None and not isinstance(node, FUNCTIONS):
+        if isinstance(node, ast.ExceptHandler):
+            yield node
+        node = node.up
+
+
 def _runs_whenever(act: Act, other: Act) -> bool:
-    """Does the act run before each run of the other one: under no test or loop that the other is not in?"""
+    """Does the act run before each run of the other one: under no test or loop that the other is not in, nor only after
+    an error?
+    """
+    if any(not within(other.event.here, handler) for handler in _handlers_around(act.event.here)):
+        return False
     tests = [(id(test.node), truth) for test, truth in other.event.tests]
     inside = all((id(test.node), truth) in tests for test, truth in act.event.tests)
     extra = [loop for loop in act.event.loops if loop not in other.event.loops]
