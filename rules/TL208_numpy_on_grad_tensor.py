@@ -188,7 +188,9 @@ def check(call: Call):
         " graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
-        severity="error",
+        severity="info"
+        if call.in_forward
+        else "error",  # of a forward nobody knows who runs it, under `no_grad` or not
     )
 
 

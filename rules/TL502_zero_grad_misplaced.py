@@ -131,6 +131,7 @@ def between(round: Round):
                 round.note(clear, "cleared here"),
             ],
             at=clear.place_beside(backward, step),
+            severity="warning" if clear.runs_beside(backward) and clear.runs_beside(step) else "info",
         )
 
 

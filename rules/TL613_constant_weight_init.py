@@ -55,6 +55,7 @@ import ast
 
 from torchlint import Call, named, named_of, on_call, words
 
+severity = "info"  # some networks are meant to start so: as the identity, or as nothing
 in_tests = False
 
 LAYERS = frozenset(f"torch.nn.{name}" for name in words(named("affine") | named_of("LSTM", "GRU")))

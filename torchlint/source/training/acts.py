@@ -99,6 +99,16 @@ class Act:
         """Are both statements of one block?"""
         return is_in(self.statement, block_of(other.statement)[0])
 
+    def runs_beside(self, other: Act) -> bool:
+        """The same for the statements of the body that was asked about, through which they run; a loop over parameters
+        that clears each of them is one statement.
+        """
+        block, _ = block_of(statement_of(other.event.here))
+        statement = statement_of(self.event.here)
+        while not is_in(statement, block) and isinstance(statement.up, ast.For):
+            statement = statement.up
+        return is_in(statement, block)
+
     def place_beside(self, *others: Act) -> Value:
         """The call through which it runs where one of the others stands: `reset()` instead of what `reset` does."""
         functions = [act.function for act in others]
