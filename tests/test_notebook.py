@@ -327,6 +327,8 @@ def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
     [
         ("# in a new environment\nconda create -n lint python=3.11\ngit clone https://host/lint\n\ncd lint/", 0),
         ("pip3 install --user lint", 0),
+        ("$ docker run \\\n    --standalone\n    train.py", 0),
+        ("docker-compose up", 0),
         ("git clone https://host/lint\nfor x in range(3) print(x)", 1),
         ("python = 3 3", 1),
     ],

@@ -23,6 +23,16 @@ def said(folder: Path, text: str) -> list[tuple[str, bool]]:
 
 
 REMARKS = {
+    "a list of what is found, which may be empty here only": """
+        import gudhi
+        def diagram(found, dim):
+            pairs = [torch.as_tensor(p) for p in found if len(p[0]) == dim]
+            pairs = [p for p in pairs if len(p) == dim]
+            if not pairs:
+                return []
+            return torch.stack(pairs)
+        torch.diff(diagram(gudhi.pairs(), 3))
+        """,
     "a branch that nobody knows gives other sizes": """
         import cameras
         x = torch.zeros(4, 3)

@@ -274,3 +274,10 @@ class Gated(nn.Module):
 @pytest.mark.parametrize("gate, is_wrong", [("part", False), ("part + 1", True)])
 def test_a_slice_makes_what_a_layer_takes_of_inputs_of_another_rank(tmp_path, gate, is_wrong):
     assert bool(faults(tmp_path, SLICED.replace("{gate}", gate))) is is_wrong
+
+
+@pytest.mark.parametrize("end", ["pass", "import sys; sys.exit(0)", "while True: pass"])
+def test_what_a_guess_runs_into_is_none_of_the_script_that_has_ended(tmp_path, end):
+    layers = "self.layers = nn.ModuleList([nn.Linear(a, a) for _ in range(b)]); self.head = nn.Linear(a * 2, b)"
+    forward = "for layer in self.layers: x = layer(x)\nreturn self.head(torch.cat([x, y], dim=1)).view(4, 6)"
+    assert faults(tmp_path, module("a, b", layers, forward, "x, y") + f"\n{end}\n") == []

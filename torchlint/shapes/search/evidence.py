@@ -32,6 +32,8 @@ def is_presumed(machine: Machine, failure: FailedOperation, text: str, between_l
 
 def _is_of_the_kind(failure: FailedOperation, text: str) -> bool:
     function = failure.function
+    if any(isinstance(given, list) and not given for given in failure.args):
+        return False  # a list of what is found may be filled
     if isinstance(failure.error, TypeError) or isinstance(function, type) and issubclass(function, optim.Optimizer):
         return True
     return any(words in text for words in _OF_THE_KIND)

@@ -386,8 +386,8 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
             for c in known
             for name in c.owner.foreign
         )
-        without_weights = all(class_has_weights(c.owner) is False for c in known)
-        if method is not None and not foreign and not without_weights and not _casts_its_input(method) and call.args:
+        with_weights = any(class_has_weights(c.owner) for c in known)
+        if method is not None and not foreign and with_weights and not _casts_its_input(method) and call.args:
             yield call.args[0], False
     elif names and names <= _COMPUTING and not any(_begins_with_own_code(c) for c in known):
         yield from ((a, False) for a in call.args[:1])

@@ -53,10 +53,21 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
         if rebuilt:
             matters = bool(_later_calls(made, statement, "step"))
         else:
-            matters = not _later_calls(made, statement, "add_param_group") and not _is_made_anew(made, statement)
+            matters = (
+                not _later_calls(made, statement, "add_param_group")
+                and not _is_given_by_hand(module, statement)
+                and not _is_made_anew(made, statement)
+            )
         if matters:
             return Stale(model, statement, made, rebuilt)
     return None
+
+
+def _is_given_by_hand(module: Module, statement: ast.stmt) -> bool:
+    """Does a later line of the function reach into some optimizer: `optimizer.param_groups[0]["params"] += …`?"""
+    function = enclosing_function(statement)
+    groups = module.index.attributes("param_groups")
+    return any(node.lineno > statement.lineno and enclosing_function(node) is function for node in groups)
 
 
 def _may_be_given(module: Module, statement: ast.stmt) -> bool:

@@ -13,8 +13,8 @@ LANGUAGE_LINES = frozenset("bash fs html javascript js latex markdown md perl r 
 
 # A cell of nothing but such lines says what to type in a terminal.
 _TYPED = re.compile(
-    r"[ \t]*(?:#|$|(?:sudo +)?(?:apt|apt-get|bash|cd|conda|cp|curl|docker|export|git|ls|mkdir|mv|pip3?|python[\d.]*|rm"
-    r"|sh|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
+    r"[ \t]*(?:#|$|(?:sudo +)?(?:apt|apt-get|bash|cd|conda|cp|curl|docker|docker-compose|export|git|ls|mkdir|mv|pip3?"
+    r"|python[\d.]*|rm|sh|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
 )
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
@@ -58,8 +58,10 @@ def is_foreign(source: str) -> bool:
 
 
 def is_typed(source: str) -> bool:
-    """Is it what a reader types in a terminal: `git clone …`, `python3 setup.py install`, and comments between?"""
-    return all(map(_TYPED.match, _NEWLINE.split(source)))
+    """Is it what a reader types in a terminal: `git clone …`, `python3 setup.py install`, and comments between, or
+    anything behind a prompt?
+    """
+    return source.lstrip().startswith("$ ") or all(map(_TYPED.match, _NEWLINE.split(source)))
 
 
 def mask(source: str, earlier: Collection[str] = ()) -> Masked:
