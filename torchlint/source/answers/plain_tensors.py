@@ -67,7 +67,8 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
 
 
 def _is_a_row(value: Value) -> bool:
-    return rank(value) == 1 or any({c.name for c in callees(o)} & _ROWS for o in origins(value))
+    made = (o for o in origins(value) if isinstance(o.node, ast.Call))
+    return rank(value) == 1 or any({c.name for c in callees(o)} & _ROWS for o in made)
 
 
 def _is_of_one_number(read: ast.Attribute) -> bool:

@@ -22,7 +22,6 @@ from torchlint.source.training.regions import runs_without_grad
 from torchlint.source.training.sameness import identity
 
 MAX_OPTIMIZERS, MAX_BACKWARDS = 12, 20
-_CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList")  # of parts that may have none
 _ON_PURPOSE = re.compile(
     r"teacher|target|ema|frozen|pretrain|vgg|lpips|percept|(^|_)ref|(^|_)old|prior|momentum|oracle|judge|clip|loss|criterion|metric|augment|transform"
 )
@@ -172,7 +171,7 @@ def _made(func: Value) -> Value | None:
             ):
                 return made
         elif callee.name.startswith("torch.nn.") and not is_stateless(callee.name) and callee.name.count(".") == 2:
-            return made if callee.name not in _CONTAINERS or has_weights(made) else None
+            return made if callee.name != "torch.nn.Sequential" or has_weights(func) else None
     return None
 
 

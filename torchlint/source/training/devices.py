@@ -30,6 +30,7 @@ from torchlint.source.training.moves import is_moved_at
 MOVED, HERE = "moved", "here"
 MAX_USING = 20  # files that use a file, looked through for a device
 _LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
+MOST_USERS = 50  # files of a project that are looked through for torch
 MAX_MOVES = 40  # of one object, those nearest to its use
 FACTORIES = named("creates") | {"torch.normal"}  # of numbers
 MOVES = words(named("moves", home=".")) - {"cpu"} | {"mps", "to_device"}  # away from the CPU
@@ -111,6 +112,17 @@ def is_used_on_the_cpu(module: Module) -> bool:
                 files.add(user.path)
                 waiting.append(user)
     return runs
+
+
+@remembered
+def trains_on_the_cpu(module: Module) -> bool:
+    """Is a project seen to train something, and does no file of it say how to leave the CPU?"""
+    view = module.world.view
+    users = view.mentions("torch")
+    if _LEAVES.search(module.index.text) or len(users) >= MOST_USERS:
+        return False
+    texts = [module.index.text, *(view.project.text(path) or "" for path in users)]
+    return any("backward(" in text for text in texts) and not any(map(_LEAVES.search, texts))
 
 
 def is_of_a_transform(module: Module, node: ast.AST) -> bool:
