@@ -88,6 +88,11 @@ net(torch.zeros(2, 4, device="cuda"))
             "y = x.cpu()\n        return torch.cat([x, y])",
             "`x` (2, 4) is on cuda:0 but `y` (2, 4) is on the CPU",
         ),
+        (
+            "pass",
+            "y = x.cpu()[None].expand(3, 2, 4)\n        return torch.einsum('ab, cdb -> acd', x, y)",
+            "`x` (2, 4) is on cuda:0 but `y` (3, 2, 4) is on the CPU",
+        ),
         ("pass", "return x.numpy()", "numpy() wants `x` (2, 4) on the CPU but it is on cuda:0"),
     ],
 )

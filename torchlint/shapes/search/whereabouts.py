@@ -41,7 +41,8 @@ def described(
     """The message, and where the tensors come from. `name` is what the program calls the layer, if it is one."""
     layer = function if isinstance(function, nn.Module) else None
     given = [one for key, value in (*enumerate(args), *kwargs.items()) for one in _tensors(value, texts.node(key))]
-    parties = [_party(machine, failure, tensor, given, layer, name) for tensor in error.tensors[:2]]
+    tensors = [_as_given(tensor, given, layer) for tensor in error.tensors[:2]]
+    parties = [_party(machine, failure, tensor, given, layer, name) for tensor in tensors]
     notes = [party.note for party in parties if party.note is not None]
     if len(parties) == 1:
         return (
@@ -51,6 +52,15 @@ def described(
     first, second = sorted(parties, key=lambda party: party.device == "the CPU")
     why = "".join(party.why for party in (first, second))
     return f"{first.name} is on {first.device} but {second.name} is on {second.device}{why}", notes
+
+
+def _as_given(
+    tensor: torch.Tensor, given: list[tuple[torch.Tensor, str | None]], layer: nn.Module | None
+) -> torch.Tensor:
+    """What the program gave, where torch speaks of what it made of that: `einsum` folds its arguments first."""
+    if layer is not None or any(_same(tensor, one) for one, _ in given):
+        return tensor
+    return next((one for one, _ in given if device_of(one) == device_of(tensor)), tensor)
 
 
 def _party(
