@@ -25,6 +25,10 @@ def said(folder: Path, text: str, **files: str) -> list[str]:
 
 
 SILENT = {
+    "what is there for the torch that is installed": """
+        built = {"torch19": "cu111", "torch110": "cu113"}
+        print(built["torch" + "".join(torch.__version__.split("+")[0].split(".")[:2])])
+        """,
     "lists of which some values are not known, and may be equal": """
         from elsewhere import table
         count = 2

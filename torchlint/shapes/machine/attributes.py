@@ -138,8 +138,11 @@ class Attributes:
         return Unknown(f"{kind.__name__}.{name} is not looked at")
 
     def of_library(self, owner: standins.Library, name: str) -> Any:
-        """`library.name`; what somebody writes behind the program's name when it is started is not the program's."""
+        """`library.name`; what somebody writes behind the program's name when it is started is not the program's, nor
+        is what happens to be installed.
+        """
         value = world.member(owner, name)
+        self.environment |= name == "__version__"
         self.presumed |= type(value) is list  # `sys.argv`
         return value
 

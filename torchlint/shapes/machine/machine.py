@@ -123,7 +123,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self._influence: tuple | None = None  # of how many files, and what each doubt reaches there
         self.known_faults: set[Any] = set()  # the places where the script fails
         self.starts = Starts()
-        self.environment = False  # whether anything was asked that depends on how the program is started
+        self.environment = False  # whether anything was asked that depends on how the program is started, and where
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths

@@ -17,6 +17,8 @@ _TYPED = re.compile(
     r"|python[\d.]*|rm|sh|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
 )
 
+_PROMPT_OR_CITATION = re.compile(r"\s*(?:\$ |@[a-z]+\{\w+,)")  # `@article{name, title={…}}`
+
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _PIECE = re.compile(
     r"""
@@ -59,9 +61,9 @@ def is_foreign(source: str) -> bool:
 
 def is_typed(source: str) -> bool:
     """Is it what a reader types in a terminal: `git clone …`, `python3 setup.py install`, and comments between, or
-    anything behind a prompt?
+    anything behind a prompt? Or what he is to cite?
     """
-    return source.lstrip().startswith("$ ") or all(map(_TYPED.match, _NEWLINE.split(source)))
+    return _PROMPT_OR_CITATION.match(source) is not None or all(map(_TYPED.match, _NEWLINE.split(source)))
 
 
 def mask(source: str, earlier: Collection[str] = ()) -> Masked:
