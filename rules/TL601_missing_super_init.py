@@ -116,7 +116,7 @@ def check(cls: ModuleClass):
         return  # as nearly everybody does
     begun = min((call.lineno for call in calls(cls, init) if begins(cls, call)), default=None)
     first = next(registrations(cls, init, init.args.args[0].arg, begun), None)
-    if first is None:
+    if first is None or begun is None and is_begun_by_a_subclass(cls):
         return
     fix = None
     if begun is None and [ast.unparse(base) for base in cls.node.bases] == ["nn.Module"] and first is init.body[0]:
@@ -127,6 +127,16 @@ def check(cls: ModuleClass):
         help="call `super().__init__()` first",
         fix=fix,
         at=first,
+    )
+
+
+def is_begun_by_a_subclass(cls) -> bool:
+    """`Other.__init__(self); Base.__init__(self)` in a class of the file that has both for bases."""
+    begins = [call for call in calls(cls, cls.module.tree) if last_of(call) == "__init__"]
+    return any(
+        ast.unparse(call.func.value) == cls.node.name
+        and any(o.lineno < call.lineno and cls.at(o).function is cls.at(call).function for o in begins)
+        for call in begins
     )
 
 
