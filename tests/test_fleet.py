@@ -189,7 +189,8 @@ class Cluster:
     def start(self, what: str, *arguments: object) -> subprocess.Popen:
         command = [sys.executable, "-m", "distributed.cli.dask_" + what, *map(str, arguments)]
         log = open(self.folder / f"{what}-{len(self.processes)}.log", "wb")
-        self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder))
+        environment = {**os.environ, "TMPDIR": str(self.folder)}  # what is killed leaves its folders
+        self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env=environment))
         return self.processes[-1]
 
     def worker(self) -> subprocess.Popen:
