@@ -187,3 +187,10 @@ def test_remarks(tmp_path, name):
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors(tmp_path, name):
     assert [presumed for _, presumed in said(tmp_path, ERRORS[name])] == [False]
+
+
+def test_behind_a_layer_that_torch_refuses_another_fault_is_no_less_sure(tmp_path):
+    program = (
+        "net = nn.Linear(3, 4)\nnet(torch.rand(2, 5))\ntorch.rand(3, 4) @ torch.rand(3, 4)\ntorch.rand(3).view(7)\n"
+    )
+    assert [presumed for _, presumed in said(tmp_path, program)] == [False, False, False]

@@ -232,9 +232,8 @@ class TouchedFile:
 
     def _call(self, call: ast.Call, words: set[str], calls: set[str]) -> None:
         name, function = last_word(call.func), self.function_of(call)
-        given = {
-            w for a in (*call.args, *(k.value for k in call.keywords)) for word in self._chain(a) for w in changed(word)
-        }
+        arguments = [*call.args, *(k.value for k in call.keywords)]
+        given = {w for a in arguments if not self._is_new(a) for word in self._chain(a) for w in changed(word)}
         calls.add(function)
         if name in _ANYTHING and function == name:
             words.add(EVERYTHING)
@@ -248,6 +247,10 @@ class TouchedFile:
                 words.update(receiver | given)
         elif not hasattr(builtins, name) and function not in self.known:
             words.update(given if name not in self.harmless or name.endswith("_") else ())
+
+    def _is_new(self, argument: ast.expr) -> bool:
+        """Is it what a library makes there, as `torch.rand(2, 5)`? Nothing else of the program has hold of it."""
+        return isinstance(argument, ast.Call) and not self.modules.isdisjoint(self._chain(argument))
 
     @cached_property
     def influences(self) -> list[tuple[frozenset[str], frozenset[str]]]:
