@@ -230,6 +230,16 @@ def test_precision_counts_a_cause_once(bench: Bench) -> None:
     assert "| all | 1 | 1 | 1 | 0 | 0 | 100% | 100% |" in still
 
 
+def test_precision_on_the_sources_added_last(bench: Bench) -> None:
+    bench.package("tiny", {})
+    bench.package("other", {})
+    same = {"cause": "one-helper"}
+    bench.judge(verdict(1, "false", **same), verdict(2, "true"))
+    bench.judge(verdict(3, "false", source="other", **same))
+    assert "| all | 3 | 3 | 1 | 0 | 2 | 33% | 33% |" in bench.run("precision").stdout
+    assert "| all | 1 | 1 | 0 | 0 | 1 | 0% | 0% |" in bench.run("precision", "--last", 1).stdout
+
+
 def test_what_is_unread_is_shown_with_its_code(bench: Bench) -> None:
     bench.package("tiny", {"tiny/a.py": DEEP})
     bench.package("other", {"tiny/a.py": DEEP})

@@ -66,7 +66,8 @@ def parsed() -> argparse.Namespace:
     )
     reader.add_argument("--around", type=int, default=8, metavar="LINES", help="of code before and after")
     command(judge).add_argument("file", help="JSON lines with the ledger's fields; - is the standard input")
-    command(precision, saved)
+    asked = command(precision, saved)
+    asked.add_argument("--last", type=int, metavar="N", help="on the N sources that were added last")
     return parser.parse_args()
 
 
@@ -194,7 +195,7 @@ def precision(arguments: argparse.Namespace) -> int:
     if arguments.findings:
         still = {verdicts.key(f) for found in linting.load(arguments.all, arguments.findings).values() for f in found}
         judged = {place: verdict for place, verdict in judged.items() if place in still}
-    names = {source.name for source in arguments.chosen}
+    names = {source.name for source in arguments.chosen[-arguments.last if arguments.last else 0 :]}
     print(verdicts.precision(verdict for verdict in judged.values() if verdict["source"] in names))
     return 0
 

@@ -84,20 +84,20 @@ def quotes(verdict: dict, file: Path) -> bool:
 
 
 def precision(verdicts: Iterable[dict]) -> str:
-    """A Markdown table of how often each rule was right. Findings that share a cause are one."""
+    """A Markdown table of how often each rule was right. Findings of a source that share a cause are one."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     causes: dict[str, set] = defaultdict(set)
     for verdict in verdicts:
         code = verdict["code"]
         counts[code][verdict["verdict"]] += 1
-        causes[code].add((verdict["verdict"], verdict.get("cause") or key(verdict)))
+        causes[code].add((verdict["verdict"], verdict["source"], verdict.get("cause") or key(verdict)))
     lines = [
         "| rule | read | causes | true | harmless | false | true | true or harmless |",
         "|--|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for code in sorted(counts):
-        lines.append(_row(code, sum(counts[code].values()), Counter(word for word, _ in causes[code])))
-    total = Counter(word for code in causes for word, _ in causes[code])
+        lines.append(_row(code, sum(counts[code].values()), Counter(word for word, *_ in causes[code])))
+    total = Counter(word for code in causes for word, *_ in causes[code])
     lines.append(_row("all", sum(sum(count.values()) for count in counts.values()), total))
     return "\n".join(lines)
 
