@@ -281,3 +281,27 @@ def test_what_a_guess_runs_into_is_none_of_the_script_that_has_ended(tmp_path, e
     layers = "self.layers = nn.ModuleList([nn.Linear(a, a) for _ in range(b)]); self.head = nn.Linear(a * 2, b)"
     forward = "for layer in self.layers: x = layer(x)\nreturn self.head(torch.cat([x, y], dim=1)).view(4, 6)"
     assert faults(tmp_path, module("a, b", layers, forward, "x, y") + f"\n{end}\n") == []
+
+
+@pytest.mark.parametrize(
+    "maker, found", [("", ["self.conv = nn.Conv2d(width * base // 64, 8, 3, groups=depth)"]), ("base=64, ", [])]
+)
+def test_a_class_that_hands_options_on_is_made_as_its_own_methods_make_it(tmp_path, maker, found):
+    program = """
+        class Inner(nn.Module):
+            def __init__(self, width, base=4, depth=2):
+                super().__init__()
+                self.conv = nn.Conv2d(width * base // 64, 8, 3, groups=depth)
+            def forward(self, x):
+                return self.conv(x)
+        class Outer(nn.Module):
+            def __init__(self, width=16, **kwargs):
+                super().__init__()
+                self.inner = Inner(width, **kwargs)
+            def forward(self, x):
+                return self.inner(x)
+    """
+    made = (
+        f"            @classmethod\n            def wide(cls, **kwargs):\n                return cls({maker}**kwargs)\n"
+    )
+    assert faults(tmp_path, program + (made if maker else "")) == found
