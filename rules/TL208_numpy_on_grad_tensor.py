@@ -2,7 +2,8 @@
 
 NumPy knows no gradients: `.numpy()` on a tensor that belongs to a graph raises "Can't call numpy() on Tensor that
 requires grad". Write `tensor.detach().cpu().numpy()`, or compute under `torch.no_grad()` what is only looked at. The
-tensor of the array is cut from the graph, so no loss may be made of it.
+tensor of the array is cut from the graph, so no loss may be made of it. In a `forward`, which somebody may run under
+`no_grad`, it is a remark.
 
 ```python bad
 model = nn.Linear(3, 1)
@@ -188,9 +189,7 @@ def check(call: Call):
         " graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
-        severity="info"
-        if call.in_forward
-        else "error",  # of a forward nobody knows who runs it, under `no_grad` or not
+        severity="info" if call.in_forward else "error",  # whoever runs a forward may do so under `no_grad`
     )
 
 

@@ -5,6 +5,8 @@ the model never changes. Nothing fails, the loss just does not go down. Put it b
 The same happens, more quietly, when micro-batches are accumulated and each of them clears the gradients: only the last
 one counts.
 
+A clear that does not stand beside the two, below a condition of its own say, may be meant: it is a remark.
+
 ```python bad
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for x, y in loader:

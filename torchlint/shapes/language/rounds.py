@@ -20,6 +20,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
+from torchlint.shapes.core.module_tables import TABLES
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import last_word
@@ -316,7 +317,7 @@ class Rounds:
             isinstance(owner, nn.Parameter)
             or isinstance(value, (nn.Module, nn.Parameter))
             or isinstance(owner, nn.Module)
-            and any(name in owner.__dict__.get(held, ()) for held in ("_modules", "_parameters", "_buffers"))
+            and any(name in owner.__dict__.get(held, ()) for held in TABLES)
             for owner, name, value in changes.fields[self.fields :]
         )
 

@@ -315,7 +315,7 @@ class Attributes:
                 return
             if type(value) is Unknown:
                 self.incomplete = True
-                for place in ("_parameters", "_modules", "_buffers"):
+                for place in TABLES:
                     owner.__dict__.get(place, {}).pop(name, None)
             (
                 self.foreign(setattr, (owner, name, value), {})

@@ -215,31 +215,33 @@ class Imports:
         self.names = names
         self.script = program.path
         self.scripting = True
-        frame = Frame(names, None, names, self)
         try:
-            for position, node in enumerate(program.tree.body):
-                try:
-                    compiled(program, position)(frame)
-                except Exception as error:
-                    failure = self.failures.get(id(error))
-                    self.progress.ended = False
-                    if failure is not None:
-                        self.progress.ends(failure.place, words_of(error))
-                        yield failure
-                    else:
-                        says = words_of(error)
-                        self.progress.left_out(says)
-                        known = type(says) is Reason and says.place is not None
-                        place = self.last_place if error is self.last_error else self.place
-                        self.progress.ends(says.place if known else place, says)
-                    self.doubt(node, Doubt.LEFT_OUT)
-                except Stop as end:
-                    self.progress.ended = isinstance(end, ProgramExit)
-                    self.progress.ends(end.place, str(end))
-                    self._define(program, position + 1, frame)
-                    raise
+            yield from self._statements(program, Frame(names, None, names, self))
         finally:
             self.scripting = False
+
+    def _statements(self, program: Program, frame: Frame) -> Iterator[Any]:
+        for position, node in enumerate(program.tree.body):
+            try:
+                compiled(program, position)(frame)
+            except Exception as error:
+                failure = self.failures.get(id(error))
+                self.progress.ended = False
+                if failure is not None:
+                    self.progress.ends(failure.place, words_of(error))
+                    yield failure
+                else:
+                    says = words_of(error)
+                    self.progress.left_out(says)
+                    known = type(says) is Reason and says.place is not None
+                    place = self.last_place if error is self.last_error else self.place
+                    self.progress.ends(says.place if known else place, says)
+                self.doubt(node, Doubt.LEFT_OUT)
+            except Stop as end:
+                self.progress.ended = isinstance(end, ProgramExit)
+                self.progress.ends(end.place, str(end))
+                self._define(program, position + 1, frame)
+                raise
 
 
 def _folder_above(path: str, name: str) -> standins.ImportedFile:

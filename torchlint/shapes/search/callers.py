@@ -61,8 +61,8 @@ class Callers:
                 found = False
         return found
 
-    def call_it_bare(self, kind: type) -> bool:
-        """Whether it may be that a class is made of nothing: nobody is seen to make one, or somebody does it so."""
+    def may_give_nothing(self, kind: type) -> bool:
+        """Whether the class may be made without arguments: nobody is seen to make one, or somebody does it so."""
         calls = [call for program, _ in self._files(kind) for call in _Sites.of(program).calls[kind.__name__]]
         return not calls or any(not call.args and not call.keywords for call in calls)
 
@@ -146,11 +146,6 @@ def _stem(path: str) -> str:
     return os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path).removesuffix(".py")
 
 
-def _is_class_itself(node: ast.expr) -> bool:
-    """`cls`, in a method that makes one"""
-    return isinstance(node, ast.Name) and node.id == "cls"
-
-
 class _Sites:
     """Where a file uses names as one uses classes, found in one walk for all of them."""
 
@@ -164,10 +159,11 @@ class _Sites:
                 self.calls[name].append(node)
                 self.constructions[name].append(node)
             elif isinstance(node, ast.ClassDef):
-                starts = [n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) == "__init__"]
+                calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+                starts = [call for call in calls if last_word(call.func) == "__init__"]
                 for base in {last_word(base) for base in node.bases}:
                     self.constructions[base] += starts
-                own = [n for n in ast.walk(node) if isinstance(n, ast.Call) and _is_class_itself(n.func)]
+                own = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "cls"]
                 self.calls[node.name] += own
                 self.constructions[node.name] += own
         for node in tree.body:

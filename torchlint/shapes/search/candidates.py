@@ -208,7 +208,7 @@ class Attempt:
         if initialiser is None:
             return False
         passes_on = initialiser.code.rest or initialiser.code.named_rest
-        if passes_on and self.callers is not None and not self.callers.call_it_bare(self.kind):
+        if passes_on and self.callers is not None and not self.callers.may_give_nothing(self.kind):
             return False
         doubted = self._doubted({p.name: p.default for p in parameters_of(initialiser, skip=1)})
         more = {"*": Unknown("arguments that may be given")} if passes_on else {}

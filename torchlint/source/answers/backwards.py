@@ -437,13 +437,12 @@ def _cutting(cut: Value, depth: int) -> Iterator[tuple[Value, ast.expr]]:
 
 
 def _has_graph(value: Value) -> bool:
-    found = graph(value, strict=True)
-    return any(carries(node) for node in found.nodes.values())
+    return any(map(carries, graph(value, strict=True).nodes.values()))
 
 
 def _is_a_tensor_with_graph(value: Value) -> bool:
     """The same, where a name alone is no proof: what is called `loss` may give something else that has `.data`."""
-    found = [node for node in graph(value, strict=True).nodes.values() if carries(node)]
+    found = filter(carries, graph(value, strict=True).nodes.values())
     return any(not isinstance(node.node, ast.Call) or callees(node) or is_model_call(node) for node in found)
 
 

@@ -11,11 +11,11 @@ from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.answers.members import MemberAssignment, is_of_self, stores_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
-from torchlint.source.text.spelling import rooted_in_import, unparsed
+from torchlint.source.text.spelling import rooted_in_import
 from torchlint.source.training.devices import (
     HERE,
     MOVES,
@@ -59,7 +59,9 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             continue
         if not _is_made_on_the_cpu(stores[0]) or _is_taken_care_of(module, name):
             continue
-        if _is_a_row(Value(stores[0].module, stores[0].value)) and all(map(_is_of_one_number, later)):
+        if _is_a_row(Value(stores[0].module, stores[0].value)) and all(
+            _is_of_one_number(module, read) for read in later
+        ):
             continue
         first = next((m for read in later for m in meetings(module, read)), None)
         if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
@@ -71,14 +73,10 @@ def _is_a_row(value: Value) -> bool:
     return rank(value) == 1 or any({c.name for c in callees(o)} & _ROWS for o in made)
 
 
-def _is_of_one_number(read: ast.Attribute) -> bool:
-    """`self.schedule[epoch]`, where the position is said to be a number: what it gives goes with every device."""
+def _is_of_one_number(module: Module, read: ast.Attribute) -> bool:
+    """`self.schedule[epoch]`, where the position is a number: what it gives goes with every device."""
     index = read.up.slice if isinstance(read.up, ast.Subscript) and read.up.value is read else None
-    function = enclosing_function(read)
-    if not isinstance(index, ast.Name) or not isinstance(function, ast.FunctionDef):
-        return isinstance(index, ast.Constant)
-    said = next((a.annotation for a in (*function.args.args, *function.args.kwonlyargs) if a.arg == index.id), None)
-    return said is not None and unparsed(said).replace("Optional", "").strip("[]| None") == "int"
+    return index is not None and kinds(Value(module, index)) == {PLAIN}
 
 
 def _in_init(node: ast.AST) -> bool:

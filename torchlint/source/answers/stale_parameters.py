@@ -66,8 +66,12 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
 def _is_given_by_hand(module: Module, statement: ast.stmt) -> bool:
     """Does a later line of the function reach into some optimizer: `optimizer.param_groups[0]["params"] += …`?"""
     function = enclosing_function(statement)
-    groups = module.index.attributes("param_groups")
-    return any(node.lineno > statement.lineno and enclosing_function(node) is function for node in groups)
+    return any(
+        node.lineno > statement.lineno
+        and enclosing_function(node) is function
+        and "'params'" in unparsed(statement_of(node))
+        for node in module.index.attributes("param_groups")
+    )
 
 
 def _may_be_given(module: Module, statement: ast.stmt) -> bool:

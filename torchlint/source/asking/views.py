@@ -480,11 +480,14 @@ class Call(Place):
     @property
     def meeting(self) -> Meeting | None:
         """Where the tensor that is made here meets one that was moved to a device."""
-        if devices.is_the_other_branch(self.module, self.node) or devices.is_of_a_transform(self.module, self.node):
+        if devices.is_the_other_branch(self.module, self.node):
             return None
         found = next(meetings(self.module, self.node), None)
-        stays = devices.is_used_on_the_cpu(self.module) or devices.trains_on_the_cpu(self.module)
-        return None if found is None or stays or devices.is_default_moved_elsewhere(self.module) else found
+        if found is None or devices.is_default_moved_elsewhere(self.module) or devices.is_used_on_the_cpu(self.module):
+            return None
+        if devices.is_of_transforms(self.module, self.method_of) or devices.trains_on_the_cpu(self.module):
+            return None
+        return found
 
     @property
     def is_never_asked_for(self) -> bool:

@@ -211,12 +211,21 @@ def _attribute_kind(origin: Value) -> str | None:
     return None
 
 
+def _but_for_none(annotation: ast.expr | None) -> ast.expr | None:
+    """What is said of a parameter that may be None, too: `int` of `int | None` and `Optional[int]`."""
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.right, ast.Constant):
+        return annotation.left if annotation.right.value is None else annotation
+    if isinstance(annotation, ast.Subscript) and last_word(annotation.value) == "Optional":
+        return annotation.slice
+    return annotation
+
+
 def _parameter_kind(origin: Value) -> str | None:
     parameter: ast.arg = origin.node
     if origin.path:
         return None
     function = parameter.up.up
-    annotation = parameter.annotation
+    annotation = _but_for_none(parameter.annotation)
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         word = annotation.value.split("[")[0].split(".")[-1]
     else:

@@ -17,7 +17,8 @@ _TYPED = re.compile(
     r"|python[\d.]*|rm|sh|source|tar|unzip|wget)(?=[ \t]+[\w./~$-]))"
 )
 
-_PROMPT_OR_CITATION = re.compile(r"\s*(?:\$ |@[a-z]+\{\w+,)")  # `@article{name, title={…}}`
+# A prompt, or `@article{name, title={…}}`: Python begins like neither.
+_PROMPT_OR_CITATION = re.compile(r"\s*(?:\$ |@[A-Za-z]+\{[^\s,={}]+,)")
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _PIECE = re.compile(
@@ -59,9 +60,9 @@ def is_foreign(source: str) -> bool:
     return name in LANGUAGE_LINES and len(lines) > 1
 
 
-def is_typed(source: str) -> bool:
-    """Is it what a reader types in a terminal: `git clone …`, `python3 setup.py install`, and comments between, or
-    anything behind a prompt? Or what he is to cite?
+def is_for_readers(source: str) -> bool:
+    """Is it what a reader types in a terminal (`git clone …`, `python3 setup.py install`, and comments between, or
+    anything behind a prompt), or what is to be cited?
     """
     return _PROMPT_OR_CITATION.match(source) is not None or all(map(_TYPED.match, _NEWLINE.split(source)))
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from torchlint.finding import Edit, Finding, Fix, ForwardHint, Hint, Note, Span
 from torchlint.reading import SOURCE
-from torchlint.source.text.magics import is_foreign, is_typed, mask
+from torchlint.source.text.magics import is_for_readers, is_foreign, mask
 from torchlint.source.text.notebook_json import Cell, NotebookError, NotebookText, read, read_source, rewrite
 from torchlint.source.text.parse import reason
 
@@ -131,7 +131,7 @@ class Notebook:
         if error:
             line, column = error.lineno or 1, error.offset or 1
             empty = "expected an indented block" in (error.msg or "") and _COMMENT.search(text)  # steps in words
-            if not _GAP.search(text) and not empty and not is_typed(source):
+            if not _GAP.search(text) and not empty and not is_for_readers(source):
                 self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
+from itertools import takewhile
 from operator import attrgetter
 
 from torchlint.facts import fact, named, words
@@ -16,21 +17,13 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import (
-    FUNCTIONS,
-    ancestors,
-    enclosing_class,
-    enclosing_function,
-    last_word,
-    standing_in,
-)
+from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
 MAX_USING = 20  # files that use a file, looked through for a device
 _LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
-MOST_USERS = 50  # files of a project that are looked through for torch
 MAX_MOVES = 40  # of one object, those nearest to its use
 FACTORIES = named("creates") | {"torch.normal"}  # of numbers
 MOVES = words(named("moves", home=".")) - {"cpu"} | {"mps", "to_device"}  # away from the CPU
@@ -119,29 +112,21 @@ def trains_on_the_cpu(module: Module) -> bool:
     """Is a project seen to train something, and does no file of it say how to leave the CPU?"""
     view = module.world.view
     users = view.mentions("torch")
-    if _LEAVES.search(module.index.text) or len(users) >= MOST_USERS:
+    if _LEAVES.search(module.index.text) or len(users) > MAX_USING:
         return False
-    texts = [module.index.text, *(view.project.text(path) or "" for path in users)]
+    texts = [module.index.text, *(view.read(path) or "" for path in users)]
     return any("backward(" in text for text in texts) and not any(map(_LEAVES.search, texts))
 
 
-def is_of_a_transform(module: Module, node: ast.AST) -> bool:
-    """Does it stand in a class of which the file makes objects for `Compose([…])` only, and so for samples, before
-    anything is moved?
-    """
-    function = enclosing_function(node)
-    owner = enclosing_class(function) if function is not None else None
+def is_of_transforms(module: Module, owner: ast.ClassDef | None) -> bool:
+    """Does the file make objects of a class for `Compose([…])` only, and so for samples, before anything is moved?"""
     made = module.index.callers(owner.name) if owner is not None else ()
-    return bool(made) and all(_is_composed(call) for call in made)
+    return bool(made) and all(map(_is_composed, made))
 
 
 def _is_composed(call: ast.Call) -> bool:
-    node = call.up
-    while isinstance(node, (ast.expr, ast.keyword)):
-        if isinstance(node, ast.Call) and last_word(node.func) == "Compose":
-            return True
-        node = node.up
-    return False
+    around = takewhile(lambda node: isinstance(node, (ast.expr, ast.keyword)), ancestors(call))
+    return any(isinstance(node, ast.Call) and last_word(node.func) == "Compose" for node in around)
 
 
 def _runs_something(statement: ast.stmt) -> bool:

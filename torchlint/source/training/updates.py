@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
@@ -11,7 +11,7 @@ from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, within
+from torchlint.source.text.index import FUNCTIONS, ancestors, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
@@ -221,19 +221,13 @@ def lost_gradients(found: list[Act]) -> list[LostGradients]:
     return lost
 
 
-def _handlers_around(node: ast.AST) -> Iterator[ast.ExceptHandler]:
-    """The `except` branches of its function in which a node stands, the innermost first."""
-    while node is not None and not isinstance(node, FUNCTIONS):
-        if isinstance(node, ast.ExceptHandler):
-            yield node
-        node = node.up
-
-
 def _runs_whenever(act: Act, other: Act) -> bool:
     """Does the act run before each run of the other one: under no test or loop that the other is not in, nor only after
     an error?
     """
-    if any(not within(other.event.here, handler) for handler in _handlers_around(act.event.here)):
+    inside_function = takewhile(lambda node: not isinstance(node, FUNCTIONS), ancestors(act.event.here))
+    handlers = [node for node in inside_function if isinstance(node, ast.ExceptHandler)]
+    if not all(within(other.event.here, handler) for handler in handlers):
         return False
     tests = [(id(test.node), truth) for test, truth in other.event.tests]
     inside = all((id(test.node), truth) in tests for test, truth in act.event.tests)
