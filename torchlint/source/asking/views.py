@@ -483,11 +483,7 @@ class Call(Place):
         if devices.is_the_other_branch(self.module, self.node):
             return None
         found = next(meetings(self.module, self.node), None)
-        if found is None or devices.is_default_moved_elsewhere(self.module) or devices.is_used_on_the_cpu(self.module):
-            return None
-        if devices.is_of_transforms(self.module, self.method_of) or devices.trains_on_the_cpu(self.module):
-            return None
-        return found
+        return None if found is None or devices.nothing_is_elsewhere(self.module, self.method_of) else found
 
     @property
     def is_never_asked_for(self) -> bool:

@@ -107,6 +107,18 @@ def is_used_on_the_cpu(module: Module) -> bool:
     return runs
 
 
+def nothing_is_elsewhere(module: Module, owner: ast.ClassDef | None) -> bool:
+    """Is what a file makes on the default device (in a method of a class) where all else is, for all that its project
+    says?
+    """
+    return (
+        is_default_moved_elsewhere(module)
+        or is_used_on_the_cpu(module)
+        or is_of_transforms(module, owner)
+        or trains_on_the_cpu(module)
+    )
+
+
 @remembered
 def trains_on_the_cpu(module: Module) -> bool:
     """Is a project seen to train something, and does no file of it say how to leave the CPU?"""
