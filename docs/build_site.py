@@ -118,7 +118,7 @@ def _all_rules(manuals: list[Manual]) -> Iterator[str]:
     for group, members in groupby(manuals, key=lambda one: one.group):
         yield f"\n## {group[0].upper()}{group[1:]}\n\n| code | what to do | fix |\n|--|--|--|"
         for one in members:
-            off = " *(off by default)*" if one.state.startswith("off") else ""
+            off = " *(off by default)*" if "off by default" in one.state else ""
             fix = "" if one.fix == "none" else one.fix.split(" (")[0]
             summary = one.summary.rstrip(".").replace("|", "\\|")
             yield f"| [{one.code}]({one.code}.md) | {summary}{off}<br>`{one.name}` | {fix} |"
@@ -140,7 +140,7 @@ def _rule_page(one: Manual) -> Iterator[str]:
     yield f'```toml\n[tool.torchlint]\nignore = ["{one.code}"]\n```\n'
     if one.torch:
         yield "## torch's manual\n"
-        yield from (f"- [{address.rsplit('/', 1)[-1].removesuffix('.html')}]({address})" for address in one.torch)
+        yield from (f"- [{address.rsplit('/', 1)[-1].replace('.html', '')}]({address})" for address in one.torch)
     yield f"\n`torchlint rule {one.code} --examples` shows all {one.examples} examples; they are the rule's tests."
 
 

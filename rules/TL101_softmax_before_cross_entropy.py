@@ -84,6 +84,8 @@ import ast
 
 from torchlint import SCALED, Call, on_call
 
+read_on = ("TL102", "TL103", "TL112", "torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")
+
 
 @on_call("torch.nn.functional.cross_entropy", "torch.nn.CrossEntropyLoss()", needs="softmax|Softmax|exp(")
 def check(call: Call):

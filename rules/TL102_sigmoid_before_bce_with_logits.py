@@ -56,6 +56,7 @@ other = F.binary_cross_entropy(torch.sigmoid(logits), y)
 
 from torchlint import SCALED, Call, on_call
 
+read_on = ("TL101", "TL104", "torch.nn.BCEWithLogitsLoss", "torch.nn.functional.binary_cross_entropy_with_logits")
 in_tests = False
 
 

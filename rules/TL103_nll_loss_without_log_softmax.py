@@ -51,6 +51,7 @@ loss = F.gaussian_nll_loss(z, y, y)
 
 from torchlint import Call, named_of, on_call
 
+read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss")
 in_tests = False
 
 RECTIFIED = named_of("relu")

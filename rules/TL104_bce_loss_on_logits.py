@@ -45,6 +45,8 @@ loss = nn.BCEWithLogitsLoss()(scores, y)
 
 from torchlint import Call, on_call
 
+read_on = ("TL102", "TL112", "torch.nn.BCELoss", "torch.nn.functional.binary_cross_entropy")
+
 
 @on_call("torch.nn.functional.binary_cross_entropy", "torch.nn.BCELoss()")
 def check(call: Call):

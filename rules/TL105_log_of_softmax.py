@@ -71,6 +71,7 @@ import ast
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
 
+read_on = ("TL101", "TL103", "torch.nn.functional.log_softmax", "torch.nn.functional.logsigmoid")
 in_tests = False
 
 # Also those that are picked by their places; a mask may pick the positive ones.

@@ -51,6 +51,8 @@ import ast
 
 from torchlint import SAME_NUMBERS, Call, Node, on_call, on_node
 
+read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
+
 SHAPES = SAME_NUMBERS | {"[]", ".square", ".pow"}
 
 

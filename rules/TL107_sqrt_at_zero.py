@@ -42,6 +42,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL106", "torch.sqrt", "torch.linalg.vector_norm")
 default = False
 
 SUMS = "sum", "mean", "pow", "square", "var", "prod"

@@ -112,6 +112,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
 
 

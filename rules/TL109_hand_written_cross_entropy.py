@@ -33,6 +33,8 @@ import ast
 
 from torchlint import SAME_NUMBERS, Node, on_node
 
+read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
+
 
 @on_node("BinOp", needs=("oftmax", "long|argmax|randint"))
 def check(place: Node):

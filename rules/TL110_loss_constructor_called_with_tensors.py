@@ -43,6 +43,8 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL513", "torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")
+
 
 @on_call(
     "torch.nn.ReLU",

@@ -26,6 +26,8 @@ loss = F.kl_div((F.softmax(student, dim=1) + 1e-8).log(), F.softmax(teacher, dim
 
 from torchlint import Call, on_call
 
+read_on = ("TL103", "TL105", "torch.nn.KLDivLoss", "torch.nn.functional.kl_div")
+
 LOGARITHM = {"torch.softmax": "torch.log_softmax", "torch.nn.functional.softmax": "F.log_softmax"}
 
 

@@ -53,6 +53,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL101", "TL104", "torch.nn.CrossEntropyLoss", "torch.nn.functional.softmax")
 default = False
 
 

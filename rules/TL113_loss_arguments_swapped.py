@@ -54,6 +54,7 @@ import re
 
 from torchlint import Call, on_call
 
+read_on = ("TL402", "TL905", "torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss")
 in_tests = False
 
 TARGET = re.compile(r"(batch_)?(y|ys|targets?|labels?|gt|truth|ground_?truth|y_true|true)(_batch)?")

@@ -32,6 +32,7 @@ for x, y in loader:
 
 from torchlint import Call, named, on_call
 
+read_on = ("TL905", "TL901", "torch.squeeze")
 default = False
 in_tests = False
 

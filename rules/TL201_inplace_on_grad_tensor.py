@@ -194,6 +194,7 @@ import ast
 
 from torchlint import Call, Change, Round, on_call, on_inplace, on_round
 
+read_on = ("TL202", "TL904", "notes/autograd#in-place-correctness-checks", "torch.Tensor.clone")
 in_tests = False
 
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@"}

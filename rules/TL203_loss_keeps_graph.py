@@ -157,6 +157,7 @@ import ast
 
 from torchlint import Loop, ModuleClass, Node, on_loop, on_module, on_node
 
+read_on = ("TL211", "TL505", "torch.Tensor.item", "torch.Tensor.detach")
 in_tests = False
 
 

@@ -135,6 +135,7 @@ import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
 
+read_on = ("TL203", "TL205", "TL906", "torch.Tensor.detach", "notes/autograd")
 in_tests = False
 
 

@@ -163,6 +163,8 @@ import ast
 
 from torchlint import Loop, on_loop
 
+read_on = ("TL203", "TL206", "torch.Tensor.detach")
+
 
 @on_loop(needs="backward")
 def check(loop: Loop):

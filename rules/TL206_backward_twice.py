@@ -131,6 +131,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL205", "TL207", "torch.Tensor.backward")
 in_tests = False
 
 

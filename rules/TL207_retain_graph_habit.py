@@ -70,6 +70,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL206", "torch.Tensor.backward")
 default = False
 
 

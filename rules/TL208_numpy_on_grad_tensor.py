@@ -163,6 +163,7 @@ import ast
 
 from torchlint import SAME_NUMBERS, Call, on_call
 
+read_on = ("TL204", "TL405", "torch.Tensor.numpy", "torch.Tensor.detach")
 in_tests = False
 
 SAME = SAME_NUMBERS | {"[]"}

@@ -104,6 +104,8 @@ import ast
 
 from torchlint import Call, Node, on_call, on_node
 
+read_on = ("TL805", "TL210", "torch.nn.Module", "notes/autograd#setting-requires-grad")
+
 # Attributes of the models of libraries that are modules, not parameters.
 LAYERS = frozenset(
     "fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool"

@@ -91,6 +91,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL202", "TL209", "torch.Tensor.is_leaf", "torch.Tensor.requires_grad_")
 in_tests = False
 
 WHY = {

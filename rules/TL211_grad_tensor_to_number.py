@@ -31,6 +31,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL203", "torch.Tensor.item")
 severity = "info"
 since = "2.8"
 also_said_by = ("TL203", "TL204")

@@ -141,6 +141,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL605", "TL304", "TL903", "torch.zeros_like", "torch.Tensor.to")
 in_tests = False
 
 NUMBERS = (ast.List, ast.Tuple, ast.ListComp)

@@ -44,6 +44,7 @@ import re
 
 from torchlint import Call, on_call, on_node
 
+read_on = ("TL301", "torch.accelerator.current_accelerator")
 default = False
 in_tests = False
 

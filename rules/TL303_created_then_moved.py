@@ -53,6 +53,7 @@ import ast
 
 from torchlint import Call, Node, named, on_node
 
+read_on = ("TL301", "TL304", "torch.zeros", "torch.Tensor.to")
 in_tests = False
 severity = "info"
 

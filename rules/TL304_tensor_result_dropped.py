@@ -56,6 +56,7 @@ import ast
 
 from torchlint import Node, named, on_node, words
 
+read_on = ("TL301", "TL303", "torch.Tensor.to")
 in_tests = False
 
 # The methods whose only work is what they return.

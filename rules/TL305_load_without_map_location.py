@@ -38,6 +38,7 @@ e = np.load(path)
 
 from torchlint import Call, on_call
 
+read_on = ("TL801", "torch.load")
 default = False
 in_tests = False
 

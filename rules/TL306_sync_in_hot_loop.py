@@ -51,6 +51,7 @@ import ast
 
 from torchlint import Loop, on_round
 
+read_on = ("TL307", "TL203", "torch.Tensor.item", "notes/cuda#asynchronous-execution")
 default = False
 in_tests = False
 

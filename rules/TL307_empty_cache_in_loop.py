@@ -41,6 +41,7 @@ import ast
 
 from torchlint import Loop, on_round
 
+read_on = ("TL306", "notes/cuda#memory-management")
 in_tests = False
 EMPTY = "torch.cuda.empty_cache"
 

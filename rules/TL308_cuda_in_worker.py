@@ -54,6 +54,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL702", "TL703", "data#torch.utils.data.DataLoader", "notes/multiprocessing")
 in_tests = False
 
 

@@ -109,6 +109,8 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
+
 
 @on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")
 def check(call: Call):

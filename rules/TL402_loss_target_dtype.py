@@ -61,6 +61,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL113", "TL902", "torch.nn.CrossEntropyLoss", "torch.nn.BCEWithLogitsLoss")
 also_said_by = ("TL902",)
 in_tests = False
 

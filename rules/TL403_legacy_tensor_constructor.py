@@ -34,6 +34,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL401", "torch.tensor", "torch.empty")
 default = False
 
 DTYPES = {"Float": "float32", "Long": "int64", "Int": "int32", "Double": "float64", "Byte": "uint8", "Bool": "bool"}

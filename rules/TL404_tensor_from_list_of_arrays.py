@@ -56,6 +56,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL401", "torch.from_numpy", "torch.stack")
 in_tests = False
 
 # What NumPy makes of these has a dimension, or cannot be made a tensor in a list at all.

@@ -58,6 +58,7 @@ import ast
 
 from torchlint import ModuleClass, named, on_module
 
+read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
 in_tests = False
 NO_NUMBERS = ("shape", "ndim", "size", "savez", "save", "savetxt", "array_equal", "testing")
 

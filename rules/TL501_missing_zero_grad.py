@@ -106,6 +106,7 @@ import re
 
 from torchlint import Loop, Round, on_loop, on_round
 
+read_on = ("TL502", "TL512", "torch.optim.Optimizer.zero_grad", "torch.Tensor.backward")
 in_tests = False
 
 MEASURES = re.compile(r"speed|bench|profil|throughput|latenc|^test_|_test$")

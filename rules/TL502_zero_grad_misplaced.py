@@ -114,6 +114,7 @@ for z in batches:
 
 from torchlint import Round, on_round
 
+read_on = ("TL501", "TL519", "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step")
 in_tests = False
 
 

@@ -121,6 +121,7 @@ class Lit(L.LightningModule):
 
 from torchlint import Node, on_node
 
+read_on = ("TL504", "TL505", "TL513", "torch.nn.Module", "notes/autograd#evaluation-mode-nn-module-eval")
 in_tests = False
 
 

@@ -130,6 +130,7 @@ How it is found: `torchlint/source/answers/lasting_modes.py`.
 
 from torchlint import Loop, on_loop
 
+read_on = ("TL503", "torch.nn.Module", "notes/autograd#evaluation-mode-nn-module-eval")
 in_tests = False
 
 

@@ -132,6 +132,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL503", "TL514", "torch.no_grad", "torch.autograd.grad_mode.inference_mode")
 in_tests = False
 
 

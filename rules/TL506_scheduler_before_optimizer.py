@@ -112,6 +112,7 @@ for x, y in loader:
 
 from torchlint import Round, on_round
 
+read_on = ("TL507", "optim#how-to-adjust-learning-rate")
 in_tests = False
 
 

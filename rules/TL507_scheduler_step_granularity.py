@@ -121,6 +121,7 @@ How it is known what a scheduler counts: `torchlint/source/answers/horizons.py`.
 
 from torchlint import Loop, on_loop
 
+read_on = ("TL506", "optim#how-to-adjust-learning-rate", "torch.optim.lr_scheduler.OneCycleLR")
 in_tests = False
 
 

@@ -108,6 +108,7 @@ import ast
 
 from torchlint import Round, on_round
 
+read_on = ("TL508", "amp#torch.amp.GradScaler", "torch.nn.utils.clip_grad_norm_")
 in_tests = False
 
 

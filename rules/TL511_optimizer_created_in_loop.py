@@ -104,6 +104,7 @@ import ast
 
 from torchlint import Loop, on_round
 
+read_on = ("TL510", "optim#constructing-it", "torch.optim.Adam")
 in_tests = False
 
 MEMORYLESS = "torch.optim.LBFGS"

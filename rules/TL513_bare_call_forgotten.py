@@ -74,6 +74,8 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL503", "TL514", "torch.nn.Module")
+
 # What happens not, of calls that are written without parentheses. The receiver of most must be known, or sound like it.
 OF_ALL = {"zero_grad": "no gradient is cleared", "backward": "no gradient is computed"}
 OF_OPTIMIZER = {"step": "no step is taken"}

@@ -68,6 +68,8 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL505", "TL513", "torch.no_grad")
+
 GUARDS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 WORDS = ("no_grad", "inference_mode", "enable_grad")
 

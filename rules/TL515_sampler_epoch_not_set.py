@@ -118,6 +118,7 @@ import re
 
 from torchlint import Loop, on_loop
 
+read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampler")
 in_tests = False
 
 _EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")

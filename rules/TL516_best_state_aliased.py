@@ -130,6 +130,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL804", "torch.nn.Module", "notes/serialization")
 in_tests = False
 
 

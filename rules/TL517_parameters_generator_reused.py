@@ -80,6 +80,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL510", "TL602", "torch.nn.Module")
 in_tests = False
 
 GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")

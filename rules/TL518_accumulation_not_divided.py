@@ -68,6 +68,7 @@ import ast
 
 from torchlint import Loop, on_round
 
+read_on = ("TL501", "TL502", "torch.Tensor.backward")
 in_tests = False
 
 default = False

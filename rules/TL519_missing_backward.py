@@ -39,6 +39,7 @@ for x, y in loader:
 
 from torchlint import Loop, on_loop
 
+read_on = ("TL512", "TL502", "torch.Tensor.backward", "torch.optim.Optimizer.step")
 in_tests = False
 
 OTHERWISE = ("backward", "autograd", ".grad", "accelerat", "deepspeed", "closure", "scaler", "step_fn", "engine")

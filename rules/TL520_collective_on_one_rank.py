@@ -79,6 +79,7 @@ import re
 
 from torchlint import Call, on_call
 
+read_on = ("TL515", "distributed#collective-functions")
 in_tests = False
 
 RANK = re.compile(r"(\w*_)?rank|rank\w*|is_(main|master)(_process)?|is_rank_?(0|zero)|main_process|master(_process)?")

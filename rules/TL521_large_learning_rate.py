@@ -21,6 +21,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL511", "torch.optim.Adam")
 default = False
 in_tests = False
 

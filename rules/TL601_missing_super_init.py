@@ -101,6 +101,8 @@ from collections.abc import Iterator
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL602", "torch.nn.Module")
+
 REGISTERING = frozenset(("register_buffer", "register_parameter", "add_module", "register_module"))
 
 

@@ -139,6 +139,8 @@ import ast
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL605", "TL608", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList")
+
 CONTAINERS = {
     ("module", "list"): "ModuleList",
     ("module", "dict"): "ModuleDict",

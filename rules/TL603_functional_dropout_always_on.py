@@ -111,6 +111,7 @@ import re
 
 from torchlint import Call, ModuleClass, on_call, on_module
 
+read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
 
 MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)

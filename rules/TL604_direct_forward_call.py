@@ -95,6 +95,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL601", "torch.nn.Module")
 default = False
 in_tests = False
 

@@ -89,6 +89,7 @@ import ast
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL602", "TL301", "torch.nn.Module", "torch.nn.Buffer")
 in_tests = False
 
 

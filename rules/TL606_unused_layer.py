@@ -138,6 +138,7 @@ import re
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL602", "TL906", "torch.nn.Module")
 in_tests = False
 
 KNOWN = re.compile(

@@ -59,6 +59,7 @@ import ast
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL602", "TL510", "torch.nn.Module")
 in_tests = False
 
 CONTAINERS = ("Sequential", "ModuleList")

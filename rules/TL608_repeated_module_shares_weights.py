@@ -83,6 +83,8 @@ import re
 
 from torchlint import Node, on_node
 
+read_on = ("TL602", "torch.nn.ModuleList")
+
 MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|once|siamese|albert", re.IGNORECASE)
 CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 

@@ -51,6 +51,7 @@ import ast
 
 from torchlint import Call, ModuleClass, named, on_call, on_module, words
 
+read_on = ("TL606", "torch.nn.Conv2d", "torch.nn.BatchNorm2d")
 default = False
 
 LAYERS = frozenset(f"torch.nn.{name}" for name in words(named("affine")))

@@ -30,6 +30,7 @@ def evaluate(model, x, training=False):
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL603", "TL503", "torch.nn.Module")
 default = False
 
 FLAGS = frozenset("training is_training istraining train is_train train_mode".split())

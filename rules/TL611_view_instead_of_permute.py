@@ -67,6 +67,8 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL612", "TL901", "torch.permute", "torch.Tensor.view")
+
 
 @on_node("Call", called=("view", "reshape"), needs=(".view(|.reshape(", "shape|size("))
 def check(place: Node):

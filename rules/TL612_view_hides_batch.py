@@ -44,6 +44,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL611", "TL901", "torch.flatten")
 default = False
 
 

@@ -55,6 +55,7 @@ import ast
 
 from torchlint import Call, named, named_of, on_call, words
 
+read_on = ("TL607", "nn.init", "torch.nn.Linear")
 severity = "info"  # some networks are meant to start so: as the identity, or as nothing
 in_tests = False
 

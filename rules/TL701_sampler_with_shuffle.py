@@ -67,6 +67,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL708", "TL515", "data#torch.utils.data.DataLoader")
 in_tests = False
 
 

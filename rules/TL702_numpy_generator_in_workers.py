@@ -64,6 +64,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL706", "TL308", "notes/randomness#dataloader", "data#data-loading-randomness")
 in_tests = False
 
 GENERATORS = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "torch.Generator")

@@ -31,6 +31,7 @@ for x in loader:
 
 from torchlint import Call, on_call
 
+read_on = ("TL308", "TL702", "data#torch.utils.data.DataLoader")
 default = False
 in_tests = False
 

@@ -38,6 +38,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL705", "autograd#torch.autograd.detect_anomaly")
 in_tests = False
 MEANT = ("debug", "anomaly", "nan", "detect", "check")  # functions that are for it
 

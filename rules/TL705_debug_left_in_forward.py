@@ -92,6 +92,7 @@ from pathlib import PurePath
 
 from torchlint import ModuleClass, on_module
 
+read_on = ("TL704", "profiler")
 in_tests = False
 
 STOPS = ("builtins.breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.set_trace", "IPython.embed")

@@ -55,6 +55,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL203", "torch.cat", "torch.stack")
 default = False
 in_tests = False
 

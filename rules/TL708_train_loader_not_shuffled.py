@@ -87,6 +87,7 @@ import re
 
 from torchlint import Loop, on_round
 
+read_on = ("TL701", "TL515", "data#torch.utils.data.DataLoader")
 in_tests = False
 
 ORDERED = re.compile(

@@ -46,6 +46,7 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL706", "notes/randomness#cuda-convolution-benchmarking", "backends#torch.backends.cudnn.benchmark")
 in_tests = False
 FLAG = "torch.backends.cudnn."
 

@@ -38,6 +38,7 @@ X_train = torch.tensor(X_train, dtype=torch.float32)
 
 from torchlint import Call, on_call
 
+read_on = ("TL708", "data#torch.utils.data.random_split")
 in_tests = False
 
 LEARNS = (

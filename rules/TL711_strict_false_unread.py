@@ -20,6 +20,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL516", "torch.nn.Module", "notes/serialization")
 default = False
 in_tests = False
 

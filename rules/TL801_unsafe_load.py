@@ -85,6 +85,7 @@ import re
 
 from torchlint import Call, on_call
 
+read_on = ("TL804", "TL305", "torch.load", "notes/serialization")
 in_tests = False
 
 KNOWN_OWNERS = ("facebookresearch", "facebookincubator", "pytorch", "fairinternal")  # whom torch itself trusts

@@ -86,6 +86,8 @@ v = rfft(linear_operator.solve(x))
 
 from torchlint import Node, on_node
 
+read_on = ("TL803", "linalg")
+
 
 @on_node("Module")
 def check(file: Node):

@@ -119,6 +119,7 @@ import ast
 
 from torchlint import Call, Node, on_call, on_node
 
+read_on = ("TL802", "amp")
 also_said_by = ("TL204",)
 
 # The schedulers that warn of it; others take a metric, or a part of an epoch.

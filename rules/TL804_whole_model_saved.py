@@ -23,6 +23,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL801", "TL516", "torch.save", "notes/serialization")
 default = False
 
 

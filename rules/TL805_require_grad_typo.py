@@ -42,6 +42,8 @@ import ast
 
 from torchlint import Node, on_node
 
+read_on = ("TL209", "torch.Tensor.requires_grad_", "notes/autograd#setting-requires-grad")
+
 TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
 
 

@@ -34,6 +34,7 @@ import ast
 
 from torchlint import Call, on_call
 
+read_on = ("TL501", "torch.optim.Optimizer.zero_grad")
 in_tests = False
 READERS = (
     ".grad.",

@@ -31,6 +31,7 @@ with torch.autocast("cuda", dtype=torch.float16):
 
 from torchlint import on_error
 
+read_on = ("TL401", "TL402", "tensor_attributes#torch-dtype")
 also_said_by = ("TL304", "TL401")
 
 

@@ -26,6 +26,7 @@ print(x * torch.tensor(2.0), x[torch.tensor([0, 1])])
 
 from torchlint import on_error
 
+read_on = ("TL301", "TL605", "TL304", "torch.Tensor.to")
 also_said_by = ("TL301", "TL304", "TL602", "TL605")
 
 

@@ -18,6 +18,7 @@ weights = torch.zeros(3, requires_grad=True)
 
 from torchlint import on_error
 
+read_on = ("TL201", "TL206", "notes/autograd")
 also_said_by = ("TL201", "TL202", "TL204", "TL205", "TL206", "TL210")
 
 

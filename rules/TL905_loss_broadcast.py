@@ -72,6 +72,8 @@ least_squares_gan = F.mse_loss(predicted, torch.ones_like(predicted))
 
 from torchlint import named, named_of, on_op, shape_text, words
 
+read_on = ("TL113", "TL114", "notes/broadcasting", "torch.nn.functional.mse_loss")
+
 # What leaves the numbers of a layer where they are, and the tests of a loss by hand.
 _POINTWISE = words(named("pointwise", but="broadcasts") | named("clips") | named_of("dropout"))
 _WITHOUT_AXIS = {"squeeze", "flatten", "view", "reshape", "getitem", "select", "ravel"}

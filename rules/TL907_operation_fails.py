@@ -24,6 +24,7 @@ attention = nn.MultiheadAttention(256, 8)
 
 from torchlint import on_error
 
+read_on = ("TL901", "nn")
 also_said_by = ("TL110", "TL208", "TL210", "TL601", "TL602")
 
 

@@ -121,6 +121,8 @@ except ValueError:
 
 from torchlint import on_error
 
+read_on = ("TL901", "TL907", "nn")
+
 
 @on_error("check")
 def check(fault):

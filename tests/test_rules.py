@@ -4,12 +4,15 @@ what the fixes make of it, `good` is silent.
 
 from __future__ import annotations
 
+import pydoc
+import types
 from pathlib import Path
 
 import pytest
 
 from torchlint.config import Settings
 from torchlint.examples import cases, differences, missing
+from torchlint.frontends.rule_manual import manual
 from torchlint.linter import Job, fix_until_stable, lint
 from torchlint.rule import Rule, RuleError, load_rules
 
@@ -32,6 +35,15 @@ def test_manual(rule):
     assert len(rule.summary) <= 100 and rule.summary.endswith(".")
     if rule.triggers:
         assert list(missing(rule)) == []
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES.values() if r.triggers], ids=lambda r: r.code)
+def test_its_page_leads_to_rules_near_it_and_to_what_torch_says(rule):
+    page = manual(rule, RULES)
+    assert page.torch and rule.code not in dict(page.related)
+    assert len(page.related) + len(page.torch) == len(rule.read_on)  # each word is a rule there is, or a page
+    for name in (word for word in rule.read_on if word.startswith("torch.")):
+        assert callable(pydoc.locate(name)) or isinstance(pydoc.locate(name), types.GetSetDescriptorType), name
 
 
 def test_fixes_keep_windows_line_endings(tmp_path):

@@ -17,7 +17,7 @@ from torchlint.reading import read
 
 _FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
 _EXAMPLE = re.compile(r"^```python (bad|remark|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FACTS = ("group", "default", "preview", "since", "until", "severity", "also_said_by", "in_tests")
+_FACTS = ("group", "default", "preview", "added", "since", "until", "severity", "also_said_by", "in_tests", "read_on")
 GROUPS = (
     "torchlint itself",
     "losses and numerics",
@@ -87,11 +87,13 @@ class Rule:
         self.group: str = GROUPS[int(self.code[2])]
         self.default: bool = True
         self.preview: bool = False
+        self.added = "0.1"  # the torchlint that had it first
         self.since: str | None = None
         self.until: str | None = None
         self.severity: str | None = None
         self.also_said_by: tuple[str, ...] = ()  # rules that say more of the same mistake
         self.in_tests: bool = True  # does it matter where a few samples are tried and nothing is kept?
+        self.read_on: tuple[str, ...] = ()  # codes of rules near it, pages of torch's manual
         self.triggers: list[Trigger] = []
         for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _FACTS:

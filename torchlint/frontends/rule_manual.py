@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from torchlint.rule import Rule
 
 _BLOCK = re.compile(r"^```python (bad|remark|fixed|good)[^\n]*\n(.*?)^```$\n?", re.MULTILINE | re.DOTALL)
-_TORCH_DOCS = "https://docs.pytorch.org/docs/stable/generated/{}.html"
-_MOST_LINKS = 4
+_CODE = re.compile(r"TL\d{3}")
+_TORCH_DOCS = "https://docs.pytorch.org/docs/stable"
 # Fixes that are made in one word, which is unsafe by itself.
 _UNSAFE_WORDS = re.compile(r"\.replace_by_argument\(|\bop\.with_suffix\(")
 
@@ -45,8 +45,6 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
     blocks = _BLOCK.findall(rule.manual)
     first = next((i for i, (kind, _) in enumerate(blocks) if kind == "bad"), None)
     after = blocks[first + 1 : first + 2] if first is not None else []
-    # Where a manual names other rules is its prose: the marks in its examples are other rules' tests.
-    named = dict.fromkeys(re.findall(r"\bTL\d{3}\b", _BLOCK.sub("", rule.manual)))
     return Manual(
         rule.code,
         rule.name,
@@ -58,15 +56,15 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
         blocks[first][1] if first is not None else "",
         after[0][1] if after and after[0][0] == "fixed" else "",
         next((text for kind, text in blocks if kind == "good"), ""),
-        tuple((code, rules[code].summary) for code in named if code in rules and code != rule.code),
-        tuple(_torch_pages(rule)),
+        tuple((word, rules[word].summary) for word in rule.read_on if word in rules),
+        tuple(torch_page(word) for word in rule.read_on if not _CODE.fullmatch(word)),
         len(blocks) + len(rule.edges),
         rule_url(rule.code, rule.name),
     )
 
 
 def _state(rule: Rule) -> str:
-    state = "on by default" if rule.default else "off by default"
+    state = f"since {rule.added}, {'on' if rule.default else 'off'} by default"
     versions = "".join(
         (f", from torch {rule.since}" if rule.since else "", f", until torch {rule.until}" if rule.until else "")
     )
@@ -83,8 +81,8 @@ def _fix(rule: Rule) -> str:
     return " or ".join(text for kind, text in words.items() if kind in said or kind == "safe" and not said)
 
 
-def _torch_pages(rule: Rule) -> list[str]:
-    """The pages of torch's manual about what the rule looks for."""
-    names = [name for trigger in rule.triggers for name in trigger.names if name.startswith("torch.")]
-    names += re.findall(r"`(torch(?:\.\w+)+)", _BLOCK.sub("", rule.manual))
-    return [_TORCH_DOCS.format(name.removesuffix("()")) for name in dict.fromkeys(names)][:_MOST_LINKS]
+def torch_page(name: str) -> str:
+    """The address of what torch's manual says: of a function or class by its name, else of a page of the manual."""
+    page, _, place = name.partition("#")
+    page = f"generated/{page}" if page.startswith("torch.") else page
+    return f"{_TORCH_DOCS}/{page}.html" + (f"#{place}" if place else "")
