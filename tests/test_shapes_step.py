@@ -111,6 +111,19 @@ def test_a_step_becomes_json_and_a_page(tmp_path, monkeypatch):
     assert "The first training step of train.py" in page and "2.5 KiB kept, line 12" in page and "8.2 k" in page
 
 
+DATA_OF_NOBODY = (
+    "import torch, records\nnet = torch.nn.Linear(4, 2)\noptimizer = torch.optim.SGD(net.parameters(), 0.1)\n"
+)
+DATA_OF_NOBODY += "for x in records.read():\n    net(x).sum().backward()\n    optimizer.step()\n"
+
+
+def test_data_that_nobody_knows_are_one_guess(tmp_path, monkeypatch):
+    code, text = shown(tmp_path, monkeypatch, DATA_OF_NOBODY)
+    forwards = [line for line in text.splitlines() if line.startswith("forward")]
+    assert code == 0 and forwards == ["forward   Linear: ~(96, 4) float32 on cpu -> ~(96, 2) float32 on cpu, line 5"]
+    assert "compute   ~768 mult-adds" in text and "kept for the backward pass ~1.5 KiB" in text
+
+
 def test_a_step_takes_no_other_option(tmp_path, monkeypatch):
     code, out = shown(tmp_path, monkeypatch, SCRIPT, "--report")
     assert code == 2 and "--step takes one Python file" in out

@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterable
 
 from torchlint.finding import Hint
+from torchlint.notation import guess_marked
 
 _WIDEST = 120
 _SHAPE = r"~?\([\w ,.*]*\)(?: \| (?:~?\([\w ,.*]*\)|…))*"
@@ -50,7 +51,7 @@ def _said(tree: ast.Module, hints: Iterable[Hint]) -> dict[int, str]:
     for hint in hints:
         number = ends.get((hint.span.line, hint.span.column - 1))
         if hint.name and hint.name != "_" and number and starts.count(hint.span.line) == 1:
-            shown = f"~{hint.shape}" if hint.guessed else hint.shape
+            shown = guess_marked(hint.shape, hint.guessed)
             shapes.setdefault(number, {}).setdefault(hint.name, {})[shown] = None
     return {number: _line(names) for number, names in shapes.items()}
 

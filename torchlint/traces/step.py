@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from torchlint.notation import guess_marked
 from torchlint.printable import printable
 from torchlint.shapes.core.table import ShownValue
 from torchlint.shapes.core.training_step import Ending, TrainingStep, Where
@@ -45,7 +46,10 @@ def _lines(step: TrainingStep, name: str, path: str) -> Iterator[tuple[str, str]
 
     yield "step", f"the first of {name}" if step.ended is None else f"{name} makes no step of an optimizer"
     for forward in step.forwards[:_MOST]:
-        given, result = (", ".join(map(_said, values)) or "nothing known" for values in (forward.given, forward.result))
+        given, result = (
+            ", ".join(guess_marked(_said(value), forward.guessed) for value in values) or "nothing known"
+            for values in (forward.given, forward.result)
+        )
         yield "forward", f"{forward.model}: {given} -> {result}, {at(forward.where)}"
     for loss in step.losses[:_MOST]:
         yield "backward", f"of {_said(loss.value)}, {at(loss.where)}"
@@ -65,13 +69,18 @@ def _lines(step: TrainingStep, name: str, path: str) -> Iterator[tuple[str, str]
     if starved:
         more = f" and {len(starved) - _MOST} more" if len(starved) > _MOST else ""
         yield "", f"none: {', '.join(starved[:_MOST])}{more}"
+    guessed = any(forward.guessed for forward in step.forwards)
     if step.multiply_adds:
-        yield "compute", f"{number(step.multiply_adds)} mult-adds forward, about twice as many backward"
+        yield (
+            "compute",
+            f"{guess_marked(number(step.multiply_adds), guessed)} mult-adds forward, about twice as many backward",
+        )
     kept = sum(one.bytes for one in step.kept)
     parts = (("parameters", step.parameters), ("gradients", step.gradients), ("optimizer state", step.state))
-    yield "memory", ", ".join(f"{what} {size(taken)}" for what, taken in (*parts, ("kept for the backward pass", kept)))
+    sizes = ", ".join(f"{what} {size(taken)}" for what, taken in parts)
+    yield "memory", f"{sizes}, kept for the backward pass {guess_marked(size(kept), guessed)}"
     for one in step.kept[:_MOST]:
-        yield "", f"{size(one.bytes)} kept, {at(one.where)}"
+        yield "", f"{guess_marked(size(one.bytes), guessed)} kept, {at(one.where)}"
 
 
 def _ending(ended: Ending, name: str, path: str) -> str:

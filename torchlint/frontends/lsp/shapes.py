@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from torchlint.finding import ForwardHint, Hint, Span
 from torchlint.frontends.lsp.session import Session
+from torchlint.notation import guess_marked
 
 
 async def inlay_hints(session: Session, params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -22,7 +23,7 @@ async def inlay_hints(session: Session, params: types.InlayHintParams) -> list[t
     return [
         types.InlayHint(
             position=document.position(span.end_line, span.end_column),
-            label=": " + _either([f"~{hint.shape}" if hint.guessed else hint.shape for hint in hints]),
+            label=": " + _either([guess_marked(hint.shape, hint.guessed) for hint in hints]),
             kind=types.InlayHintKind.Type,
             tooltip=", ".join(
                 dict.fromkeys(

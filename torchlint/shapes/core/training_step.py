@@ -15,12 +15,13 @@ class Where(Struct, frozen=True):
 
 
 class Forward(Struct, frozen=True):
-    """One call of a model."""
+    """One call of a model. `guessed`: its data are unknown, and the sizes an example of what they may have."""
 
     model: str
     where: Where | None
     given: tuple[ShownValue, ...]
     result: tuple[ShownValue, ...]
+    guessed: bool = False
 
 
 class Loss(Struct, frozen=True):

@@ -90,10 +90,11 @@ class Worlds:
         """While this lasts, no rule hears of sizes that are examples, and all worlds cost what one does."""
         heard, used = device_tags.listeners[:], self.budget.used
         device_tags.listeners.clear()
+        self.example = self.evaluations
         try:
             yield
         finally:
-            device_tags.listeners[:] = heard
+            device_tags.listeners[:], self.example = heard, None
             self.budget.used = min(self.budget.used, used + PRICE)
 
     def _everywhere(self, run: Run, given: Any, choices: list[Choice]) -> dict[tuple, Any] | None:

@@ -31,6 +31,7 @@ class StepWatch:
         self._moved: dict[tuple[Where | None, str, str], list[int]] = defaultdict(list)
         self._kept: Counter[tuple[nn.Module | None, Where | None]] = Counter()  # by the model, and the line
         self._where: Where | None = None
+        self._example: int | None = None  # of the calls that ran on several examples, the one that was seen last
         self._fed: list[str] = []  # parameters by name: those with a gradient
         self._starved: list[str] = []  # and those that require one and got none
         self._parameters = self._gradients = self._state = 0  # bytes
@@ -109,11 +110,17 @@ class StepWatch:
 
     def _leave(self, module: nn.Module, args: Any, result: Any) -> None:
         self._running.pop()
-        if self._running or self.optimizer or result is None or not torch.is_grad_enabled():
+        if self._running or self.optimizer or result is None or not torch.is_grad_enabled() or self._is_seen():
             return
         given, found = (tuple(map(_value, tensors_in(value))) for value in (args, result))
         if next(module.parameters(), None) is not None:
-            self._forwards.append((module, Forward(type(module).__name__, self._here(), given, found)))
+            self._example = self._machine.example
+            one = Forward(type(module).__name__, self._here(), given, found, guessed=self._example is not None)
+            self._forwards.append((module, one))
+
+    def _is_seen(self) -> bool:
+        """Is it one more example of a call that was seen?"""
+        return self._machine.example is not None and self._machine.example == self._example
 
     def _hear(self, function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -> None:
         if self.optimizer or not isinstance(result, torch.Tensor) or not args or not isinstance(args[0], torch.Tensor):
@@ -124,7 +131,7 @@ class StepWatch:
 
     def _keep(self, tensor: torch.Tensor) -> torch.Tensor:
         storage = tensor.untyped_storage()
-        if not self.optimizer and storage._cdata not in self._storages:
+        if not self.optimizer and storage._cdata not in self._storages and not self._is_seen():
             self._storages.add(storage._cdata)
             self._alive.append(tensor)
             self._kept[self._running[0] if self._running else None, self._here()] += storage.nbytes()
