@@ -103,7 +103,6 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         )  # tensors whose items the program took, as it does with lists of tensors
         self.progress = ScriptProgress()
         self.wild = False  # whether what is known in part is carried through several worlds
-        self.example: int | None = None  # in those: which operation it is that runs on examples
         self.evaluations = 0  # of operations in such worlds
         self.trying = 0  # how many `try` stand around what runs now: their handlers may have an answer to an error
         self.turns: deque[Turn] = deque(maxlen=_TURNS)

@@ -52,6 +52,8 @@ class FailsInWorld(NamedTuple):
 class Worlds:
     """The part of the machine that carries values through several worlds."""
 
+    example: int | None = None  # which operation it is that runs on examples of what is unknown, if one does
+
     def in_worlds(self, run: Run, given: Any, reason: str) -> Any:
         """What an operation gives for arguments some of which are known in part; raises what torch says if it is
         refused whatever the open sizes, dtypes and numbers of dimensions are.
