@@ -226,6 +226,16 @@ class Net(nn.Module):
     assert [trace.inputs["x"] for trace in result.traces] == ["(2, 5, 20, 24) float32"]
 
 
+def test_what_fails_as_it_is_written_is_shown_so(tmp_path):
+    path = tmp_path / "program.py"
+    traces = Traces(str(path))
+    text = USE + NET.format(takes='Float[Tensor, "b 1 h w"]', gives="Tensor")
+    (fault,) = dry_run(text, str(path), Project(tmp_path).view(path), traces=traces).faults
+    (table,) = traces.tables
+    assert (table.inputs["x"], "gets 1" in fault.message) == ("(2, 1, 64, 64) float32", True)
+    assert (table.steps[-1].module, table.error != "") == ("conv", True)
+
+
 def test_the_layers_know_better_than_a_comment(tmp_path):
     program = NET.format(takes="Tensor", gives="Tensor").replace("-> Tensor:", "-> Tensor:  # (b, 1, 32, 32)")
     assert said(tmp_path, program) == []

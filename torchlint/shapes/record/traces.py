@@ -64,6 +64,7 @@ class Traces:
         self.tables: list[table.Table] = []
         self._made: dict[Any, table.Table] = {}  # the same by what `_best` has them by
         self._best: dict[Any, _Session] = {}  # by class; of a container, which has none of its own, by itself
+        self._failed: dict[Any, _Session] = {}  # the last that did not end
         self._called: dict[Any, Place | None] | None = {} if called else None  # and where the class or the call stands
         self._seen: set[nn.Module] = set()  # modules that have run, with their parts
         self._attempts: dict[type, Any] = {}
@@ -128,10 +129,18 @@ class Traces:
             last = session is not None and session.finished and self.guessing
             if session is not None and (best is None or session.rank > best.rank or session.rank == best.rank and last):
                 self._best[key] = session
+            if session is not None and not session.finished:
+                self._failed[key] = session
 
     def attempted(self, kind: type, attempt: Any) -> None:
-        """Remember how a class was constructed and called, for the words that explain it."""
+        """Remember how a class was constructed and called, for the words that explain it. What fails as it is written
+        is shown, although it runs with other sizes.
+        """
         self._attempts[kind] = attempt
+        failed, best = self._failed.get(kind), self._best.get(kind)
+        if failed is not None and best is not None and best.origin == failed.origin == "guess" and best.finished:
+            if attempt.ran is not None and attempt.ran.certain:
+                self._best[kind] = failed
         self.used = self.used or bool(self.inputs_for(kind))
 
     def finish(self, machine: Any) -> None:

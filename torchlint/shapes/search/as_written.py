@@ -34,7 +34,10 @@ def solved_as_written(run: Run, signature: Signature, instance: nn.Module, machi
             _compare(run, solution.assumed, inputs, machine, closure.code)
         return solution
     free = solve_forward(run, signature.parameters)
-    return solution if free.last.stopped is None and _otherwise(inputs, free.assumed) else free
+    if free.last.stopped is not None or not _otherwise(inputs, free.assumed):
+        return free
+    run(solution.assumed)  # once more, so that what is shown is what is said
+    return solution
 
 
 def _compare(run: Run, assumed: Assumption, inputs: dict[str, list], machine: Machine, code: functions.Code) -> None:
