@@ -125,7 +125,7 @@ class Words(nn.Module):
 @pytest.mark.parametrize(
     "target, given, shown",
     [
-        ("Digits", ["x=B,C,H,W"], ["x: (2, 3, 28, 28)"]),
+        ("Digits", ["x=B,C,H,W"], ["x: (2, 3, 28, 28) float32  (assumed: B = 2, C = 3, H = 28, W = 28)"]),
         ("Digits", ["x=5,C,H,H"], ["x: (5, 3, 28, 28)"]),
         ("Digits", ["x=B,3,H,W"], ["x: (2, 3, 28, 28)"]),
         ("Words", ["ids=B,T:long", "extra=B,T,F"], ["ids: (2, 12) int64", "extra: (2, 12, 7)"]),
@@ -138,7 +138,7 @@ def test_letters_are_solved(shapes, target, given, shown):
         {"net.py": LETTERS}, f"net.py:{target}", *(word for one in given for word in ("--input", one))
     )
     assert code == 0 and "✗" not in out
-    assert all(f"  {line} float32\n" in out or f"  {line}\n" in out for line in shown)
+    assert [one for one in shown if not any(line.startswith(f"  {one}") for line in out.splitlines())] == []
 
 
 @pytest.mark.parametrize("given", ["x=B,4,H,W", "x=B,3,32,32", "x=B,C"])

@@ -132,5 +132,8 @@ def _record(r: Rule, m: Manual) -> dict:
         "preview": r.preview,
         "dry_run": r.dry,
         "fix": m.fix,
+        "added": r.added,
+        "related": [code for code, _ in m.related],
+        "torch": m.torch,
         "url": m.url,
     }

@@ -190,13 +190,21 @@ class Traces:
             return table.Table(kind.__name__, self.path, span, {}, arguments=arguments_of(built), error=reason)
         if session.origin == "script":
             return tabulate(session.recording, kind.__name__, self.path, span)
-        assumed = (
-            {name: ran.why.get(name, "") for name in ran.assumed}
-            if ran is not None and session.origin == "guess"
-            else {}
-        )
+        if session.origin == "user":
+            assumed = dict(_letters(self.given, session.recording.inputs))
+        else:
+            assumed = {name: ran.why.get(name, "") for name in ran.assumed} if ran is not None else {}
         guessed = session.origin == "guess" or bool(built and built.assumed)
         return tabulate(session.recording, kind.__name__, self.path, span, assumed, arguments_of(built), guessed)
+
+
+def _letters(given: Mapping[str, Any], inputs: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """By the inputs what their letters stand for: `B = 2, T = 12`."""
+    for name, one in given.items():
+        sizes = zip(getattr(one, "sizes", ()), getattr(inputs.get(name), "shape", ()))
+        letters = {size: now for size, now in sizes if isinstance(size, str)}
+        if letters:
+            yield name, ", ".join(f"{letter} = {size}" for letter, size in letters.items())
 
 
 def arguments_of(built: Any) -> dict[str, str]:
