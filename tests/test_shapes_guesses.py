@@ -305,3 +305,20 @@ def test_a_class_that_hands_options_on_is_made_as_its_own_methods_make_it(tmp_pa
         f"            @classmethod\n            def wide(cls, **kwargs):\n                return cls({maker}**kwargs)\n"
     )
     assert faults(tmp_path, program + (made if maker else "")) == found
+
+
+@pytest.mark.parametrize("size, line", [(8, ""), (9, "return self.last(x)")])
+def test_a_forward_that_does_not_train_is_run_in_evaluation(tmp_path, size, line):
+    program = f"""
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = nn.Linear(4, 8), nn.Linear({size}, 2)
+
+        def forward(self, x):
+            x = self.first(x)
+            if self.training:
+                raise ValueError("there is no loss here")
+            return self.last(x)
+    """
+    assert [one.strip() for one in faults(tmp_path, program)] == [line] * bool(line)

@@ -190,3 +190,50 @@ def test_a_table_that_an_imported_file_fills_costs_little(tmp_path):
     (tmp_path / "zoo.py").write_text(ZOO.replace("SIZES", "5000"))
     result = dry_run("import zoo", str(tmp_path / "train.py"), Project(tmp_path).view(tmp_path / "train.py"))
     assert result.statistics["work"] < 30_000
+
+
+REGISTRY = {
+    "pkg/__init__.py": "from .nets import Net, small\n",
+    "pkg/registry.py": """
+KNOWN = {}
+
+def register(build):
+    if build.__name__ in KNOWN:
+        raise ValueError(f"{build.__name__} is there already")
+    KNOWN[build.__name__] = build
+    return build
+""",
+}
+REGISTERED = """
+import torch
+from torch import nn
+from .registry import register
+import pkg
+
+class Net(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.first = nn.Linear(sizes["in"], sizes["out"])
+        self.last = nn.Linear(sizes["last"], 2)
+
+    def forward(self, x):
+        return self.last(self.first(x))
+
+@register
+def small():
+    return Net({"in": 4, "out": 6, "last": 6})
+"""
+
+
+@pytest.mark.parametrize("last, found", [(6, []), (7, ["        return self.last(self.first(x))"])])
+def test_what_a_package_makes_of_its_file_is_made_once(tmp_path, last, found):
+    """The file imports its package, which imports it: what registers itself there would be refused the second time."""
+    text = REGISTERED.replace('"last": 6', f'"last": {last}')
+    files = {**REGISTRY, "pkg/nets.py": text}
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    path = tmp_path / "pkg" / "nets.py"
+    result = dry_run(text, str(path), Project(tmp_path).view(path))
+    assert [text.split("\n")[f.span.line - 1] for f in result.faults] == found
+    assert (result.statistics["modules"], result.statistics["functions_run"]) == (1, 1)

@@ -57,6 +57,15 @@ def reaches(tmp_path, expression: str, before: str = "") -> None:
         ("n", "try:\n    raise ValueError\nexcept (KeyError, ValueError) as error:\n    n = 4\nfinally:\n    n += 1"),
         ("(n := 4) + 1", ""),
         (
+            "Part().both()",
+            (
+                "class Whole:\n    def __init__(self):\n        self.__n = 2\n    def first(self):\n        return self.__n\n"
+                "class Part(Whole):\n    def __init__(self):\n        super().__init__()\n        self.__n = 3\n"
+                "    def __mine(self):\n        return self.__n + hasattr(self, '__n')\n"
+                "    def both(self):\n        return self.first() + self.__mine()"
+            ),
+        ),
+        (
             "C().n",
             (
                 "class B:\n    def __init__(self):\n        self.n = 4\nclass C(B):\n    def __init__(self):\n       "

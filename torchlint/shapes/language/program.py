@@ -15,6 +15,7 @@ from torchlint.finding import Span
 from torchlint.gaps import Gaps
 from torchlint.shapes.core.budget import Work
 from torchlint.shapes.language import written
+from torchlint.shapes.language.private_names import mangle
 from torchlint.shapes.language.walking import children, walk
 
 Place = tuple[str, Span]
@@ -55,6 +56,11 @@ class Program:
     def line(self, number: int) -> str:
         """A line of its text, as Python counts them."""
         return self._lines[number - 1] if number <= len(self._lines) else ""
+
+    @cached_property
+    def asks_its_name(self) -> bool:
+        """Whether it does other things when it is started than when it is imported."""
+        return "__main__" in self._text
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -131,6 +137,7 @@ def load(path: str, text: str, watch: Any = None) -> Program:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
         program = Program(path, text, ast.parse(text), watch)
+        mangle(program.tree, text)
     _programs[path] = (text, program)
     _programs.move_to_end(path)
     size = sum(len(kept) for kept, _ in _programs.values())

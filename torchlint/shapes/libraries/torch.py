@@ -48,7 +48,8 @@ KNOWN = REAL | frozenset(
     " torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse"
     " torch.func torch.export torch.library torch.mps torch.overrides torch.return_types torch.storage"
     " torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree"
-    " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum torch.distributed.fsdp".split()
+    " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum torch.distributed.fsdp torch._C"
+    " torch._jit_internal torch.fx._symbolic_trace".split()
 )
 PREFIXES = ("torch.nn.modules.", "torch.distributions.", "torch.optim.")
 DENIED = frozenset(
@@ -520,6 +521,12 @@ FOUND: dict[str, Any] = {
         jit__isinstance=NAMES["isinstance"].function,
         jit__is_scripting=_answer(False),
         jit__is_tracing=_answer(False),
+        _jit_internal__is_scripting=_answer(False),
+        _C___get_tracing_state=_answer(None),
+        _C___log_api_usage_once=_nothing,
+        fx___symbolic_trace__is_fx_tracing=_answer(False),
+        onnx__is_in_onnx_export=_answer(False),
+        cuda__is_current_stream_capturing=_answer(False),
         jit__annotate=lambda machine, kind, value: value,
         fx__wrap=transparent,
         onnx__export=_nothing,

@@ -8,7 +8,10 @@ from typing import Any
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, named
 
-_WITH_BASES = "torch.nn.modules."  # where private classes are built on, as `_BatchNorm`, and `_pair` is taken from
+_WITH_PRIVATE = (
+    "torch.nn.modules.",
+    "torch._C",
+)  # private classes that are built on, as `_BatchNorm`; questions to torch
 
 
 def _tables() -> dict[str, Any]:
@@ -83,7 +86,7 @@ def member(module: Library, name: str) -> Any:
         inner = library(f"{module.name}.{name}")
         if inner is not None:
             return inner
-        base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_BASES) else None
+        base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_PRIVATE) else None
         return base if isinstance(base, (type, Special)) else named(f"{module.name}.{name} is private")
     value = find(f"{module.name}.{name}")
     return list(value) if type(value) is list else value  # `sys.argv`: one for each program

@@ -223,7 +223,8 @@ class Imports:
     def _statements(self, program: Program, frame: Frame) -> Iterator[Any]:
         for position, node in enumerate(program.tree.body):
             try:
-                compiled(program, position)(frame)
+                if not self._is_made(program, node, frame):
+                    compiled(program, position)(frame)
             except Exception as error:
                 failure = self.failures.get(id(error))
                 self.progress.ended = False
@@ -242,6 +243,19 @@ class Imports:
                 self.progress.ends(end.place, str(end))
                 self._define(program, position + 1, frame)
                 raise
+
+    def _is_made(self, program: Program, node: ast.stmt, frame: Frame) -> bool:
+        """Whether a function or class was made when the file's own package imported the file, as its imports may do:
+        then there is no other, and nothing is registered twice. Files that ask for their name are told apart by it.
+        """
+        module = self.files.get(program.path)
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or program.asks_its_name:
+            return False
+        if module is None or module.program is not program or not module.complete:
+            return False
+        if node.name in module.globals:
+            frame.globals[node.name] = module.globals[node.name]
+        return node.name in module.globals
 
 
 def _folder_above(path: str, name: str) -> standins.ImportedFile:

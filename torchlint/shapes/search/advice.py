@@ -244,7 +244,9 @@ class Advice:
         kinds = [
             k
             for k in self.machine.classes
-            if issubclass(k, nn.Module) and all(_sets(self.machine.codes[k].node, a) for a in attributes)
+            if issubclass(k, nn.Module)
+            and k.forward is not nn.Module.forward
+            and all(_sets(self.machine.codes[k].node, a) for a in attributes)
         ]
         made = (self.instance(kind) for kind in reversed(kinds[-_INSTANCES:]))
         return [one for one in made if one is not None]

@@ -46,7 +46,7 @@ from torchlint.shapes.tensors.conflicts import pair_of
 
 CONSTRUCTOR_STEPS = 150_000
 FORWARD_STEPS = 150_000
-FUNCTION_STEPS = 100_000
+MAKER_STEPS = 100_000
 RUN_STEPS = 150  # what one run costs beside the steps of the program
 _RELATED = 12  # other arguments that are tried after one run of a forward
 _ROUNDS = 3
@@ -345,7 +345,7 @@ class Attempt:
         try:
             solve_constructor(
                 lambda assumption: self._try(
-                    lambda: self.machine.call(maker, [], arguments_of(parameters, assumption)), FUNCTION_STEPS
+                    lambda: self.machine.call(maker, [], arguments_of(parameters, assumption)), MAKER_STEPS
                 ),
                 parameters,
             )
@@ -481,10 +481,21 @@ class Attempt:
             solution = solution._replace(certain=None)
         if solution.last.stopped is not None and not solution.certain and not self.hints:
             solution = completed(run, signature.parameters, solution)
+        if solution.last.stopped == "own" and not self.way.evaluating and not self.hints:
+            solution = self._evaluated(run, signature) or solution
         if solution.last.stopped is None and type(solution.last.detail) is Unknown and not self.hints:
             solution = with_supposed_values(run, signature.parameters, solution, instance, self.machine)
         self._forwards.append((solution, instance))
         return solution
+
+    def _evaluated(self, run: Run, signature: Signature) -> Solution | None:
+        """What a forward comes to in evaluation, if its own checks end it in training: they may ask for targets."""
+        trained, self.way = self.way, self.way._replace(evaluating=True)
+        solution = solve_forward(run, signature.parameters, self.hints, self.machine.known_faults)
+        if solution.last.stopped is None or solution.certain:
+            return solution
+        self.way = trained
+        return None
 
     def _try(self, call, steps: int) -> RunResult:
         """One run, with a budget of its own."""
@@ -550,38 +561,6 @@ class Attempt:
             doubtful,
             visit,
         )
-
-
-def call_alone(machine: Machine, function: Any, required: list[str]) -> FailedOperation | None:
-    """What torch refuses in a function that nobody is seen to call, whatever is given in place of None or -1."""
-    failure, closure = call_function(machine, function, required), functions.closure_of(function)
-    if failure is None or closure is None:
-        return failure
-    doubted = [p.name for p in parameters_of(closure, skip=0) if p.has_default and varied.says_nothing(p.default)]
-    return call_function(machine, function, [*required, *doubted]) if doubted else failure
-
-
-def call_function(machine: Machine, function: Any, required: list[str]) -> FailedOperation | None:
-    """Call a function with what its defaults say, and unknowns for the rest; what torch refuses in it."""
-    machine.budget = Budget(max(0, min(FUNCTION_STEPS, machine.left)))
-    machine.failures.clear()
-    machine.stack.clear()
-    machine.modules.clear()
-    machine.forget_answers()
-    machine.decided_here = False
-    machine.guessing = bool(required)
-    try:
-        machine.call(function, [], {name: Unknown(f"the argument {name}") for name in required})
-    except Overworked:
-        raise
-    except (Stop, RecursionError, MemoryError):
-        return None
-    except Exception as error:
-        return machine.failures.get(id(error))
-    finally:
-        machine.guessing = False
-        machine.left -= machine.budget.used
-    return None
 
 
 def _failure(result: RunResult) -> FailedOperation | None:

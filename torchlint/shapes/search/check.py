@@ -31,8 +31,9 @@ from torchlint.shapes.machine.decisions import are_independent, explore
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.watch import Watch
+from torchlint.shapes.search.alone import call_alone
 from torchlint.shapes.search.callers import Callers
-from torchlint.shapes.search.candidates import Attempt, call_alone
+from torchlint.shapes.search.candidates import Attempt
 from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, without_step
 from torchlint.shapes.search.explain import fault_of
 from torchlint.shapes.search.inputs import configured

@@ -13,6 +13,7 @@ from torchlint.finding import Edit, Fix, Note, Span
 from torchlint.shapes.core.faults import Fault
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.language import program
+from torchlint.shapes.language.private_names import as_written
 from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine, is_plain
@@ -218,7 +219,8 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         notes += _other_lines(calls[:1], span, notes)
     help = "; ".join(filter(None, (_help(message, advice, text), failure.guessed and EXAMPLES)))
     presumed = evidence.is_presumed(machine, failure, text, is_between_layers(failure, machine))
-    return Fault(kind, path, span, message, help, tuple(notes), fix, presumed)
+    told = tuple(Note(as_written(note.message), note.path, note.span) for note in notes)
+    return Fault(kind, path, span, as_written(message), as_written(help), told, fix, presumed)
 
 
 def _other_lines(found: list[Note], span: Span, notes: list[Note]) -> list[Note]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
+from torchlint.shapes.language.private_names import as_written
 from torchlint.shapes.machine.failures import FailedOperation
 
 _LONGEST = 200
@@ -25,4 +26,6 @@ def fault_of_program(failure: FailedOperation) -> Fault:
     for code, caller in reversed(failure.stack):
         if caller is not None and caller != failure.place:
             notes.append(Note(f"{code.name} is called here", *caller))
-    return Fault(failure.kind, path, span, message, words, tuple(notes[:3]), presumed=failure.guessed)
+    return Fault(
+        failure.kind, path, span, as_written(message), as_written(words), tuple(notes[:3]), presumed=failure.guessed
+    )
