@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, named
 
-_WITH_PRIVATE = (
-    "torch.nn.modules.",
-    "torch._C",
-)  # private classes that are built on, as `_BatchNorm`; questions to torch
+# Where private classes are built on, as `_BatchNorm`, and where torch is asked what it does just now.
+_WITH_PRIVATE = re.compile(r"torch\._C$|torch\.nn\.modules\.")
 
 
 def _tables() -> dict[str, Any]:
@@ -86,7 +85,7 @@ def member(module: Library, name: str) -> Any:
         inner = library(f"{module.name}.{name}")
         if inner is not None:
             return inner
-        base = find(f"{module.name}.{name}") if module.name.startswith(_WITH_PRIVATE) else None
+        base = find(f"{module.name}.{name}") if _WITH_PRIVATE.match(module.name) else None
         return base if isinstance(base, (type, Special)) else named(f"{module.name}.{name} is private")
     value = find(f"{module.name}.{name}")
     return list(value) if type(value) is list else value  # `sys.argv`: one for each program

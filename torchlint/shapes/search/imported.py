@@ -11,7 +11,7 @@ import inspect
 import os
 import sys
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
 from typing import Any
 
 import msgspec
@@ -53,9 +53,19 @@ class ItsOwnFolders(MetaPathFinder):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if path is not None or name != self.asked and not self._holds(_importer()):
+            if path is None and name in sys.stdlib_module_names and not self._is_in_python(name):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)  # it is of another platform
             return None
         spec = PathFinder.find_spec(name, self.folders)
         return spec if spec and spec.loader else None  # a mere folder is no package if there is a real one elsewhere
+
+    def _is_in_python(self, name: str) -> bool:
+        found = (
+            BuiltinImporter.find_spec(name),
+            FrozenImporter.find_spec(name),
+            PathFinder.find_spec(name, self.others),
+        )
+        return any(found)
 
     def _holds(self, file: str) -> bool:
         """A `.venv` in such a folder holds what is in it."""
