@@ -112,7 +112,7 @@ read_on = ("TL201", "TL204", "torch.no_grad", "notes/autograd#locally-disabling-
 @on_inplace(needs="requires_grad|Parameter|Embedding|parameters|nn.")
 def check(change: Change):
     leaf = change.leaf
-    if leaf is None or change.no_grad or frozen(change, leaf) or change.may_be_without_grad:
+    if leaf is None or change.no_grad or frozen(change, leaf) or change.may_be_without_grad or asks_whether(change):
         return
     name = ast.unparse(change.tensor)
     at = (
@@ -129,6 +129,16 @@ def check(change: Change):
         notes=[at] if at else [],
         severity="error",
     )
+
+
+def asks_whether(change: Change) -> bool:
+    """Does it run only where something does not require grad: `if not p.requires_grad:`?"""
+    for test, truth in change.tests:
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        asked = test.operand if negated else test
+        if isinstance(asked, ast.Attribute) and asked.attr == "requires_grad" and truth == negated:
+            return True
+    return False
 
 
 def frozen(change: Change, leaf) -> bool:

@@ -301,12 +301,16 @@ def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[
             return
 
 
-def _holds_parameter(module: Module, node: ast.expr) -> bool:
-    """Before a module is whole, its parameters are where they were made."""
-    return any(
-        PARAMETER in kinds(Value(module, part))
-        for part in module.index.inside(node, ast.Name, ast.Attribute, ast.Subscript)
-    )
+def _holds_parameter(module: Module, node: ast.AST, depth: int = 4) -> bool:
+    """Before a module is whole, its parameters are where they were made, and so is what is computed from them."""
+    for part in module.index.inside(node, ast.Name, ast.Attribute, ast.Subscript):
+        value = Value(module, part)
+        if PARAMETER in kinds(value):
+            return True
+        made = [origin.node for origin in origins(value) if origin.module is module and origin.node is not part]
+        if depth and any(_holds_parameter(module, one, depth - 1) for one in made if one is not None):
+            return True
+    return False
 
 
 def _is_among_numbers(node: ast.expr) -> bool:

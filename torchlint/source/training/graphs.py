@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchlint.facts import fact
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, kinds
 from torchlint.source.flow.memory import remembered
@@ -309,6 +310,8 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
             return receiver
         if strict and any(isinstance(part, ast.Dict) for part in given):
             return []  # no operation of torch takes a dict: an evaluator gives numbers
+        if strict and len(given) > 1 and not any(fact(c.name) for c in known) and not _LOSS.search(last_word(node.func)):
+            return []  # `wrapper.match(real, fake)` may detach one of them
         return [*receiver, *given]
     return given if not strict or is_model_call(origin) or carries(origin) else []
 

@@ -38,6 +38,10 @@ MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 
 
+# Asked for in tests; all but the first are true where a forward is run without being trained.
+_SAYS_WITHOUT_GRAD = ("is_grad_enabled", "is_tracing", "is_in_onnx_export", "is_exporting")
+
+
 def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
     """Is it known that nothing at this place is recorded for backward: by a `with`, a decorator, a global switch or all
     callers?
@@ -47,7 +51,7 @@ def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
 
 @remembered
 def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
-    child, asks = node, module.index.says("is_grad_enabled")
+    child, asks = node, any(map(module.index.says, _SAYS_WITHOUT_GRAD))
     while (parent := child.up) is not None:
         if isinstance(parent, ast.If) and not asks:
             parent = first_of_elifs(parent)
@@ -169,14 +173,15 @@ def _callee(node: ast.expr) -> ast.expr:
 
 
 def _is_grad_disabled_test(test: ast.If, child: ast.AST) -> bool:
-    """`if not torch.is_grad_enabled():` and `if not self.training:` say nothing about gradients, only the first one
-    does.
+    """Of `if not torch.is_grad_enabled():` and `if not self.training:` only the first says anything about gradients.
+    What is traced or exported is a forward that nobody trains.
     """
     condition = test.test
     negated = isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)
     condition = condition.operand if negated else condition
-    if isinstance(condition, ast.Call) and last_word(condition.func) == "is_grad_enabled":
-        return negated == is_in(child, test.body)
+    word = last_word(condition.func) if isinstance(condition, ast.Call) else ""
+    if word in _SAYS_WITHOUT_GRAD:
+        return (word == "is_grad_enabled") == (negated == is_in(child, test.body))
     return False
 
 
