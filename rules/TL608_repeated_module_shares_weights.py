@@ -110,14 +110,13 @@ def multiplied(place: Node):
 
 def is_truth(place, times) -> bool:
     """`with_norm * [layer]` has one, or none."""
-    made = [origin.node for origin in place.origins(times)]
     return any(
         isinstance(node, (ast.Compare, ast.BoolOp))
         or isinstance(node, ast.UnaryOp)
         and isinstance(node.op, ast.Not)
         or isinstance(node, ast.Constant)
         and isinstance(node.value, bool)
-        for node in made
+        for node in place.origins_or_defaults(times)
     )
 
 

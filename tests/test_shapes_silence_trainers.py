@@ -23,6 +23,60 @@ def said(tmp_path, program: str) -> list[str]:
 @pytest.mark.parametrize(
     "program",
     [
+        # settings of a file that nobody knows are given in place of defaults
+        """
+        import json
+        from dataclasses import dataclass
+
+        @dataclass
+        class Config:
+            width: int = 128
+
+            @classmethod
+            def load(cls, path):
+                with open(path) as file:
+                    data = json.load(file)
+                return cls(**{key: value for key, value in data.items() if key in cls.__dataclass_fields__})
+
+        loaded = Config.load("settings.json")
+        assert loaded.width == 256
+        """,
+        """
+        import json
+
+        def build(width=128):
+            return width
+
+        width = build(**json.loads(input()))
+        assert width == 256
+        """,
+        # a layer of a container is taken out
+        """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.stage = nn.Sequential()
+                self.stage.add_module("pool", nn.MaxPool2d(2))
+                self.stage.add_module("conv", nn.Conv2d(3, 3, 3, padding=1))
+                del self.stage.pool
+
+            def forward(self, x):
+                return x + self.stage(x)
+
+        Net()(torch.rand(2, 3, 32, 32))
+        """,
+        # the sides would fit if the channels were guessed as well
+        """
+        class Fusion(nn.Module):
+            def __init__(self, channels):
+                super().__init__()
+                self.conv = nn.Conv2d(channels, channels, 3)
+
+            def forward(self, small, other, large):
+                ratio = large.shape[3] / small.shape[3]
+                large = nn.functional.max_pool2d(large, 2, ceil_mode=ratio < 2)
+                return self.conv(small + other + large)
+        """,
         # what nobody knows may be a loss, and its backward calls what a layer was given for that
         """
         kept = {}

@@ -165,7 +165,7 @@ class Closure:
         for position, name in enumerate(names):
             if name not in bound:
                 if position >= first_default:
-                    bound[name] = self.defaults[position - first_default]
+                    bound[name] = self._default(self.defaults[position - first_default], unknown)
                 elif unknown is not None:
                     bound[name] = unknown
                 else:
@@ -173,7 +173,7 @@ class Closure:
         for name in code.only_named:
             if name not in bound:
                 if name in self.named_defaults:
-                    bound[name] = self.named_defaults[name]
+                    bound[name] = self._default(self.named_defaults[name], unknown)
                 elif unknown is not None:
                     bound[name] = unknown
                 else:
@@ -185,6 +185,12 @@ class Closure:
                 code,
             )
         return bound
+
+    def _default(self, value: Any, unknown: Unknown | None) -> Any:
+        """A default where another value may be given under a name that nobody knows: it is likely, not certain."""
+        if unknown is not None:
+            self.frame.machine.presume()
+        return value
 
     def _recurs(self, args: tuple) -> bool:
         """Whether the function calls itself again and again, which may depend on values that nobody knows."""

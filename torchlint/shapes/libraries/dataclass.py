@@ -108,6 +108,8 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
         raise TypeError(f"{kind.__name__}() takes {len(positional)} positional arguments but {len(args)} were given")
     machine.budget.spend(len(positional))
     values = dict(zip(positional, args))
+    if unknown is not None:
+        machine.presume()  # a default is likely where another value may be given, but not certain
     for name, value in kwargs.items():
         if name not in fields or name in values:
             raise TypeError(f"{kind.__name__}() got an unexpected keyword argument '{name}'")

@@ -348,7 +348,7 @@ class Attributes:
 
     def delete_attribute(self, owner: Any, name: str) -> None:
         """`del owner.name`"""
-        if self.is_own(owner) and not name.startswith("__"):
+        if (self.is_own(owner) or isinstance(owner, nn.Module)) and not name.startswith("__"):
             try:
                 delattr(owner, name)
             except AttributeError:

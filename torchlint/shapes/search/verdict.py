@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -25,6 +26,9 @@ from torchlint.shapes.tensors.conflicts import Pair, pair_of
 Relation = Literal["equal", "difference", "ratio", "divisor"]
 OFFSETS = (1, 2, 3, 5, 7, 11, 13, 17, 23, 31, 37, 47, 61, 79, 101)
 RUNS = 90  # that one verdict may take
+_BROADCAST = re.compile(
+    r"a dimension of length \d+ at (-\d+)!.*? had torch\.Size\(\[(.*?)\]\).*broadcastable to \[(.*?)\]"
+)
 WINDOW = 32  # sizes on each side that a pyramid of five steps may round to one
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 LARGE = 4096
@@ -183,6 +187,18 @@ def _is_at(other: RunResult, result: RunResult) -> bool:
     return other.place == result.place and other.visit == result.visit
 
 
+def _met_there(other: RunResult, result: RunResult) -> bool:
+    """Whether the sizes that did not fit in one dimension do in another run, which torch refuses for another one. Two
+    that are 1 say nothing: what is made smaller often ends there.
+    """
+    first, now = _BROADCAST.search(result.error), _BROADCAST.search(other.error)
+    if first is None or now is None or first[1] == now[1]:
+        return False
+    shapes = [[int(size) for size in re.findall(r"\d+", now[text])] for text in (2, 3)]
+    at = int(first[1])
+    return min(map(len, shapes)) >= -at and shapes[0][at] == shapes[1][at] > 1
+
+
 def _collect(other: RunResult | None, result: RunResult, pairs: list[Pair]) -> bool:
     """Whether a run stopped before the line, or at it because of two sizes as well; those are added to the list."""
     if other is None or other.stopped is None:
@@ -190,7 +206,7 @@ def _collect(other: RunResult | None, result: RunResult, pairs: list[Pair]) -> b
     if not _is_at(other, result):
         return other.steps < result.steps
     pair = pair_of(other) if other.stopped == "torch" else None
-    if pair is None:
+    if pair is None or _met_there(other, result):
         return False
     if "dimensions" not in str(pair[0]):  # with another rank it is refused for that, whatever the sizes are
         pairs.append(pair)

@@ -285,13 +285,20 @@ def _may_reach(switched: Value, model: Value) -> bool:
 
 
 def _is_switched_by_its_class(event: Event, model: Value) -> bool:
-    """Does a method of the class that keeps the model put it in eval mode: its constructor, say?"""
+    """Does a method of the class that keeps the model put it in eval mode, such as its constructor, or the function that
+    makes it?
+    """
     function = enclosing_function(event.node)
     owner = method_class(event.module, function) if function is not None else None
-    return owner is not None and any(
-        isinstance(call.func, ast.Attribute) and unparsed(call.func.value) == unparsed(model.node)
-        for call in event.module.index.callers("eval")
-        if within(call, owner.node)
+    around = [(event.module, owner.node)] if owner is not None else []
+    around += [(made.module, enclosing_function(made.node)) for made in identity(model).values()]
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and (unparsed(call.func.value) == unparsed(model.node) or _may_reach(Value(module, call.func.value), model))
+        for module, place in around
+        if place is not None
+        for call in module.index.callers("eval")
+        if within(call, place)
     )
 
 

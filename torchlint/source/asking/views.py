@@ -148,13 +148,15 @@ class Place(Fixing, Standing):
         if isinstance(node, ast.Attribute) and node.attr == "p":
             layers = [o for o in self.objects(node.value) if isinstance(o.node, ast.Call) and o.node.args]
             return bool(layers) and all(layer.is_off_by_default(layer.node.args[0]) for layer in layers)
-        made = [default_of(o.node.up.up, o.node) if isinstance(o.node, ast.arg) else o.node for o in self.origins(node)]
+        made = self.origins_or_defaults(node)
         return bool(made) and all(isinstance(n, ast.Constant) and not n.value for n in made)
 
+    def origins_or_defaults(self, node: ast.AST) -> list[ast.AST | None]:
+        """The expressions that a value may come from; of a parameter its default, or None if it has none."""
+        return [default_of(o.node.up.up, o.node) if isinstance(o.node, ast.arg) else o.node for o in self.origins(node)]
+
     def objects(self, node: ast.AST | None = None) -> list[Origin]:
-        """The same for modules, optimizers and the like, through `.to(…)`, `DataParallel(…)` and what else returns its
-        object.
-        """
+        """The same for modules, optimizers and the like, through `.to(…)` and what else returns its object."""
         return [Origin(v) for v in objects(self.value.at(node or self.node, ()))]
 
     def kinds(self, node: ast.AST | None = None) -> set[str]:

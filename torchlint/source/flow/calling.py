@@ -15,7 +15,7 @@ from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field
 from torchlint.source.flow.settings import are_apart
-from torchlint.source.flow.signatures import is_static
+from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
@@ -278,7 +278,9 @@ class CallTracer:
                     yield Callee("method", "." + node.attr, receiver=origin.at(node.value, ()))
             elif isinstance(node, ast.arg):
                 owner = instance_class(origin)
-                if owner:
+                if owner and is_class_itself(node):
+                    yield Callee("class", module=origin.module, owner=owner)
+                elif owner:
                     yield from _object_callees(owner, origin)
 
     def _called_object(self, made: Value, depth: int) -> Iterator[Callee]:

@@ -55,3 +55,9 @@ def has_decorator(function: ast.AST, *names: str) -> bool:
 
 def is_static(function: ast.AST) -> bool:
     return has_decorator(function, "staticmethod")
+
+
+def is_class_itself(parameter: ast.arg) -> bool:
+    """`cls` of a classmethod."""
+    function = parameter.up.up
+    return has_decorator(function, "classmethod") and parameter is first_parameter(function)

@@ -31,7 +31,7 @@ class Event:
     def __init__(self, value: Value, loops: tuple, tests: tuple, via: tuple):
         self.value = value
         self.loops = loops
-        self.tests = tests  # (test expression as a Value, its truth)
+        self.tests = tests  # (test expression as a Value, its truth), also the handler of an error
         self.via = via  # the calls of helpers through which it was reached
 
     @property
@@ -229,7 +229,7 @@ class _Unroller:
         elif isinstance(node, ast.Try):
             self.block(node.body, loops, tests)
             for handler in node.handlers:
-                self.block(handler.body, loops, tests)
+                self.block(handler.body, loops, _under(tests, self.at(handler), True))
             self.block(node.orelse, loops, tests)
             self.block(node.finalbody, loops, tests)
         elif isinstance(node, ast.Match):

@@ -310,7 +310,12 @@ def _call_parts(origin: Value, strict: bool) -> list[ast.expr]:
             return receiver
         if strict and any(isinstance(part, ast.Dict) for part in given):
             return []  # no operation of torch takes a dict: an evaluator gives numbers
-        if strict and len(given) > 1 and not any(fact(c.name) for c in known) and not _LOSS.search(last_word(node.func)):
+        if (
+            strict
+            and len(given) > 1
+            and not any(fact(c.name) for c in known)
+            and not _LOSS.search(last_word(node.func))
+        ):
             return []  # `wrapper.match(real, fake)` may detach one of them
         return [*receiver, *given]
     return given if not strict or is_model_call(origin) or carries(origin) else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from itertools import takewhile
 from typing import NamedTuple
 
 from torchlint.source.flow.flow import callees
@@ -11,7 +10,7 @@ from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, ancestors, within
+from torchlint.source.text.index import within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
@@ -222,13 +221,7 @@ def lost_gradients(found: list[Act]) -> list[LostGradients]:
 
 
 def _runs_whenever(act: Act, other: Act) -> bool:
-    """Does the act run before each run of the other one: under no test or loop that the other is not in, nor only after
-    an error?
-    """
-    inside_function = takewhile(lambda node: not isinstance(node, FUNCTIONS), ancestors(act.event.here))
-    handlers = [node for node in inside_function if isinstance(node, ast.ExceptHandler)]
-    if not all(within(other.event.here, handler) for handler in handlers):
-        return False
+    """Does the act run before each run of the other one: under no test, handler or loop that the other is not in?"""
     tests = [(id(test.node), truth) for test, truth in other.event.tests]
     inside = all((id(test.node), truth) in tests for test, truth in act.event.tests)
     extra = [loop for loop in act.event.loops if loop not in other.event.loops]
