@@ -285,7 +285,7 @@ def _may_reach(switched: Value, model: Value) -> bool:
 
 
 def _is_switched_by_its_class(event: Event, model: Value) -> bool:
-    """Does a method of the class that keeps the model put it in eval mode, such as its constructor, or the function that
+    """Does a method of the class that keeps the model put it in eval mode, as its constructor may, or the function that
     makes it?
     """
     function = enclosing_function(event.node)
