@@ -70,6 +70,13 @@ WRONG = {
     ),
     "a GPU's tensor for NumPy": "x = nn.Linear(3, 2).cuda()(torch.zeros(2, 3).cuda())\nx.detach().numpy()",
     "a GPU's tensor in an array": "x = torch.zeros(3, device='cuda')\nnp.array(x)",
+    "a generator of the CPU": "g = torch.Generator().manual_seed(0)\ntorch.randn(3, device='cuda', generator=g)",
+    "a generator of the GPU": "g = torch.Generator(device='cuda')\ntorch.zeros(3).normal_(generator=g)",
+    "a gradient of the CPU": "x = torch.rand(3, device='cuda', requires_grad=True)\n(x * 2).backward(torch.ones(3))",
+    "gradients of the CPU": (
+        "x = torch.rand(3, device='cuda', requires_grad=True)\n"
+        "torch.autograd.grad(x * 2, x, grad_outputs=torch.ones(3))"
+    ),
     "samples of what a network gives": (
         "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(5, 1)(x)"
     ),
@@ -123,6 +130,13 @@ RIGHT = {
     ),
     "another value each time": HEAD + "data[random.randint(0, 5):random.randint(0, 5) + n] + other",
     "a GPU's tensor comes back": "x = torch.zeros(3, device='cuda')\nx.cpu().numpy(), np.array(x.cpu())",
+    "a generator where it draws": (
+        "g = torch.Generator(device='cuda').manual_seed(0)\nx = torch.randn(3, device='cuda', generator=g)\n"
+        "x.normal_(generator=g)\ntorch.randperm(3, generator=torch.Generator())"
+    ),
+    "a gradient without dimensions comes to its tensor": (
+        "x = torch.rand((), device='cuda', requires_grad=True)\n(x * 2).backward(torch.tensor(1.0))"
+    ),
     "samples of what a network gives": (
         "m = nn.Linear(4, 6)(torch.rand(2, 4))\nx = Normal(m, m.exp()).rsample()\nnn.Linear(6, 1)(x)"
     ),

@@ -30,6 +30,7 @@ from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
 from torchlint.shapes.libraries.tuples import TUPLES
 from torchlint.shapes.tensors import autocast, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.generators import made
 
 # Modules whose public classes and functions may be used as they are, apart from what is DENIED.
 REAL = frozenset(
@@ -422,6 +423,10 @@ def _device(machine, kind="cpu", *index):
     return machine.foreign(torch.device, (kind, *index), {})
 
 
+def _generator(machine, device="cpu"):
+    return from_unknown(device, "a generator") if type(device) is Unknown else made(device_tags.name(device or "cpu"))
+
+
 def _special(**table) -> dict[str, Any]:
     return {
         "torch." + name.replace("__", "."): Special(name.rpartition("__")[2], function)
@@ -542,6 +547,7 @@ FOUND: dict[str, Any] = {
         nn__utils__clip_grad_value_=_nothing,
         nn__attention__flex_attention__flex_attention=_flex_attention,
         device=_device,
+        Generator=_generator,
         is_tensor=lambda machine, value: (
             Unknown("an unknown value") if type(value) is Unknown else isinstance(value, torch.Tensor)
         ),
@@ -553,6 +559,7 @@ FOUND: dict[str, Any] = {
 for _name in ("tensor", "as_tensor", "asarray", "from_numpy", "zeros", "ones", "empty", "rand", "randn"):
     FOUND[f"torch.{_name}"].__dict__["pure"] = True
 FOUND["torch.device"].__dict__["kind"] = torch.device
+FOUND["torch.Generator"].__dict__["kind"] = torch.Generator
 FOUND["torch.autograd.Variable"].__dict__["kind"] = torch.Tensor
 
 

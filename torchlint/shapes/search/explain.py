@@ -79,7 +79,7 @@ OURS = (
 
 def kind_of(error: Exception, text: str) -> str:
     """Which rule an error belongs to."""
-    if isinstance(error, DeviceError) or "can't convert cuda" in text:
+    if isinstance(error, DeviceError) or "can't convert cuda" in text or "type for generator" in text:
         return "device"
     if any(
         word in text

@@ -29,6 +29,9 @@ _LOSSES = (
     (r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)", "{1} predictions for {2} targets"),
 )  # fmt: skip
 _SENTENCES = (
+    # Devices
+    (r"Expected a '(\w+)' device type for generator but found '(\w+)'",
+     'the generator is on {2}, but what it fills is on {1}: make it with `torch.Generator("{1}")`'),
     # Sizes
     (r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
      "sizes {1} and {2} meet in dimension {3}"),

@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from torchlint.shapes.core.values import UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, costs, ranges, recurrent
+from torchlint.shapes.tensors.generators import misfit
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
 META = torch.device("meta")
@@ -336,6 +337,8 @@ _HANDLERS: dict[Any, Callable] = {
     **dict.fromkeys(autocast.LOWERED, autocast.lowered),
     **dict.fromkeys(autocast.WIDENED, autocast.widened),
     torch._VF._pack_padded_sequence: _pack,
+    torch.Tensor.backward: lambda function, args, kwargs: _backward(function, args, kwargs),
+    torch.autograd.grad: lambda function, args, kwargs: _backward(function, args, kwargs),
 }
 
 
@@ -350,7 +353,34 @@ def run(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         if kwargs.get("pin_memory"):
             kwargs = {**kwargs, "pin_memory": False}
         if "generator" in kwargs:
+            _drawn(kwargs["generator"], function, args)
             kwargs = {**kwargs, "generator": None}
+    return function(*args, **kwargs)
+
+
+def _drawn(generator: Any, function: Callable, args: tuple, place: str = "") -> None:
+    """Refuse a generator that is on another device than the tensor that it is to fill, a given one or a new one."""
+    given = [arg for arg in args if isinstance(arg, torch.Tensor)]
+    error = misfit(generator, place or (str(device_of(given[0])) if given else _default[0] or "cpu"))
+    if error and machines:
+        machines[-1].refuse(RuntimeError(error), function, args)
+
+
+def _backward(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`y.backward(gradient)` and `torch.autograd.grad(y, x, grad_outputs)`: gradients are where their tensors are; one
+    without dimensions comes to them.
+    """
+    is_method = function is torch.Tensor.backward
+    named = kwargs.get("gradient" if is_method else "grad_outputs")
+    gradients = named if named is not None else args[2 - is_method] if len(args) > 2 - is_method else None
+    outputs = args[0] if args else kwargs.get("outputs")
+    pairs = zip(*(one if isinstance(one, (list, tuple)) else [one] for one in (outputs, gradients)))
+    for number, (output, gradient) in enumerate(pairs):
+        if isinstance(gradient, torch.Tensor) and isinstance(output, torch.Tensor) and gradient.dim():
+            wanted, place = device_of(output), device_of(gradient)
+            if wanted != place:
+                text = f"invalid gradient at index {number} - expected device {wanted} but got {place}"
+                raise DeviceError(text, (output, gradient))
     return function(*args, **kwargs)
 
 
@@ -358,11 +388,11 @@ def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     kwargs = dict(kwargs)
     device = kwargs.pop("device")
     kwargs.pop("pin_memory", None)
-    if "generator" in kwargs:
-        kwargs["generator"] = None
+    generator = kwargs.pop("generator", None)
     if device is None:
         return function(*args, **kwargs)
     target = name(device)
+    _drawn(generator, function, args, target)
     if target != "cpu":
         used[0] = True
     _pending.append(target)
