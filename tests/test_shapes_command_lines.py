@@ -119,3 +119,22 @@ def test_what_was_read_is_remembered(tmp_path):
     view = Project(tmp_path).view(path)
     dry_run(HEAD + SHAPES, str(path), view)
     assert str(tmp_path / "README.md") in view.consulted and str(tmp_path / "Makefile") in view.consulted
+
+
+@pytest.mark.parametrize(
+    ("option", "move", "started"),
+    [
+        ('"--cuda", action="store_true"', 'model.to("cuda" if args.cuda else "cpu")', "train.py --cuda"),
+        ('"--use-gpu", action="store_true"', "model.cuda() if args.use_gpu else model", "train.py --use-gpu"),
+        ('"--device", default="cpu"', "model.to(args.device)", "train.py --device cuda"),
+        ('"--device", default="cpu", choices=["cpu", "mps"]', "model.to(args.device)", None),
+        ('"--no-cuda", action="store_true"', "model.cuda() if args.no_cuda is None else model", None),
+    ],
+)
+def test_a_gpu_is_asked_for_where_an_option_does(tmp_path, option, move, started):
+    text = HEAD + (
+        f"parser.add_argument({option})\nargs = parser.parse_args()\nmodel = nn.Linear(4, 2)\nmodel = {move}\n"
+        "x = torch.rand(3, 4)\nprint(model(x))\n"
+    )
+    assert [started in one for one in found(tmp_path, text, {})] == [True] * bool(started)
+    assert found(tmp_path, text.replace("model(x)", "model(x.to(model.weight.device))"), {}) == []
