@@ -8,12 +8,12 @@ import ast
 import re
 
 _FULL = re.compile(r"(?<=\.)_[A-Z]\w*?(?=__[a-z])")
-_PRIVATE = re.compile(r"__(?!\w*__\b)\w")
+_NAMES = re.compile(r"\b__\w+")
 
 
 def mangle(tree: ast.Module, text: str) -> None:
     """Give the private names in the classes of a tree their full names."""
-    if not _PRIVATE.search(text):
+    if not any(_is_private(name) for name in set(_NAMES.findall(text))):
         return
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:

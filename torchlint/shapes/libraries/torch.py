@@ -424,7 +424,9 @@ def _device(machine, kind="cpu", *index):
 
 
 def _generator(machine, device="cpu"):
-    return from_unknown(device, "a generator") if type(device) is Unknown else made(device_tags.name(device or "cpu"))
+    if type(device) is Unknown:
+        return from_unknown(device, "a generator")
+    return made("cpu" if device is None else device_tags.name(device))
 
 
 def _special(**table) -> dict[str, Any]:

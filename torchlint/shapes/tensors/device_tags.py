@@ -311,6 +311,24 @@ def _pack(function, args, kwargs):
     return recurrent.pack(function, args, kwargs)
 
 
+def _backward(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`y.backward(gradient)` and `torch.autograd.grad(y, x, grad_outputs)`: gradients are where their tensors are; one
+    without dimensions comes to them.
+    """
+    is_method = function is torch.Tensor.backward
+    named = kwargs.get("gradient" if is_method else "grad_outputs")
+    gradients = named if named is not None else args[2 - is_method] if len(args) > 2 - is_method else None
+    outputs = args[0] if args else kwargs.get("outputs")
+    pairs = zip(*(one if isinstance(one, (list, tuple)) else [one] for one in (outputs, gradients)))
+    for number, (output, gradient) in enumerate(pairs):
+        if isinstance(gradient, torch.Tensor) and isinstance(output, torch.Tensor) and gradient.dim():
+            wanted, place = device_of(output), device_of(gradient)
+            if wanted != place:
+                text = f"invalid gradient at index {number} - expected device {wanted} but got {place}"
+                raise DeviceError(text, (output, gradient))
+    return function(*args, **kwargs)
+
+
 _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.device.__get__: _get_device,
     torch.Tensor.is_cuda.__get__: _is_cuda,
@@ -337,8 +355,8 @@ _HANDLERS: dict[Any, Callable] = {
     **dict.fromkeys(autocast.LOWERED, autocast.lowered),
     **dict.fromkeys(autocast.WIDENED, autocast.widened),
     torch._VF._pack_padded_sequence: _pack,
-    torch.Tensor.backward: lambda function, args, kwargs: _backward(function, args, kwargs),
-    torch.autograd.grad: lambda function, args, kwargs: _backward(function, args, kwargs),
+    torch.Tensor.backward: _backward,
+    torch.autograd.grad: _backward,
 }
 
 
@@ -364,24 +382,6 @@ def _drawn(generator: Any, function: Callable, args: tuple, place: str = "") -> 
     error = misfit(generator, place or (str(device_of(given[0])) if given else _default[0] or "cpu"))
     if error and machines:
         machines[-1].refuse(RuntimeError(error), function, args)
-
-
-def _backward(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """`y.backward(gradient)` and `torch.autograd.grad(y, x, grad_outputs)`: gradients are where their tensors are; one
-    without dimensions comes to them.
-    """
-    is_method = function is torch.Tensor.backward
-    named = kwargs.get("gradient" if is_method else "grad_outputs")
-    gradients = named if named is not None else args[2 - is_method] if len(args) > 2 - is_method else None
-    outputs = args[0] if args else kwargs.get("outputs")
-    pairs = zip(*(one if isinstance(one, (list, tuple)) else [one] for one in (outputs, gradients)))
-    for number, (output, gradient) in enumerate(pairs):
-        if isinstance(gradient, torch.Tensor) and isinstance(output, torch.Tensor) and gradient.dim():
-            wanted, place = device_of(output), device_of(gradient)
-            if wanted != place:
-                text = f"invalid gradient at index {number} - expected device {wanted} but got {place}"
-                raise DeviceError(text, (output, gradient))
-    return function(*args, **kwargs)
 
 
 def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
