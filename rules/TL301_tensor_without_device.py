@@ -220,12 +220,7 @@ def on_same_device(call: Call):
     tensor = function.args.args[1].arg
     if not is_tensor(call, function.args.args[1]) or bounds_a_slice(call):
         return None
-    random = call.names <= {
-        "torch.rand",
-        "torch.randn",
-        "torch.randint",
-        "torch.randperm",
-    }  # each device draws other numbers
+    random = call.fact is not None and call.fact.random  # each device draws other numbers
     return call.fix(
         f"create it on the device of `{tensor}`",
         call.with_keyword("device", f"{tensor}.device"),

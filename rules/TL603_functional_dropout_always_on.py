@@ -180,9 +180,8 @@ def made_in_forward(cls: ModuleClass):
 
 
 def set_training(call: Call, told):
-    if told is None:
-        return call.with_keyword("training", "self.training")
-    return call.replace(told, "self.training")
+    mode = "self.training"
+    return call.with_keyword("training", mode) if told is None else call.replace(told, mode)
 
 
 def me(call: Call) -> str:

@@ -72,6 +72,10 @@ WRONG = {
     "a GPU's tensor in an array": "x = torch.zeros(3, device='cuda')\nnp.array(x)",
     "a generator of the CPU": "g = torch.Generator().manual_seed(0)\ntorch.randn(3, device='cuda', generator=g)",
     "a generator of the GPU": "g = torch.Generator(device='cuda')\ntorch.zeros(3).normal_(generator=g)",
+    "new tensors on the GPU": "with torch.device('cuda'):\n    x = torch.zeros(3)\nx + torch.zeros(3)",
+    "new tensors on the CPU again": (
+        "with torch.device('cuda'):\n    pass\ntorch.zeros(3) + torch.zeros(3, device='cuda')"
+    ),
     "a gradient of the CPU": "x = torch.rand(3, device='cuda', requires_grad=True)\n(x * 2).backward(torch.ones(3))",
     "gradients of the CPU": (
         "x = torch.rand(3, device='cuda', requires_grad=True)\n"
@@ -133,6 +137,14 @@ RIGHT = {
     "a generator where it draws": (
         "g = torch.Generator(device='cuda').manual_seed(0)\nx = torch.randn(3, device='cuda', generator=g)\n"
         "x.normal_(generator=g)\ntorch.randperm(3, generator=torch.Generator())"
+    ),
+    "a generator of the device that new tensors are on": (
+        "g = torch.Generator(device='cuda')\nwith torch.device('cuda'):\n    x = torch.randn(3, generator=g)\n"
+        "x + torch.zeros(3, device='cuda')"
+    ),
+    "a generator for what is somewhere": (
+        "import records\nx = torch.as_tensor(records.read()).float()\n"
+        "x.normal_(generator=torch.Generator(device='cuda'))"
     ),
     "a gradient without dimensions comes to its tensor": (
         "x = torch.rand((), device='cuda', requires_grad=True)\n(x * 2).backward(torch.tensor(1.0))"

@@ -28,6 +28,7 @@ class Manual(Struct, frozen=True):
     name: str
     group: str
     summary: str
+    default: bool
     state: str
     fix: str
     prose: str
@@ -50,6 +51,7 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
         rule.name,
         rule.group,
         rule.summary,
+        rule.default,
         _state(rule),
         _fix(rule),
         rule.manual.split("```", 1)[0].strip(),
@@ -57,7 +59,7 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
         after[0][1] if after and after[0][0] == "fixed" else "",
         next((text for kind, text in blocks if kind == "good"), ""),
         tuple((word, rules[word].summary) for word in rule.read_on if word in rules),
-        tuple(torch_page(word) for word in rule.read_on if not _CODE.fullmatch(word)),
+        tuple(_torch_page(word) for word in rule.read_on if not _CODE.fullmatch(word)),
         len(blocks) + len(rule.edges),
         rule_url(rule.code, rule.name),
     )
@@ -81,7 +83,7 @@ def _fix(rule: Rule) -> str:
     return " or ".join(text for kind, text in words.items() if kind in said or kind == "safe" and not said)
 
 
-def torch_page(name: str) -> str:
+def _torch_page(name: str) -> str:
     """The address of what torch's manual says: of a function or class by its name, else of a page of the manual."""
     page, _, place = name.partition("#")
     page = f"generated/{page}" if page.startswith("torch.") else page

@@ -20,9 +20,11 @@ def mangle(tree: ast.Module, text: str) -> None:
         node, owner = waiting.pop()
         if owner and not isinstance(node, ast.alias):
             _rename(node, owner)
-        inner = node.name.lstrip("_") if isinstance(node, ast.ClassDef) else owner
-        around = (*node.decorator_list, *node.bases, *node.keywords) if isinstance(node, ast.ClassDef) else ()
-        waiting += ((child, owner if child in around else inner) for child in ast.iter_child_nodes(node))
+        if isinstance(node, ast.ClassDef):
+            waiting += ((part, owner) for part in (*node.decorator_list, *node.bases, *node.keywords))
+            waiting += ((part, node.name.lstrip("_")) for part in node.body)
+        else:
+            waiting += ((child, owner) for child in ast.iter_child_nodes(node))
 
 
 def _rename(node: ast.AST, owner: str) -> None:

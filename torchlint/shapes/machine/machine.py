@@ -38,6 +38,7 @@ from torchlint.shapes.machine import decisions, holes
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty
 from torchlint.shapes.machine.checked_shapes import AsWritten
+from torchlint.shapes.machine.contexts import Contexts
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.going import Going
 from torchlint.shapes.machine.imports import Imports
@@ -67,7 +68,7 @@ class Turn(NamedTuple):
     after: int
 
 
-class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Worlds, Going):
+class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Worlds, Going, Contexts):
     """One run of a program. `choices` are the answers to unknown conditions that this run must take."""
 
     def __init__(self, view: View, steps: int, choices: dict[str, bool] | None = None, cuda: bool = True):
@@ -102,6 +103,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             maxlen=64
         )  # tensors whose items the program took, as it does with lists of tensors
         self.progress = ScriptProgress()
+        self.placed: list[Any] = []  # the devices that it is in, as contexts: the outermost first
         self.wild = False  # whether what is known in part is carried through several worlds
         self.evaluations = 0  # of operations in such worlds
         self.trying = 0  # how many `try` stand around what runs now: their handlers may have an answer to an error
@@ -550,27 +552,6 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             return  # a program may ask what it has by trying
         if failure is not None and not failure.expected and all(f.place != failure.place for f in self.reported):
             self.reported.append(failure)
-
-    def enter(self, manager: Any) -> Any:
-        """The value of `with manager as …`."""
-        if type(manager) is Unknown:
-            return Unknown(manager.reason)
-        enter = getattr(type(manager), "__enter__", None)
-        if enter is None:
-            return Unknown("it is no context manager")
-        if functions.closure_of(enter) is not None or isinstance(manager, guards.CONTEXTS):
-            return enter(manager)
-        return Unknown("it is an unknown context manager")
-
-    def leave(self, manager: Any, error: Exception | None) -> bool:
-        """Whether leaving the context swallows the error."""
-        leave = getattr(type(manager), "__exit__", None)
-        if leave is None or type(manager) is Unknown:
-            return False
-        if functions.closure_of(leave) is not None or isinstance(manager, guards.CONTEXTS):
-            answer = leave(manager, type(error) if error else None, error, None)
-            return False if type(answer) is Unknown or error is None else bool(answer)
-        return False
 
 
 def _takes_unknown(function: Callable) -> bool:

@@ -71,6 +71,13 @@ def device_of(tensor: torch.Tensor) -> torch.device:
     return CPU if tag is None or tag == ANY else torch.device(tag)
 
 
+def _known_tag(tensor: torch.Tensor) -> str | None:
+    """Where a tensor is; None if that is left open."""
+    with torch._C.DisableTorchFunction():
+        tag = tag_of(tensor) or "cpu"
+    return tag if tag != ANY else None
+
+
 def stamp(result: Any, tag: str | list[str | None]) -> None:
     """Say where new tensors are; several tags are those of a list."""
     if isinstance(tag, list):
@@ -322,8 +329,8 @@ def _backward(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     pairs = zip(*(one if isinstance(one, (list, tuple)) else [one] for one in (outputs, gradients)))
     for number, (output, gradient) in enumerate(pairs):
         if isinstance(gradient, torch.Tensor) and isinstance(output, torch.Tensor) and gradient.dim():
-            wanted, place = device_of(output), device_of(gradient)
-            if wanted != place:
+            wanted, place = _known_tag(output), _known_tag(gradient)
+            if wanted and place and wanted != place:
                 text = f"invalid gradient at index {number} - expected device {wanted} but got {place}"
                 raise DeviceError(text, (output, gradient))
     return function(*args, **kwargs)
@@ -371,33 +378,32 @@ def run(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         if kwargs.get("pin_memory"):
             kwargs = {**kwargs, "pin_memory": False}
         if "generator" in kwargs:
-            _drawn(kwargs["generator"], function, args)
-            kwargs = {**kwargs, "generator": None}
+            return _drawn(function, args, kwargs)
     return function(*args, **kwargs)
 
 
-def _drawn(generator: Any, function: Callable, args: tuple, place: str = "") -> None:
-    """Refuse a generator that is on another device than the tensor that it is to fill, a given one or a new one."""
-    given = [arg for arg in args if isinstance(arg, torch.Tensor)]
-    error = misfit(generator, place or (str(device_of(given[0])) if given else _default[0] or "cpu"))
+def _drawn(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Random numbers of a generator, which torch refuses if it is on another device than what it fills."""
+    result = function(*args, **{**kwargs, "generator": None})
+    place = _known_tag(result) if isinstance(result, torch.Tensor) else None
+    error = misfit(kwargs["generator"], place) if place else ""
     if error and machines:
         machines[-1].refuse(RuntimeError(error), function, args)
+    return result
 
 
 def _elsewhere(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     kwargs = dict(kwargs)
     device = kwargs.pop("device")
     kwargs.pop("pin_memory", None)
-    generator = kwargs.pop("generator", None)
     if device is None:
-        return function(*args, **kwargs)
+        return run(function, args, kwargs)
     target = name(device)
-    _drawn(generator, function, args, target)
     if target != "cpu":
         used[0] = True
     _pending.append(target)
     try:
-        return function(*args, **kwargs)
+        return run(function, args, kwargs)
     finally:
         _pending.pop()
 

@@ -52,6 +52,9 @@ _MEETING_NOBODY = frozenset(
 )
 
 
+MAX_PARTS = 200  # of what a tensor is computed from
+
+
 class Meeting(NamedTuple):
     """The expression in which the tensors meet, and the one that is on the device."""
 
@@ -301,15 +304,19 @@ def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[
             return
 
 
-def _holds_parameter(module: Module, node: ast.AST, depth: int = 4) -> bool:
+def _holds_parameter(module: Module, node: ast.AST) -> bool:
     """Before a module is whole, its parameters are where they were made, and so is what is computed from them."""
-    for part in module.index.inside(node, ast.Name, ast.Attribute, ast.Subscript):
-        value = Value(module, part)
-        if PARAMETER in kinds(value):
-            return True
-        made = [origin.node for origin in origins(value) if origin.module is module and origin.node is not part]
-        if depth and any(_holds_parameter(module, one, depth - 1) for one in made if one is not None):
-            return True
+    waiting, seen = [node], set()
+    while waiting:
+        whole = waiting.pop()
+        for part in module.index.inside(whole, ast.Name, ast.Attribute, ast.Subscript):
+            if part in seen or len(seen) == MAX_PARTS:
+                continue
+            seen.add(part)
+            value = Value(module, part)
+            if PARAMETER in kinds(value):
+                return True
+            waiting += [o.node for o in origins(value) if o.module is module and o.node not in (None, part)]
     return False
 
 

@@ -222,7 +222,7 @@ class _Trace:
                 return None
         if not asks or not all(isinstance(o.node, ast.Call) for o in identity(model).values()):
             return None
-        return None if _is_switched_by_its_class(event, model) else True
+        return None if _is_switched_by_owner_or_maker(event, model) else True
 
 
 def _is_made_up(node: ast.AST) -> bool:
@@ -284,7 +284,7 @@ def _may_reach(switched: Value, model: Value) -> bool:
     return any(contains(whole, part) for whole in identity(switched).values() for part in identity(model).values())
 
 
-def _is_switched_by_its_class(event: Event, model: Value) -> bool:
+def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:
     """Does a method of the class that keeps the model put it in eval mode, as its constructor may, or the function that
     makes it?
     """

@@ -36,8 +36,6 @@ _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 _SETTING = (ast.Expr, ast.Assign)  # `torch.set_grad_enabled(False)`, in notebooks as `_ = …`
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
-
-
 # Asked for in tests; all but the first are true where a forward is run without being trained.
 _SAYS_WITHOUT_GRAD = ("is_grad_enabled", "is_tracing", "is_in_onnx_export", "is_exporting")
 
@@ -62,7 +60,7 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
                 return False
-        elif asks and isinstance(parent, ast.If) and _is_grad_disabled_test(parent, child):
+        elif asks and isinstance(parent, ast.If) and _is_test_without_grad(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
             if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list) or _switches_off(
@@ -172,7 +170,7 @@ def _callee(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _is_grad_disabled_test(test: ast.If, child: ast.AST) -> bool:
+def _is_test_without_grad(test: ast.If, child: ast.AST) -> bool:
     """Of `if not torch.is_grad_enabled():` and `if not self.training:` only the first says anything about gradients.
     What is traced or exported is a forward that nobody trains.
     """

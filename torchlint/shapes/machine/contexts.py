@@ -1,0 +1,44 @@
+"""What `with` enters: contexts of the program, those of torch that we know, and the devices of new tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language import functions
+from torchlint.shapes.libraries import guards
+from torchlint.shapes.tensors import device_tags
+
+
+class Contexts:
+    """The part of the machine that enters and leaves them."""
+
+    def enter(self, manager: Any) -> Any:
+        """The value of `with manager as …`."""
+        if type(manager) is Unknown:
+            return Unknown(manager.reason)
+        if isinstance(manager, torch.device):
+            self.placed.append(device_tags.default(manager))
+            self.placed[-1].__enter__()
+            return manager
+        enter = getattr(type(manager), "__enter__", None)
+        if enter is None:
+            return Unknown("it is no context manager")
+        if functions.closure_of(enter) is not None or isinstance(manager, guards.CONTEXTS):
+            return enter(manager)
+        return Unknown("it is an unknown context manager")
+
+    def leave(self, manager: Any, error: Exception | None) -> bool:
+        """Whether leaving the context swallows the error."""
+        if isinstance(manager, torch.device):
+            self.placed.pop().__exit__(None, None, None)
+            return False
+        leave = getattr(type(manager), "__exit__", None)
+        if leave is None or type(manager) is Unknown:
+            return False
+        if functions.closure_of(leave) is not None or isinstance(manager, guards.CONTEXTS):
+            answer = leave(manager, type(error) if error else None, error, None)
+            return False if type(answer) is Unknown or error is None else bool(answer)
+        return False
