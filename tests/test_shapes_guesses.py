@@ -322,3 +322,22 @@ def test_a_forward_that_does_not_train_is_run_in_evaluation(tmp_path, size, line
             return self.last(x)
     """
     assert [one.strip() for one in faults(tmp_path, program)] == [line] * bool(line)
+
+
+def test_a_guess_that_is_squeezed_in_vain_proves_nothing(tmp_path):
+    program = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.grids = nn.ModuleList(nn.Embedding(9, 4) for _ in range(2))
+            self.first, self.last = nn.Linear(8, 8), nn.Linear(8, 2)
+
+        def forward(self, t):
+            t = t.squeeze(1)
+            places = t * 7
+            near = places.long().clamp(0, 8)
+            share = (places - places.floor()).unsqueeze(1)
+            t = torch.cat([share * grid(near) for grid in self.grids], dim=1)
+            return self.last(self.first(t))
+    """
+    assert faults(tmp_path, program) == []

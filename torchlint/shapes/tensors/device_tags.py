@@ -336,6 +336,14 @@ def _backward(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     return function(*args, **kwargs)
 
 
+def _squeeze(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """A squeeze of one dimension that takes nothing away: its author knew of a size that is another one here."""
+    result = function(*args, **kwargs)
+    if machines and len(args) + len(kwargs) > 1 and result.dim() == args[0].dim():
+        machines[-1].idle_squeezes += 1
+    return result
+
+
 _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.device.__get__: _get_device,
     torch.Tensor.is_cuda.__get__: _is_cuda,
@@ -364,6 +372,8 @@ _HANDLERS: dict[Any, Callable] = {
     torch._VF._pack_padded_sequence: _pack,
     torch.Tensor.backward: _backward,
     torch.autograd.grad: _backward,
+    torch.Tensor.squeeze: _squeeze,
+    torch.squeeze: _squeeze,
 }
 
 

@@ -521,7 +521,18 @@ def _is_moved_object(value: Value, depth: int) -> bool:
     if len(near) > MAX_MOVES:
         at = bisect_left(near, value.node.pos, key=lambda move: move[0].pos)
         near = near[max(at - MAX_MOVES // 2, 0) : at + MAX_MOVES // 2]
-    return is_moved_at(value.node, near, made)
+    return any(is_moved_at(place, near, made) for place in _runs_of(value, near))
+
+
+def _runs_of(value: Value, moves: list[tuple[ast.Call, bool]]) -> list[ast.AST]:
+    """The place of a use; of one in a function that moves nothing, the calls of it: a model may be back before them."""
+    function = enclosing_function(value.node)
+    if not isinstance(function, ast.FunctionDef) or method_class(value.module, function):
+        return [value.node]
+    if all(away for _, away in moves) or any(enclosing_function(call) is function for call, _ in moves):
+        return [value.node]
+    calls = [call for call in value.module.index.callers(function.name) if isinstance(call.func, ast.Name)]
+    return calls or [value.node]
 
 
 def _moving_origin(value: Value, depth: int) -> ast.AST | None:
