@@ -76,6 +76,7 @@ in_tests = False
 
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
+SMALL = ("arange", "linspace", "rand", "zeros", "ones", "tanh")
 STABLE = {
     "torch.softmax": ("log_softmax", "F.log_softmax"),
     "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
@@ -93,6 +94,8 @@ def check(call: Call):
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
     )
     for origin in picked_from(call, argument.right if complement else argument):
+        if is_of_plain_numbers(origin):
+            continue
         softmax = origin.does("softmax")
         if (softmax and not complement) or origin.does("sigmoid"):
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
@@ -115,6 +118,13 @@ def picked_from(call: Call, argument: ast.expr):
             yield from origin.origins(origin.node.value, SAME)
         else:
             yield origin
+
+
+def is_of_plain_numbers(origin: Call) -> bool:
+    """Is it of numbers that are near to 0, as the entries of a table are?"""
+    scores = origin.argument("input", 0)
+    made = list(origin.origins(scores, SAME)) if scores is not None else []
+    return bool(made) and all(score.does(*SMALL) for score in made)
 
 
 def handles_infinity(call: Call) -> bool:

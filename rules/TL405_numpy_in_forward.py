@@ -71,7 +71,7 @@ def check(cls: ModuleClass):
     for node in (call for method in run_by(cls, forward) for call in cls.inside(ast.Call, of=method)):
         name = cls.name(node.func) or ""
         call = cls.at(node)
-        if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad:
+        if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad or asks_for_places(node):
             continue
         taken = next((given for given in arguments(node) if is_computed(call, given)), None)
         if taken is not None:
@@ -103,6 +103,12 @@ def is_computed(call, given) -> bool:
     return call.is_tensor(given) and all(
         isinstance(origin.node, ast.Call) and not (origin.fact and origin.fact.creates) for origin in made
     )
+
+
+def asks_for_places(call: ast.Call) -> bool:
+    """`dtype=np.int64`: whole numbers have no gradient."""
+    dtype = next((ast.unparse(k.value) for k in call.keywords if k.arg == "dtype"), "")
+    return dtype.rsplit(".", 1)[-1].strip("'\"").startswith(("int", "uint", "bool", "long"))
 
 
 def arguments(call: ast.Call) -> list:

@@ -138,3 +138,14 @@ def test_a_gpu_is_asked_for_where_an_option_does(tmp_path, option, move, started
     )
     assert [started in one for one in found(tmp_path, text, {})] == [True] * bool(started)
     assert found(tmp_path, text.replace("model(x)", "model(x.to(model.weight.device))"), {}) == []
+
+
+@pytest.mark.parametrize("use", ["print(len(rest))", "load(rest[1])", "for word in rest: print(word)", "rest.pop(0)"])
+def test_words_that_the_parser_does_not_know_are_known_to_nobody(tmp_path, use):
+    text = HEAD + (
+        'parser.add_argument("--width", type=int, default=4)\nargs, rest = parser.parse_known_args()\n'
+        f"def load(path):\n    return open(path)\n\n{use}\nargs = parser.parse_args(rest)\n"
+        "nn.Linear(args.width, 3)(torch.zeros(2, 5))\n"
+    )
+    said = found(tmp_path, text, {})
+    assert [one.partition(" | ")[0] for one in said] == ["nn.Linear(args.width, 3)(torch.zeros(2, 5))"]

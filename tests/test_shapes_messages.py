@@ -241,3 +241,15 @@ def test_the_page_of_messages_is_true(tmp_path, program, theirs, ours):
     (fault,) = faults(tmp_path, program)
     advice = fault.help.partition("torch says")[0].rstrip("; ")
     assert "; ".join(filter(None, (fault.message, advice))) == ours
+
+
+def test_a_suggestion_for_another_file_is_not_tried_in_this_one(tmp_path):
+    """It would change whatever stands at that place here."""
+    model = USE + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    model += "        self.fc = nn.Linear(4, 2)\n\n    def forward(self, x):\n        return self.fc(x)\n"
+    train = "import torch\nfrom model import Net\n\nsizes = (3, 5)\nprint(Net()(torch.zeros(*sizes)))\n"
+    test = "import train\n" + f"print({'not ' * 20}True)\n" * 12
+    for name, text in (("model.py", model), ("train.py", train), ("test.py", test)):
+        (tmp_path / name).write_text(text)
+    found = dry_run(test, str(tmp_path / "test.py"), Project(tmp_path).view(tmp_path / "test.py"))
+    assert [(fault.path, fault.fix) for fault in found.faults] == [(str(tmp_path / "model.py"), None)]

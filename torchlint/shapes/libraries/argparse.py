@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
+from torchlint.shapes.core.values import ProgramExit, Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries.given_arguments import ParserArgument, given_by
 
 _COMMAND = "a command of several"
@@ -35,6 +35,15 @@ class Namespace(StandIn):
         return self is other
 
     __hash__ = object.__hash__
+
+
+class OtherWords(list):
+    """The words of a command line that a parser does not know: none, unless the program takes some out."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return OtherWords()
+        raise UnknownUsed("a word of the command line")
 
 
 class Parser(StandIn):
@@ -119,7 +128,7 @@ class Parser(StandIn):
         return Namespace(values)
 
     def parse_known_args(self, *given, **options) -> tuple[Namespace, list]:
-        return self._parsed(given[0] if given else None, True), []
+        return self._parsed(given[0] if given else None, True), OtherWords()
 
     def print_help(self, *_) -> None:
         pass

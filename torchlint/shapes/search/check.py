@@ -58,6 +58,7 @@ CLASS_STEPS = 250_000  # for all runs of one module class
 FAIR_STEPS = 80_000  # the same at first, where there are many classes
 GPUS = 8  # for a script that ends where there is one only
 STARTS = 3  # ways of starting a script that are tried
+UNREADABLE = "the dry run cannot read it"
 BUILT_STEPS = 400_000  # the same where a builder chose its sizes: a verdict is worth more then
 _SMALL = re.compile(r"(^|_)(tiny|small|nano|micro|mini|pico|atto|femto|xs|s|t|b0|18|11|test)(_|$)|18$|11$")
 
@@ -82,7 +83,7 @@ def dry_run(
     try:
         program = load(path, text, watch)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return DryRun(notices=("the dry run cannot read it",))
+        return DryRun(notices=(UNREADABLE,))
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 8000))
     try:
@@ -92,7 +93,7 @@ def dry_run(
             traces = Collector(path)
         result = _Run(program, view, inputs, traces, listener, graphs, step).run()
         if traces is None or graphs:
-            result = cured(text, result, lambda changed: _run_changed(path, changed, view, inputs))
+            result = cured(path, text, result, lambda changed: _run_changed(path, changed, view, inputs))
         return result
     finally:
         sys.setrecursionlimit(before)
@@ -100,7 +101,11 @@ def dry_run(
 
 def _run_changed(path: str, text: str, view: View, inputs: Mapping[str, Sequence[str]]) -> DryRun:
     """Run another text of a file, with the work that is left to the file."""
-    return _Run(Program(path, text, ast.parse(text)), view, inputs, None, None, False, None).run(work.used)
+    try:
+        program = Program(path, text, ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return DryRun(notices=(UNREADABLE,))
+    return _Run(program, view, inputs, None, None, False, None).run(work.used)
 
 
 class _Run:

@@ -12,9 +12,11 @@ from torchlint.shapes.core.faults import DryRun, Fault
 MOST = 3  # suggestions of a file that are tried
 
 
-def cured(text: str, result: DryRun, again: Callable[[str], DryRun]) -> DryRun:
-    """The same result with the suggestions that help; `again` runs another text of the file."""
-    with_fix = [fault for fault in result.faults if fault.fix is not None]
+def cured(path: str, text: str, result: DryRun, again: Callable[[str], DryRun]) -> DryRun:
+    """The same result with the suggestions that help; `again` runs another text of the file. What is changed in other
+    files is tried when those are run.
+    """
+    with_fix = [fault for fault in result.faults if fault.fix is not None and fault.path == path]
     helpful = [fault for fault in with_fix[:MOST] if _helps(text, fault, result, again)]
     kept = tuple(f if f.fix is None or f in helpful else msgspec.structs.replace(f, fix=None) for f in result.faults)
     return msgspec.structs.replace(result, faults=kept)

@@ -109,15 +109,26 @@ def _sizes(call: ast.Call) -> list[ast.expr]:
     return call.args
 
 
-def _factors(module: Module, size: ast.expr) -> list[Factor]:
+def _factors(module: Module, size: ast.expr, follow: bool = True) -> list[Factor]:
+    """What is multiplied in a size; a product that has a name is followed once, as it may be made of itself."""
     if isinstance(size, ast.BinOp) and isinstance(size.op, ast.Mult):
-        return [*_factors(module, size.left), *_factors(module, size.right)]
+        return [*_factors(module, size.left, follow), *_factors(module, size.right, follow)]
     if isinstance(size, ast.Constant):
         return [] if size.value == 1 else [(str(size.value),)]
     if isinstance(size, (ast.UnaryOp, ast.Starred)):
         return [_UNKNOWN]
     axis = _axis(module, size)
-    return [axis or (module.segment(size),)]
+    product = _product(size) if axis is None and follow else None
+    return _factors(module, product, False) if product is not None else [axis or (module.segment(size),)]
+
+
+def _product(size: ast.expr) -> ast.BinOp | None:
+    """`batch * frames` of `together`, if that is all it can be."""
+    scope = size.at.lookup(size.id) if isinstance(size, ast.Name) else None
+    bound = reaching(size, scope) if scope is not None else []
+    holder = bound[0].up if len(bound) == 1 else None
+    value = holder.value if isinstance(holder, ast.Assign) else None
+    return value if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult) else None
 
 
 def _axis(module: Module, size: ast.expr) -> Factor | None:
@@ -195,16 +206,19 @@ def _layout(value: Value, depth: int) -> Layout | None:
 
 @remembered
 def _ranks(module: Module, function: ast.AST | None) -> dict[int, int]:
-    """How many sizes are taken from tensors by `b, n, d = x.shape` in a function, by what they come from."""
+    """How many sizes are taken from tensors by `b, n, d = x.shape` in a function, by what they come from; none where
+    branches take so many and so many.
+    """
     found: dict[int, int] = {}
+    unsure = set()
     for statement in module.index.inside(function or module.tree, ast.Assign):
         target = statement.targets[0]
         if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
             tensor = _whose_shape(statement.value)
             source = _source(Value(module, tensor)) if tensor is not None else None
-            if source is not None:
-                found[id(source.node)] = len(target.elts)
-    return found
+            if source is not None and found.setdefault(id(source.node), len(target.elts)) != len(target.elts):
+                unsure.add(id(source.node))
+    return {source: rank for source, rank in found.items() if source not in unsure}
 
 
 def _derived(value: Value, depth: int) -> Layout | None:

@@ -10,6 +10,7 @@ from torchlint.source.flow.flow import MAX_WORLD_DEPTH, callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
@@ -230,6 +231,8 @@ def _parameter_kind(origin: Value) -> str | None:
         word = annotation.value.split("[")[0].split(".")[-1]
     else:
         word = last_word(annotation) if annotation is not None else ""
+    if word == "Module" and _is_said_to_be_a_class(origin.module, function, parameter):
+        return None
     if word:
         return {
             "Tensor": TENSOR,
@@ -254,6 +257,17 @@ def _parameter_kind(origin: Value) -> str | None:
         if positional.index(parameter) < with_default and parameter.arg not in _refilled(origin.module, function):
             return TENSOR
     return None
+
+
+def _is_said_to_be_a_class(module: Module, function: ast.AST, parameter: ast.arg) -> bool:
+    """`norm: nn.Module = nn.LayerNorm`, or `issubclass(norm, nn.Module)`: annotated as what it makes."""
+    default = default_of(function, parameter)
+    if isinstance(default, (ast.Name, ast.Attribute)) and last_word(default)[:1].isupper():
+        return True
+    return any(
+        last_word(call.func) == "issubclass" and call.args and getattr(call.args[0], "id", "") == parameter.arg
+        for call in module.index.inside(function, ast.Call)
+    )
 
 
 @remembered

@@ -78,6 +78,12 @@ def _moves(module: Module) -> list[ast.Call]:
 
 
 @remembered
+def _moved_names(module: Module) -> frozenset[str]:
+    """The names of what a file moves itself, `lengths.to(x.device)`: what is called so may come from elsewhere."""
+    return frozenset(call.func.value.id for call in _moves(module) if isinstance(call.func.value, ast.Name))
+
+
+@remembered
 def uses_a_device(module: Module) -> bool:
     """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
     says = module.index.says
@@ -330,7 +336,9 @@ def _parameter(origin: Value) -> str | None:
         without_default = parameter in positional and positional.index(parameter) < len(positional) - len(
             function.args.defaults
         )
-        return MOVED if without_default and not plain and not _is_a_record(owner, function, parameter) else None
+        if plain or not without_default or parameter.arg in _moved_names(origin.module):
+            return None
+        return None if _is_a_record(owner, function, parameter) else MOVED
     if (
         owner.is_lightning
         and function.name in ("training_step", "validation_step", "test_step", "predict_step")
