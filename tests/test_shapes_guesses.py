@@ -341,3 +341,28 @@ def test_a_guess_that_is_squeezed_in_vain_proves_nothing(tmp_path):
             return self.last(self.first(t))
     """
     assert faults(tmp_path, program) == []
+
+
+ROWS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.terms, self.kinds = 10, 6
+        self.fc = nn.Linear(16, 3)
+
+    def forward(self, x):
+        wide, rest = x[:81, :], x[812:, :]
+        terms, kinds = torch.split(x[276:292, :], [self.terms, self.kinds], 0)
+        return self.fc(torch.cat([terms, kinds]).T), wide, rest
+"""
+
+
+def test_an_input_is_as_long_as_what_is_cut_out_of_it(tmp_path):
+    text = PRELUDE + ROWS
+    result = dry_run(text, str(tmp_path / "net.py"), Project(tmp_path).view(tmp_path / "net.py"))
+    assert result.statistics["modules_run"] == 1 and not result.faults
+
+
+def test_a_part_behind_the_end_of_a_guess_proves_nothing(tmp_path):
+    program = ROWS.replace("def forward(self, x):", "def forward(self, x):\n        x = x + 0").replace("276:292", "9000:9016")
+    assert faults(tmp_path, program) == []

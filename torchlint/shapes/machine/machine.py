@@ -103,7 +103,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             maxlen=64
         )  # tensors whose items the program took, as it does with lists of tensors
         self.progress = ScriptProgress()
-        self.idle_squeezes = 0  # of one dimension each that took nothing away
+        self.vain_parts = 0  # squeezes that took nothing away, parts behind the end: of sizes that were guessed
         self.placed: list[Any] = []  # the devices that it is in, as contexts: the outermost first
         self.wild = False  # whether what is known in part is carried through several worlds
         self.evaluations = 0  # of operations in such worlds

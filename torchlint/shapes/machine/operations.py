@@ -262,7 +262,9 @@ class Operations:
             if self.wild and choices_in(key)[0]:
                 return self.in_worlds(lambda given: self.item(*given), [owner, key], "a part of a tensor")
             index = self._index(key)
-            if type(index) is Unknown and self.scripting:
+            if not self.scripting:
+                self.vain_parts += is_beyond(owner, index)
+            elif type(index) is Unknown:
                 self.progress.reached("an index", index)
             return self.foreign(operator.getitem, (owner, index), {})
         if isinstance(owner, Array):
@@ -600,3 +602,15 @@ def _differ(a: Any, b: Any) -> bool:
     else:
         pairs = list(zip(a, b))
     return any(type(x) in PLAIN and type(y) in PLAIN and x != y for x, y in pairs)
+
+
+def is_beyond(tensor: torch.Tensor, index: Any) -> bool:
+    """Whether a part of a tensor is asked for that is behind its end."""
+    parts = index if isinstance(index, tuple) else (index,)
+    for part, size in zip(parts, tensor.shape):
+        if type(part) is slice and type(part.start) is int and part.start > 0:
+            if part.start >= size or type(part.stop) is int and part.stop > size:
+                return True
+        elif type(part) is not int and type(part) is not slice:
+            break
+    return False

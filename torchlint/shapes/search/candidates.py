@@ -508,7 +508,7 @@ class Attempt:
         machine.forget_answers()
         machine.choices = self.way.answers
         machine.taken_apart.clear()
-        machine.idle_squeezes = 0
+        machine.vain_parts = 0
         machine.place = machine.last_place = None
         try:
             work.spend(RUN_STEPS)
@@ -545,7 +545,7 @@ class Attempt:
             function, args, kwargs = layer, given, named
         visit = (*map(id, failure.modules), id(layer), *(caller for _, caller in failure.stack))
         doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
-        doubtful = doubtful or self.several or machine.idle_squeezes > 0 or not are_independent(machine.asked)
+        doubtful = doubtful or self.several or machine.vain_parts > 0 or not are_independent(machine.asked)
         parts = failure.function.modules() if isinstance(failure.function, nn.Module) else ()
         further = next(
             (i for i, part in enumerate(parts) if part is layer), 0

@@ -37,6 +37,7 @@ _HOLES = re.compile(r"\[\s*((typing\.)?Optional\[|None\b)|\|\s*None\s*\]")
 _OPTIONAL = re.compile(r"^(h|c|h0|c0|hx|cx|hidden\w*|state|prev\w*|cache|past\w*|memory_mask|\w*_?mask)$")
 _HIGHEST = 6  # dimensions that a tensor is given
 _DEEPEST = 2  # attributes of attributes
+_USUAL, _LONGEST = 2, 4096  # sizes along an axis that are taken from the parts that are cut out
 _STARTS = 8  # how many first guesses are tried
 
 
@@ -69,6 +70,9 @@ def starts(
 def _guesses(parameter: OpenParameter, uses: list[UnknownUse]) -> tuple[list[Any], str]:
     """What an input may be, best first, and why."""
     guesses, reason = _harvested(parameter, uses)
+    least = _least_sizes(parameter.name, uses)
+    if least:
+        guesses = _as_long(guesses, least)
     return (guesses, reason) if parameter.beside is None else _beside(parameter.beside, guesses, reason)
 
 
@@ -154,6 +158,35 @@ def _rank(name: str, uses: list[UnknownUse]) -> int | None:
         if use.hole == f"{name}.shape" and use.kind == "index" and isinstance(use.detail, int)
     ]
     return max(highest) + 1 if highest and max(highest) > 1 else None
+
+
+def _least_sizes(name: str, uses: list[UnknownUse]) -> dict[int, int]:
+    """How long an input is at least along its axes, by the parts that are cut out of it: `x[:, 40:52]`, `x[80:]`."""
+    least: dict[int, int] = {}
+    for use in uses:
+        if use.hole == name and use.kind == "index":
+            parts = use.detail if isinstance(use.detail, tuple) else (use.detail,)
+            for axis, part in enumerate(itertools.takewhile(lambda part: isinstance(part, (slice, int)), parts)):
+                least[axis] = max(least.get(axis, 1), _reaches(part))
+    return {axis: size for axis, size in least.items() if _USUAL < size <= _LONGEST}
+
+
+def _reaches(part: slice | int) -> int:
+    if isinstance(part, int):
+        return part + 1
+    start, stop = (bound if isinstance(bound, int) else None for bound in (part.start, part.stop))
+    return max(stop or 0, (start or 0) + (TIME if part.stop is None else 1))
+
+
+def _as_long(guesses: list[Any], least: Mapping[int, int]) -> list[Any]:
+    """Tensors that have these sizes at least, first those that have all these axes."""
+    rank = max(least) + 1
+    tensors = [guess for guess in guesses if isinstance(guess, TensorGuess) and len(guess.shape) >= rank]
+    longer = [
+        TensorGuess(tuple(max(size, least.get(axis, 0)) for axis, size in enumerate(guess.shape)), guess.dtype)
+        for guess in (tensors or of_rank(rank))
+    ]
+    return [*longer, *(guess for guess in guesses if guess not in tensors)]
 
 
 def of_rank(rank: int, name: str = "") -> list[TensorGuess]:

@@ -340,7 +340,7 @@ def _squeeze(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """A squeeze of one dimension that takes nothing away: its author knew of a size that is another one here."""
     result = function(*args, **kwargs)
     if machines and len(args) + len(kwargs) > 1 and result.dim() == args[0].dim():
-        machines[-1].idle_squeezes += 1
+        machines[-1].vain_parts += 1
     return result
 
 
