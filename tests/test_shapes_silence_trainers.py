@@ -244,6 +244,15 @@ def said(tmp_path, program: str) -> list[str]:
         flow = Flow(net).to("cuda")
         net(torch.ones(2, 2).cuda())
         """,
+        # also in a dict
+        """
+        from containers import Models
+
+        net, head = nn.Linear(2, 2), nn.Linear(2, 2)
+        models = Models({"net": net, "heads": [head]})
+        models.to("cuda")
+        head(net(torch.ones(2, 2).cuda()))
+        """,
         # a number that nobody knows is no word
         """
         def layers(config):

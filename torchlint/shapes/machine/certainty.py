@@ -115,6 +115,8 @@ class Certainty:
                 if type(value) in self.codes:
                     for held in self._within_reach(type(value), value):
                         self._lend_one(held)
+            for module in self._modules_in(value):
+                self._lend_one(module)
             if self._are_called_back(value):
                 self.presumed = True
 
@@ -125,6 +127,15 @@ class Certainty:
             parts = value.values() if type(value) is dict else value
             return depth > 0 and any(self._are_called_back(part, depth - 1) for part in parts)
         return functions.closure_of(value) is not None
+
+    def _modules_in(self, value: Any, depth: int = 2) -> Iterator[nn.Module]:
+        """The modules in `{"G": G, "D": D}`"""
+        if type(value) in (list, tuple, dict) and depth > 0:
+            self.budget.touch(value)
+            for part in value.values() if type(value) is dict else value:
+                if isinstance(part, nn.Module):
+                    yield part
+                yield from self._modules_in(part, depth - 1)
 
     def _lend_one(self, value: Any) -> None:
         if len(self.lent) < LENT:

@@ -243,6 +243,8 @@ def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
     loop = around[0]
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and unparsed(loop.iter) == "range(1)":
         return None
+    if isinstance(loop, ast.For) and _is_of_the_round(module, call, loop):
+        return None
     for key, node in behind.items():
         if (
             len(key) > 1
@@ -265,6 +267,13 @@ def _repeated(module: Module, call: ast.Call, behind: dict) -> Again | None:
         if inside and not bound_again:
             return Again(call, call, node)
     return None
+
+
+def _is_of_the_round(module: Module, call: ast.Call, loop: ast.For) -> bool:
+    """`for loss in losses.values(): loss.backward()`: another one in each round, if there are several at all."""
+    loss = loss_of(module, call)
+    named = loss.node.id if loss is not None and isinstance(loss.node, ast.Name) else ""
+    return any(isinstance(part, ast.Name) and part.id == named for part in ast.walk(loop.target))
 
 
 def _leaves(call: ast.Call) -> bool:

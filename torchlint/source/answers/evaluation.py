@@ -385,9 +385,13 @@ def _last_above(found: list[Act], line: int) -> Act | None:
 
 
 def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
-    """Does another file call the function, which its own file does not, under `no_grad`?"""
-    if function is None or not isinstance(function.up, ast.Module) or module.index.callers(function.name):
+    """Does another file call the function, which its own file does not, under `no_grad`? So may whoever is given a
+    lambda that calls it.
+    """
+    if function is None or not isinstance(function.up, ast.Module):
         return False
+    if calls := module.index.callers(function.name):
+        return all(isinstance(enclosing_function(call), ast.Lambda) for call in calls)
     return any(
         under_no_grad(user, call) for user in module.users(function.name) for call in user.index.callers(function.name)
     )

@@ -253,13 +253,25 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
                 continue
             known = callees(Value(user, call))
             is_ours = any(c.function is function for c in known)
-            if known and not is_ours and all(c.function is not None for c in known):
+            if known and not is_ours and not any(c.function is None or _hands_on(c.function) for c in known):
                 continue
             if under_no_grad(user, call) or may_run_without_grad(user, call, asked | {function}):
                 without = True
             elif is_ours and not _is_called_by_nobody(user, call):
                 return False
     return without
+
+
+def _hands_on(function: ast.AST) -> bool:
+    """Is it a method that only says what others have, or that calls what has its own name on another object?"""
+    if not isinstance(function, ast.FunctionDef) or not isinstance(function.up, ast.ClassDef):
+        return False
+    if any(last_word(decorator) == "abstractmethod" for decorator in function.decorator_list):
+        return True
+    return any(
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == function.name
+        for call in ast.walk(function)
+    )
 
 
 def _is_called_by_nobody(module: Module, node: ast.AST) -> bool:
