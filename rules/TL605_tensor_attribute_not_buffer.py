@@ -96,15 +96,22 @@ in_tests = False
 @on_module(needs="self.")
 def check(cls: ModuleClass):
     for kept in cls.plain_tensors:
-        statement, value = kept.store.statement, kept.store.value
-        fix = None
-        if isinstance(statement, ast.Assign) and statement.targets == [kept.store.target]:
-            text = f'{kept.store.target.value.id}.register_buffer("{kept.name}", {cls.source(value)}, persistent=False)'
-            fix = cls.fix("register it", cls.replace(statement, text), applicability="unsafe")
+        called, place = kept.name, f"`{cls.quoted(kept.meeting.partner)}` is where the module is"
+        several = isinstance(kept.store.value, (ast.List, ast.Dict))
+        said = "holds tensors, but no buffers: they stay" if several else "is a tensor, but no buffer: it stays"
         yield cls.finding(
-            f"`self.{kept.name}` is a tensor, but no buffer: it stays on the CPU when the module is moved",
-            help=f'write `self.register_buffer("{kept.name}", …, persistent=False)`',
-            fix=fix,
-            notes=[cls.note(kept.meeting.node, f"`{cls.quoted(kept.meeting.partner)}` is where the module is")],
-            at=statement,
+            f"`self.{called}` {said} on the CPU when the module is moved",
+            help=f'write `self.register_buffer("{called}", …, persistent=False)`' + " for each" * several,
+            fix=None if several else registered(cls, kept),
+            notes=[cls.note(kept.meeting.node, place)],
+            at=kept.store.statement,
         )
+
+
+def registered(cls: ModuleClass, kept):
+    """`self.table = torch.ones(3)` becomes `self.register_buffer("table", torch.ones(3), persistent=False)`."""
+    statement, target = kept.store.statement, kept.store.target
+    if not isinstance(statement, ast.Assign) or statement.targets != [target]:
+        return None
+    text = f'{target.value.id}.register_buffer("{kept.name}", {cls.source(kept.store.value)}, persistent=False)'
+    return cls.fix("register it", cls.replace(statement, text), applicability="unsafe")

@@ -364,5 +364,7 @@ def test_an_input_is_as_long_as_what_is_cut_out_of_it(tmp_path):
 
 
 def test_a_part_behind_the_end_of_a_guess_proves_nothing(tmp_path):
-    program = ROWS.replace("def forward(self, x):", "def forward(self, x):\n        x = x + 0").replace("276:292", "9000:9016")
+    program = ROWS.replace("def forward(self, x):", "def forward(self, x):\n        x = x + 0").replace(
+        "276:292", "9000:9016"
+    )
     assert faults(tmp_path, program) == []

@@ -23,17 +23,18 @@ from torchlint.shapes.language.rounds import MORE, VIEWS, is_open
 from torchlint.shapes.libraries.datasets import Dataset
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.machine.attributes import is_several
+from torchlint.shapes.machine.comparing import MIRRORED, against_draw, differ
 from torchlint.shapes.machine.worlds import are_alike, are_tensors
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import DRAWN, RANGE, WHOLE, Known, choices_in, is_number, known_of
+from torchlint.shapes.tensors.parts import is_beyond
+from torchlint.shapes.tensors.wild import RANGE, WHOLE, Known, choices_in, is_number, known_of
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
 _COUNTED = frozenset({list, tuple, set, dict, OrderedDict, deque, *VIEWS})
 _CONSTANTS = frozenset({str, int, float, bool})
-_MIRRORED = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt, operator.ge: operator.le}
-_AGAINST_DRAWS = frozenset((apply, kind) for apply in _MIRRORED for kind in (int, float, bool))
+_AGAINST_DRAWS = frozenset((apply, kind) for apply in MIRRORED for kind in (int, float, bool))
 _FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
@@ -127,7 +128,7 @@ class Operations:
     def compare(self, apply: Callable, a: Any, b: Any) -> Any:
         """A comparison other than `is` and `in`."""
         if (apply, type(b)) in _AGAINST_DRAWS or (apply, type(a)) in _AGAINST_DRAWS:
-            certain = _against_draw(apply, a, b)
+            certain = against_draw(apply, a, b)
             if certain is not None:
                 return certain
         if type(a) is Unknown or type(b) is Unknown:
@@ -151,7 +152,7 @@ class Operations:
         if type(a) not in LIGHT and type(b) not in LIGHT:
             self.budget.touch(a if len_of(a) <= len_of(b) else b)
             unknown = unknown_in((a, b)) if apply in (operator.eq, operator.ne) else None
-            if unknown is not None and not _differ(a, b):
+            if unknown is not None and not differ(a, b):
                 return Unknown(unknown.reason)
         try:
             return apply(a, b)
@@ -577,40 +578,3 @@ def _numbers(text: Any) -> list[str]:
     """The runs of digits in a format: widths and precisions."""
     text = text.decode("latin-1") if isinstance(text, bytes) else str(text)
     return "".join(c if c.isdigit() else " " for c in text).split()
-
-
-def _against_draw(apply: Callable, a: Any, b: Any) -> bool | None:
-    """Whether a number drawn between 0 and 1 is on one side of another number: certain for 0 and 1, as in
-    `random.random() < ratio` where the ratio is 0 in evaluation.
-    """
-    if type(a) in (int, float, bool):
-        a, b, apply = b, a, _MIRRORED[apply]
-    drawn = a.known is DRAWN if type(a) is Unknown else isinstance(a, torch.Tensor) and ranges.is_drawn(a)
-    if not drawn or 0 < b < 1:
-        return None
-    return (apply in (operator.lt, operator.le)) == (b >= 1)
-
-
-def _differ(a: Any, b: Any) -> bool:
-    """Whether two containers differ, whatever the unknown values in them are."""
-    if isinstance(a, dict) and isinstance(b, dict):
-        if a.keys() != b.keys():
-            return True
-        pairs = [(value, b[key]) for key, value in a.items()]
-    elif not any(isinstance(a, kind) and isinstance(b, kind) for kind in (list, tuple)) or len(a) != len(b):
-        return True
-    else:
-        pairs = list(zip(a, b))
-    return any(type(x) in PLAIN and type(y) in PLAIN and x != y for x, y in pairs)
-
-
-def is_beyond(tensor: torch.Tensor, index: Any) -> bool:
-    """Whether a part of a tensor is asked for that is behind its end."""
-    parts = index if isinstance(index, tuple) else (index,)
-    for part, size in zip(parts, tensor.shape):
-        if type(part) is slice and type(part.start) is int and part.start > 0:
-            if part.start >= size or type(part.stop) is int and part.stop > size:
-                return True
-        elif type(part) is not int and type(part) is not slice:
-            break
-    return False

@@ -174,6 +174,8 @@ def _least_sizes(name: str, uses: list[UnknownUse]) -> dict[int, int]:
 def _reaches(part: slice | int) -> int:
     if isinstance(part, int):
         return part + 1
+    if part.step is not None:  # every second one of however many
+        return 0
     start, stop = (bound if isinstance(bound, int) else None for bound in (part.start, part.stop))
     return max(stop or 0, (start or 0) + (TIME if part.stop is None else 1))
 

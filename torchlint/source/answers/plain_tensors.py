@@ -9,6 +9,7 @@ from typing import NamedTuple
 from torchlint.facts import named
 from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.answers.members import MemberAssignment, is_of_self, stores_of
+from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
@@ -31,6 +32,7 @@ _KNOWN = MOVES | {"device", "data", "type_as", "new_tensor", "requires_grad_", "
 _MOVING = ("_apply", "to", "cuda", "__setattr__", "__getattr__", "setup")
 _FROM_DATA = frozenset(("torch.tensor", "torch.as_tensor", "torch.from_numpy"))
 _NO_TENSORS = (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp, ast.JoinedStr, ast.Lambda)
+_SEVERAL = (ast.List, ast.Dict)
 _ROWS = named("row")
 _MAX_READS = 20
 
@@ -63,7 +65,8 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             _is_of_one_number(module, read) for read in later
         ):
             continue
-        first = next((m for read in later for m in meetings(module, read)), None)
+        used = map(_taken, later) if isinstance(stores[0].value, _SEVERAL) else later
+        first = next((m for read in used for m in meetings(module, read)), None)
         if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
             yield PlainTensor(name, stores[0], first)
 
@@ -83,10 +86,22 @@ def _in_init(node: ast.AST) -> bool:
     return getattr(enclosing_function(node), "name", "") == "__init__"
 
 
+def _taken(read: ast.Attribute) -> ast.expr:
+    """`self.scales["mean"]` of a dict or list of tensors."""
+    return read.up if isinstance(read.up, ast.Subscript) and read.up.value is read else read
+
+
 def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
-    if store.method.name != "__init__" or isinstance(store.value, _NO_TENSORS):
+    if store.method.name != "__init__":
         return False
-    value = Value(store.module, store.value)
+    if isinstance(store.value, _SEVERAL):
+        parts = store.value.values if isinstance(store.value, ast.Dict) else store.value.elts
+        return bool(parts) and all(part is not None and _is_tensor_on_the_cpu(store, part) for part in parts)
+    return not isinstance(store.value, _NO_TENSORS) and _is_tensor_on_the_cpu(store, store.value)
+
+
+def _is_tensor_on_the_cpu(store: MemberAssignment, node: ast.expr) -> bool:
+    value = Value(store.module, node)
     if kinds(value) != {TENSOR} or device_of(value) != HERE or rank(value) == 0:
         return False
     return all(_has_dimensions(origin) for origin in origins(value))
@@ -114,7 +129,9 @@ def _has_dimensions(origin: Value) -> bool:
 
 
 def _is_taken_care_of(module: Module, name: str) -> bool:
-    """Is it moved, or set anew, anywhere in the file?"""
+    """Is it moved, set anew or filled anywhere in the file?"""
+    if changes_of(module.index, f"self.{name}"):
+        return True
     for node in module.index.attributes(name):
         if isinstance(node.ctx, ast.Store):
             if not _in_init(node):

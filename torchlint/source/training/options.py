@@ -33,8 +33,7 @@ def keyword_names(call: Value) -> frozenset[str] | None:
             names.add(keyword.arg)
             continue
         options = call.at(keyword.value, ())
-        written = dotted(options.node)
-        changes = changes_of(options.module.index, written) if written else ()
+        changes = _changes(options)
         found = origins(options)
         if not found:
             return None
@@ -86,15 +85,31 @@ def _entries(options: Value, name: str) -> list[Value]:
 
 def _is_seen(options: Value) -> bool:
     """Do all changes of the dict stand in the function where it is used?"""
-    written, function = dotted(options.node), enclosing_function(options.node)
-    changes = changes_of(options.module.index, written) if written else ()
-    return all(enclosing_function(change) is function for change in changes)
+    function = enclosing_function(options.node)
+    return all(enclosing_function(change) is function for change in _changes(options))
+
+
+def _changes(options: Value) -> list[ast.AST]:
+    """The changes of what has the name of a dict; a name of a function is another one in other functions."""
+    node = options.node
+    written = dotted(node)
+    changes = changes_of(options.module.index, written) if written else []
+    if not isinstance(node, ast.Name):
+        return changes
+    scope = node.at.lookup(node.id)
+    return [change for change in changes if _changed(change).at.lookup(node.id) is scope]
+
+
+def _changed(change: ast.AST) -> ast.AST:
+    """`options` of `options["name"] = value`, `options |= more` and `options.update(…)`"""
+    if isinstance(change, ast.AugAssign):
+        return change.target
+    return change.value if isinstance(change, ast.Subscript) else change.func.value
 
 
 def _is_removed(options: Value, name: str) -> bool:
     """May a key be taken out of the dict somewhere: `options.pop("shuffle")`, `del options["shuffle"]`?"""
-    written = dotted(options.node)
-    for change in changes_of(options.module.index, written) if written else ():
+    for change in _changes(options):
         if isinstance(change, ast.Call) and change.func.attr in _REMOVING:
             if not change.args or constant_key(change.args[0]) in (name, None):
                 return True
@@ -107,10 +122,9 @@ def _is_removed(options: Value, name: str) -> bool:
 def _set_later(options: Value, name: str) -> list[Value]:
     """The last `options["name"] = value`, or `options.update(name=value)`, before the place in the same function."""
     node = options.node
-    written = dotted(node)
     function = enclosing_function(node)
     last: list[Value] = []
-    for change in changes_of(options.module.index, written) if written else ():
+    for change in _changes(options):
         if enclosing_function(change) is not function or change.lineno >= node.lineno:
             continue
         if isinstance(change, ast.Subscript) and constant_key(change.slice) == name:
