@@ -86,13 +86,26 @@ def check(call: Call):
 
 def is_list_of_arrays(made) -> bool:
     if made.path:
-        return False
+        return is_column_of_arrays(made)
     if isinstance(made.node, (ast.List, ast.Tuple)) and made.node.elts:
         return all(is_array(made, element) for element in made.node.elts)
     if isinstance(made.node, ast.ListComp):
         return is_array(made, made.node.elt)
     only = made.only_appended
     return only is not None and is_array(made, only)
+
+
+def is_column_of_arrays(made) -> bool:
+    """`states` of `states, actions = zip(*batch)`, where each entry of the batch is a tuple"""
+    number, call = made.path[0], made.node
+    if len(made.path) != 1 or not isinstance(number, int) or made.word(call) != "zip" or len(call.args) != 1:
+        return False
+    rows = made.origins(call.args[0].value) if isinstance(call.args[0], ast.Starred) else []
+    entries = [row.node.elt if isinstance(row.node, ast.ListComp) else row.only_appended for row in rows]
+    return bool(entries) and all(
+        isinstance(entry, ast.Tuple) and number < len(entry.elts) and is_array(row, entry.elts[number])
+        for row, entry in zip(rows, entries)
+    )
 
 
 def is_array(place, node) -> bool:

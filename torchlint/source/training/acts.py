@@ -161,6 +161,8 @@ class Act:
         right before, for the rate of this round, nor by an object that nobody knows, whose first step may be the first.
         """
         made = [origin for origin in identity(self.on).values() if isinstance(origin.node, ast.Call)]
+        if any(map(_is_of_lightning, made)):  # of what the module made for its trainer
+            return self.role == SCHEDULE and not self.node.args and not self.on.module.index.says("Plateau")
         names = {name for origin in made for name in _names(origin)}
         block, statement = block_of(self.statement)[0], self.statement
         if any(names and all(n.startswith(".") for n in names) for names in map(_names, made)):
@@ -439,6 +441,11 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     ):
         return Act(event, OPAQUE, None)
     return None
+
+
+def _is_of_lightning(made: Value) -> bool:
+    """`self.lr_schedulers()`"""
+    return isinstance(made.node.func, ast.Attribute) and made.node.func.attr == "lr_schedulers"
 
 
 def _names(call: Value) -> set[str]:
