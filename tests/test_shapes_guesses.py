@@ -368,3 +368,31 @@ def test_a_part_behind_the_end_of_a_guess_proves_nothing(tmp_path):
         "276:292", "9000:9016"
     )
     assert faults(tmp_path, program) == []
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "torch.FloatTensor([[p / 10000 ** (i / d) for i in range(d)] for p in range(n)])",
+        "torch.from_numpy(np.array([angles(p, d) for p in range(n)])).float()",
+        "torch.tensor([[float(p)] * d for p in range(n)], dtype=torch.float32)",
+    ],
+)
+def test_a_table_of_very_many_rows_has_its_size(tmp_path, rows):
+    program = f"""
+    import numpy as np
+
+    def angles(p, d):
+        return [p / np.power(10000, i / d) for i in range(d)]
+
+    def table(n, d):
+        return {rows}
+
+    print(nn.Linear(16, 2)(table(9000, 16) + torch.zeros(9000, 1)))
+    print(nn.Linear(16, 2)(table(9000, 900)))
+    print(table(9000, 16) + torch.zeros(9001, 1))
+    """
+    assert [line.strip() for line in faults(tmp_path, program)] == [
+        "print(nn.Linear(16, 2)(table(9000, 900)))",
+        "print(table(9000, 16) + torch.zeros(9001, 1))",
+    ]

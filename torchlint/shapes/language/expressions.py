@@ -13,6 +13,7 @@ from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.rounds import REST, found_in_a_round, loosen
+from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, of_some_rows, some_of
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
 
@@ -352,7 +353,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
         parts = (expression(node.key, inner), expression(node.value, inner))
     else:
         parts = (expression(node.elt, inner),)
-    first = loops[0][0]
+    first, some = loops[0][0], type(node) is SomeRows
     kind = type(node)
     price = price_of([node])
     chosen = any(
@@ -361,7 +362,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
 
     def run(frame):
         machine = frame.machine
-        source = first(frame)
+        source = some_of(first(frame)) if some else first(frame)
         if type(source) is Unknown:
             return Unknown(source.reason)
         inside = Frame({}, frame, frame.globals, machine, frame.code)
@@ -491,6 +492,25 @@ def _may_train(call: Evaluate) -> Evaluate:
 
 
 def _any_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
+    short = of_some_rows(node)
+    return _plain_call(node, scope) if short is None else _table(node, short, scope)
+
+
+def _table(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluate:
+    """A tensor of very many rows."""
+    whole, some = _plain_call(node, scope), _plain_call(short, scope)
+    several = expression(node.args[0].generators[0].iter, scope)
+
+    def make(frame):
+        count = several(frame)
+        made = some(frame) if is_long(count) else None
+        longer = frame.machine.lengthened(made, ROWS, len(count)) if made is not None else None
+        return whole(frame) if longer is None else longer
+
+    return make
+
+
+def _plain_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     place = scope.place(node)
     function, positional = expression(node.func, scope), _items(node.args, scope)
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords:
@@ -501,7 +521,7 @@ def _any_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
         and not node.args
         and scope.find(node.func.id) is None
     ):
-        return lambda frame: _names(frame, frame.vars if node.func.id == "locals" else frame.globals)
+        return lambda frame: frame.machine.all_names(frame.vars if node.func.id == "locals" else frame.globals)
     starred = any(isinstance(a, ast.Starred) for a in node.args)
     if isinstance(node.func, ast.Name) and node.func.id in ("exec", "eval"):
         return lambda frame: frame.machine.run_text()
@@ -541,13 +561,6 @@ def _any_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     return call
 
 
-def _names(frame: Frame, names: dict[str, Any]) -> dict[str, Any]:
-    frame.machine.budget.spend(1 + (len(names) >> 4))
-    found = dict(names)
-    frame.machine.lend([found])  # `exec` may have put more into it
-    return found
-
-
 def _await(node: ast.Await, scope: CompiledScope) -> Evaluate:
     return expression(node.value, scope)
 
@@ -578,5 +591,6 @@ _COMPILERS: dict[type, Callable] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,
     ast.Call: _call,
+    SomeRows: _comprehension,
     ast.Await: _await,
 }

@@ -226,6 +226,21 @@ class Operations:
             self.budget.spend(len_of(container) >> 6)
         return is_open(container)
 
+    def all_names(self, names: dict[str, Any]) -> dict[str, Any]:
+        """`locals()` and `globals()`"""
+        self.budget.spend(1 + (len(names) >> 4))
+        found = dict(names)
+        self.lend([found])  # `exec` may have put more into it
+        return found
+
+    def lengthened(self, made: Any, rows: int, count: int) -> Any:
+        """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
+        tensor = made.tensor if type(made) is Array else made
+        if not isinstance(tensor, torch.Tensor) or tensor.requires_grad or tensor.dim() == 0 or len(tensor) != rows:
+            return None
+        longer = self.foreign(torch.Tensor.new_empty, (tensor, (count, *tensor.shape[1:])), {})
+        return Array(longer) if type(made) is Array and isinstance(longer, torch.Tensor) else longer
+
     # Items
 
     def item(self, owner: Any, key: Any) -> Any:
