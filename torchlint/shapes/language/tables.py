@@ -10,7 +10,7 @@ from typing import Any
 LONG = 512  # rows that are computed all
 ROWS = 3
 _EFFECTS = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
-_WORDS = frozenset(("tensor", "as_tensor", "Tensor", "FloatTensor", "DoubleTensor", "LongTensor", "array", "asarray"))
+_MAKERS = ("ensor", "array")  # `torch.as_tensor`, `torch.FloatTensor`, `np.asarray`
 
 
 class SomeRows(ast.ListComp):
@@ -20,7 +20,7 @@ class SomeRows(ast.ListComp):
 def of_some_rows(node: ast.Call) -> ast.Call | None:
     """The same call with some rows only, if it makes a tensor or array of a comprehension over a range."""
     word = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    rows = node.args[0] if len(node.args) == 1 and word in _WORDS else None
+    rows = node.args[0] if len(node.args) == 1 and word.endswith(_MAKERS) else None
     if not isinstance(rows, ast.ListComp) or len(rows.generators) != 1 or rows.generators[0].ifs:
         return None
     several = rows.generators[0].iter

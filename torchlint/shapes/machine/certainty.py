@@ -18,6 +18,7 @@ from torchlint.shapes.language.rounds import CONTAINERS, is_open
 from torchlint.shapes.language.touching import EVERYTHING, text_of
 from torchlint.shapes.machine import contracts
 
+MODULES = 64  # in one container that is lent
 LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
 
@@ -130,8 +131,7 @@ class Certainty:
 
     def _modules_in(self, value: Any, depth: int = 2) -> Iterator[nn.Module]:
         """The modules in `{"G": G, "D": D}`"""
-        if type(value) in (list, tuple, dict) and depth > 0:
-            self.budget.touch(value)
+        if type(value) in (list, tuple, dict) and len(value) <= MODULES and depth > 0:
             for part in value.values() if type(value) is dict else value:
                 if isinstance(part, nn.Module):
                     yield part
