@@ -493,10 +493,10 @@ def _may_train(call: Evaluate) -> Evaluate:
 
 def _any_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
     short = of_some_rows(node)
-    return _plain_call(node, scope) if short is None else _table(node, short, scope)
+    return _plain_call(node, scope) if short is None else _many_rows(node, short, scope)
 
 
-def _table(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluate:
+def _many_rows(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluate:
     """A tensor of very many rows."""
     whole, some = _plain_call(node, scope), _plain_call(short, scope)
     several = expression(node.args[0].generators[0].iter, scope)
