@@ -396,3 +396,14 @@ def test_a_table_of_very_many_rows_has_its_size(tmp_path, rows):
         "print(nn.Linear(16, 2)(table(9000, 900)))",
         "print(table(9000, 16) + torch.zeros(9001, 1))",
     ]
+
+
+def test_a_function_of_the_program_gets_all_rows(tmp_path):
+    program = """
+    def to_tensor(rows):
+        return torch.tensor(rows[600:])
+
+    print(nn.Linear(2, 2)(to_tensor([[1.0, 2.0] for _ in range(900)])) + torch.zeros(301, 1))
+    """
+    assert len(faults(tmp_path, program)) == 1
+    assert faults(tmp_path, program.replace("301", "300")) == []

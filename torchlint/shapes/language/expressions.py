@@ -499,11 +499,11 @@ def _any_call(node: ast.Call, scope: CompiledScope) -> Evaluate:
 def _many_rows(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluate:
     """A tensor of very many rows."""
     whole, some = _plain_call(node, scope), _plain_call(short, scope)
-    several = expression(node.args[0].generators[0].iter, scope)
+    maker, several = expression(node.func, scope), expression(node.args[0].generators[0].iter, scope)
 
     def make(frame):
         count = several(frame)
-        made = some(frame) if is_long(count) else None
+        made = some(frame) if is_long(count) and not frame.machine.is_function_of_program(maker(frame)) else None
         longer = frame.machine.lengthened(made, ROWS, len(count)) if made is not None else None
         return whole(frame) if longer is None else longer
 

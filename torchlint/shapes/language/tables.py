@@ -5,13 +5,11 @@ three of the rows are computed, and the tensor gets its size, as nobody asks for
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 LONG = 512  # rows that are computed all
 ROWS = 3
 _EFFECTS = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
-_LIBRARY = re.compile(r"torch|np|numpy")
 _MAKERS = ("ensor", "array")  # `torch.as_tensor`, `torch.FloatTensor`, `np.asarray`
 
 
@@ -21,10 +19,8 @@ class SomeRows(ast.ListComp):
 
 def of_some_rows(node: ast.Call) -> ast.Call | None:
     """The same call with some rows only, if it makes a tensor or array of a comprehension over a range."""
-    maker = node.func
-    if not isinstance(maker, ast.Attribute) or not _LIBRARY.fullmatch(getattr(maker.value, "id", "")):
-        return None
-    rows = node.args[0] if len(node.args) == 1 and maker.attr.endswith(_MAKERS) else None
+    word = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    rows = node.args[0] if len(node.args) == 1 and word.endswith(_MAKERS) else None
     if not isinstance(rows, ast.ListComp) or len(rows.generators) != 1 or rows.generators[0].ifs:
         return None
     several = rows.generators[0].iter

@@ -132,6 +132,7 @@ class Certainty:
     def _modules_in(self, value: Any, depth: int = 2) -> Iterator[nn.Module]:
         """The modules in `{"G": G, "D": D}`"""
         if type(value) in (list, tuple, dict) and len(value) <= MODULES and depth > 0:
+            self.budget.spend(1 + (len(value) >> 4))
             for part in value.values() if type(value) is dict else value:
                 if isinstance(part, nn.Module):
                     yield part

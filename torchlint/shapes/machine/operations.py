@@ -233,6 +233,9 @@ class Operations:
         self.lend([found])  # `exec` may have put more into it
         return found
 
+    def is_function_of_program(self, function: Any) -> bool:
+        return functions.closure_of(function) is not None
+
     def lengthened(self, made: Any, rows: int, count: int) -> Any:
         """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
         tensor = made.tensor if type(made) is Array else made
