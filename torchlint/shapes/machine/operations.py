@@ -60,8 +60,6 @@ class Operations:
             return self.decide(key, default, value.likeness)
         if isinstance(value, Array) or isinstance(value, torch.Tensor):
             return self.decide(key, default)
-        if isinstance(value, (list, dict, set)) and len(value) == 1 and is_open(value):
-            return self.decide(key, default)  # all that it may hold is unknown
         for name in ("__bool__", "__len__"):
             method = getattr(kind, name, None)
             if functions.closure_of(method) is not None:

@@ -65,7 +65,10 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
             _is_of_one_number(module, read) for read in later
         ):
             continue
-        used = map(_taken, later) if isinstance(stores[0].value, _SEVERAL) else later
+        several = isinstance(stores[0].value, _SEVERAL)
+        if several and changes_of(module.index, f"self.{name}"):
+            continue
+        used = map(_taken, later) if several else later
         first = next((m for read in used for m in meetings(module, read)), None)
         if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
             yield PlainTensor(name, stores[0], first)
@@ -129,9 +132,7 @@ def _has_dimensions(origin: Value) -> bool:
 
 
 def _is_taken_care_of(module: Module, name: str) -> bool:
-    """Is it moved, set anew or filled anywhere in the file?"""
-    if changes_of(module.index, f"self.{name}"):
-        return True
+    """Is it moved, or set anew, anywhere in the file?"""
     for node in module.index.attributes(name):
         if isinstance(node.ctx, ast.Store):
             if not _in_init(node):

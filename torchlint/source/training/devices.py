@@ -79,8 +79,18 @@ def _moves(module: Module) -> list[ast.Call]:
 
 @remembered
 def _moved_names(module: Module) -> frozenset[str]:
-    """The names of what a file moves itself, `lengths.to(x.device)`: what is called so may come from elsewhere."""
-    return frozenset(call.func.value.id for call in _moves(module) if isinstance(call.func.value, ast.Name))
+    """The names of what a file moves to where another tensor is, `lengths.to(x.device)`: it may come from elsewhere."""
+    return frozenset(
+        call.func.value.id
+        for call in _moves(module)
+        if isinstance(call.func.value, ast.Name) and call.args and _is_of_a_tensor(Value(module, call.args[0]))
+    )
+
+
+def _is_of_a_tensor(device: Value) -> bool:
+    """`x.device`, and not `self.device`: a loop over batches moves all that a model gets to that one."""
+    node = device.node
+    return isinstance(node, ast.Attribute) and node.attr == "device" and not _sets_devices(device.at(node.value, ()))
 
 
 @remembered
