@@ -8,6 +8,7 @@ import pytest
 
 from torchlint.source.text.index import Index, enclosing_class, enclosing_function, standing_in
 from torchlint.source.text.parse import CannotParse, parse, reason
+from torchlint.syntax import as_older, syntax_tree
 
 
 def scope_of(text: str) -> str:
@@ -95,6 +96,29 @@ def test_newer_syntax_is_called_so(line, needs):
         "invalid syntax" if not needs else f"invalid syntax (this is Python {needs} syntax, and torchlint runs on 3.10)"
     )
     assert reason(SyntaxError("invalid syntax", ("a.py", 1, 1, line)), (3, 13)) == "invalid syntax"
+
+
+@pytest.mark.parametrize(
+    "newer, older",
+    [
+        ("""f"{d["a"]} b {e["c"]:>{w["n"]}}\"""", """f"{d['a']} b {e['c']:>{w['n']}}\""""),
+        ("""f'{", ".join(x)} {'-'.join(y)}'""", """f'{", ".join(x)} {"-".join(y)}'"""),
+        ('f"{"\\n".join(x)}"', "f\"{'  '.join(x)}\""),  # no backslash may stand there
+        ('f"{f"{d["k"]}"}"', 'f"{___________}"'),
+        ('f"{x:%H:%M} {{no}} {y["a"]!r:.2f}"', "f\"{x:%H:%M} {{no}} {y['a']!r:.2f}\""),
+        ('f"""{d["a"]} {e[\'b\']}"""', 'f"""{d[\'a\']} {e[\'b\']}"""'),
+        ("print('}') or '{' # f\"{d[\"a\"]}\"", "print('}') or '{' # f\"{d[\"a\"]}\""),
+    ],
+)
+def test_f_strings_of_newer_syntax_are_read(newer, older):
+    assert as_older(newer) == older and len(newer) == len(older)
+    assert ast.unparse(syntax_tree(f"y = 1\n{newer}\n").body[0]) == "y = 1"
+
+
+def test_an_f_string_that_is_wrong_everywhere_is_refused():
+    for wrong in ('f"{d["a"]', 'f"{d["a" b]}"', 'f"{}"', 'x = f"{d["a"]}" )'):
+        with pytest.raises(SyntaxError):
+            syntax_tree(wrong)
 
 
 def test_quotes_in_an_f_string_may_be_newer_syntax():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 
 import pytest
 from effort import calls_of
@@ -50,12 +51,24 @@ def codes(text: str | bytes, settings: Settings = TEXT_WORLD) -> list[tuple[str,
         (b"import torch\nx.cuda(async=True)  # TODO: other devices\n", [("TL001", 2)]),
         (b"import torch\n" + b"(" * 100_000, [("TL001", 2)]),
         (b"import torch\nx = " + b"-" * 100_000 + b"1\n", [("TL001", 1)]),
+        (BAD.encode() + b'd = {"a": 1}\nprint(f"{d["a"]}")\n', [("TL101", 2)]),  # f-strings of Python 3.12
         (b"def f(:\n", []),  # it has nothing to do with torch
     ],
     ids=lambda value: repr(value)[:40],
 )
 def test_bytes(data, found):
     assert codes(data) == found
+
+
+def test_a_notebook_that_was_written_out_as_a_script_is_not_called_wrong():
+    outcome = lint("import torch\n\n!pip install timm\n", "a.py")
+    assert outcome.findings == () and outcome.notices == ("not linted, as it is IPython syntax",)
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_syntax_of_a_newer_python_is_not_called_wrong():
+    outcome = lint("import torch\n\n\nclass Box[T]:\n    x: T\n", "a.py")
+    assert outcome.findings == () and outcome.notices == ("not linted, as it is Python 3.12 syntax",)
 
 
 CALLS = 100_000_000  # the hardest of these takes 33 million, most less than one

@@ -123,6 +123,8 @@ def _lint_module(text: str, job: Job) -> Outcome:
     except CannotParse as error:
         if not says_torch or stops_at_a_gap(text, error.line, str(error)):
             return Outcome(lines=lines)
+        if error.needs:
+            return Outcome(lines=lines, notices=(f"not linted, as it is {error.needs} syntax",))
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from torchlint.finding import Hint
 from torchlint.notation import guess_marked
+from torchlint.syntax import syntax_tree
 
 _WIDEST = 120
 _SHAPE = r"~?\([\w ,.*]*\)(?: \| (?:~?\([\w ,.*]*\)|…))*"
@@ -24,7 +25,7 @@ def annotated(text: str, hints: Iterable[Hint]) -> str:
     """
     lines = io.StringIO(text, newline="").readlines()  # as Python counts them
     comments = _comments(text)
-    for number, said in _said(ast.parse(text), hints).items():
+    for number, said in _said(syntax_tree(text), hints).items():
         line = lines[number - 1]
         code = line.rstrip("\r\n")
         end, column = line[len(code) :], comments.get(number)

@@ -17,6 +17,7 @@ from torchlint.shapes.core.budget import Work
 from torchlint.shapes.language import written
 from torchlint.shapes.language.private_names import mangle
 from torchlint.shapes.language.walking import children, walk
+from torchlint.syntax import syntax_tree
 
 Place = tuple[str, Span]
 _SHAPE_COMMENT = re.compile(r"#[ \t]*([\[(][^()\[\]#\r\n]{1,80}[\])])[ \t]*$", re.MULTILINE)
@@ -136,7 +137,7 @@ def load(path: str, text: str, watch: Any = None) -> Program:
         return _programs[path][1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
-        program = Program(path, text, ast.parse(text), watch)
+        program = Program(path, text, syntax_tree(text), watch)
         mangle(program.tree, text)
     _programs[path] = (text, program)
     _programs.move_to_end(path)

@@ -46,6 +46,7 @@ from torchlint.shapes.search.ways import other_ways
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 from torchlint.shapes.tensors.dispatch import dry_tensors
+from torchlint.syntax import syntax_tree
 
 if TYPE_CHECKING:
     from torchlint.shapes.record.listening import Listener
@@ -102,7 +103,7 @@ def dry_run(
 def _run_changed(path: str, text: str, view: View, inputs: Mapping[str, Sequence[str]]) -> DryRun:
     """Run another text of a file, with the work that is left to the file."""
     try:
-        program = Program(path, text, ast.parse(text))
+        program = Program(path, text, syntax_tree(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return DryRun(notices=(UNREADABLE,))
     return _Run(program, view, inputs, None, None, False, None).run(work.used)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from bisect import bisect_right
@@ -16,7 +15,8 @@ from torchlint.finding import Edit, Finding, Fix, ForwardHint, Hint, Note, Span
 from torchlint.reading import SOURCE
 from torchlint.source.text.magics import is_for_readers, is_foreign, mask
 from torchlint.source.text.notebook_json import Cell, NotebookError, NotebookText, read, read_source, rewrite
-from torchlint.source.text.parse import reason
+from torchlint.source.text.parse import needed_by, reason
+from torchlint.syntax import syntax_tree
 
 LANGUAGE_KEYS = (("vscode", "languageId"), ("dotnet_interactive", "language"), ("polyglot_notebook", "kernelName"))
 
@@ -131,7 +131,8 @@ class Notebook:
         if error:
             line, column = error.lineno or 1, error.offset or 1
             empty = "expected an indented block" in (error.msg or "") and _COMMENT.search(text)  # steps in words
-            if not _GAP.search(text) and not empty and not is_for_readers(source):
+            is_left = _GAP.search(text) or empty or is_for_readers(source)
+            if not is_left and not needed_by(error).startswith("Python"):
                 self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
@@ -279,7 +280,7 @@ def _syntax_error(text: str) -> SyntaxError | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(re.sub(r"[\ud800-\udfff]", "\ufffd", text))
+            syntax_tree(re.sub(r"[\ud800-\udfff]", "\ufffd", text))
     except SyntaxError as error:
         return error
     except (ValueError, RecursionError, MemoryError) as error:

@@ -9,6 +9,8 @@ import re
 import sys
 import warnings
 
+from torchlint.syntax import syntax_tree
+
 # What begins with it can be written from that version on.
 _SINCE = (
     ((3, 11), re.compile(r"\s*except\s*\*")),
@@ -17,13 +19,17 @@ _SINCE = (
     ((3, 12), re.compile(r"\s*type\s+\w+\s*(?:\[[^\]]*\]\s*)?=(?!=)")),
 )
 
+_SHELL = re.compile(r"[ \t]*(?:!|%%?)[ \t]*[a-z]")
+
 
 class CannotParse(ValueError):
-    """The text is not Python that this interpreter can read. `line` and `column` count from 1."""
+    """The text is not Python that this interpreter can read. `line` and `column` count from 1; `needs` says
+    whose syntax it is, where that is known: "Python 3.12", "IPython".
+    """
 
-    def __init__(self, reason: str, line: int = 1, column: int = 1):
+    def __init__(self, reason: str, line: int = 1, column: int = 1, needs: str = ""):
         super().__init__(reason)
-        self.line, self.column = line, column
+        self.line, self.column, self.needs = line, column, needs
 
 
 def parse(text: str) -> ast.Module:
@@ -31,9 +37,9 @@ def parse(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
-            return ast.parse(text)
+            return syntax_tree(text)
     except SyntaxError as error:
-        raise CannotParse(reason(error), error.lineno or 1, error.offset or 1) from None
+        raise CannotParse(reason(error), error.lineno or 1, error.offset or 1, needed_by(error)) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise CannotParse(str(error) or "nested too deeply") from None
 
@@ -41,11 +47,18 @@ def parse(text: str) -> ast.Module:
 def reason(error: SyntaxError, running: tuple[int, int] = sys.version_info[:2]) -> str:
     """The parser's message, with the version of Python that is needed where it is known to be a newer one."""
     runs = f"torchlint runs on {running[0]}.{running[1]}"
-    for version, begins in _SINCE:
-        if running < version and begins.match(error.text or ""):
-            return f"{error.msg} (this is Python {version[0]}.{version[1]} syntax, and {runs})"
+    if needs := needed_by(error, running):
+        return f"{error.msg} (this is {needs} syntax, and {runs})"
     if running < (3, 12) and error.msg.startswith(
         "f-string"
     ):  # quotes, backslashes and comments in there came with 3.12
         return f"{error.msg} (unless this is Python 3.12 syntax: {runs})"
     return error.msg
+
+
+def needed_by(error: SyntaxError, running: tuple[int, int] = sys.version_info[:2]) -> str:
+    """Whose syntax it is that the parser refuses: a newer Python's, or that of a notebook as a script."""
+    if _SHELL.match(error.text or ""):
+        return "IPython"
+    newer = (version for version, begins in _SINCE if running < version and begins.match(error.text or ""))
+    return "Python {}.{}".format(*version) if (version := next(newer, None)) else ""
