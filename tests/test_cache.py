@@ -138,6 +138,31 @@ def test_who_asks_which_files_mention_a_word_is_asked_again(old, monkeypatch):
     assert cached(["a.py"])[0] == 1
 
 
+def test_who_asks_which_settings_there_are_is_asked_again(old, monkeypatch):
+    from torchlint import linter
+    from torchlint.finding import Finding, Span
+
+    def lint(data, job):
+        view = job.project.view(job.path)
+        said = [view.document(path) for path in view.settings_files()] if b"torch" in data else []
+        line = len("".join(said)) + 1
+        return linter.Outcome((Finding("TL999", "n", job.path, Span(line, 1, 1, 1), "m"),), consulted=view.consulted)
+
+    root = old({"a.py": "import torch", "one.yaml": "x: 1"})
+    monkeypatch.setattr(linter, "lint", lint)
+    assert cached(["a.py"]) == (0, ["a.py:5:TL999"])
+    assert cached(["a.py"]) == (1, ["a.py:5:TL999"])
+    (root / "one.yaml").write_text("x: 12")
+    assert cached(["a.py"]) == (0, ["a.py:6:TL999"])
+    (root / "sub").mkdir()
+    (root / "sub/two.json").write_text("{}")
+    assert cached(["a.py"]) == (0, ["a.py:8:TL999"])
+    (root / "b.py").write_text("pass")
+    assert cached(["a.py"]) == (1, ["a.py:8:TL999"])
+    (root / "one.yaml").unlink()
+    assert cached(["a.py"]) == (0, ["a.py:3:TL999"])
+
+
 # Where it is written
 
 

@@ -302,3 +302,68 @@ def test_patterns_that_take_for_ever_are_not_tried(tmp_path, pattern):
     text = f"import re\nfound = re.match({pattern!r}, 'a' * 60)\nwidth = 24\n"
     program = text + HEAD.format(parameter="", layer="nn.Linear(width, 4)").replace("self, )", "self)")
     assert ended(tmp_path, program)[:2] == (1, 1)
+
+
+WRITTEN = {
+    "YAML": ("net.yaml", "model:\n  rates: [[1, 3], [2, 5]]\n  widths: [8, 12]\n  start: 24\n"),
+    "JSON": ("net.json", '{"model": {"rates": [[1, 3], [2, 5]], "widths": [8, 12], "start": 24}}'),
+}
+NESTED = """
+class Net(nn.Module):
+    def __init__(self, {parameters}):
+        super().__init__()
+        widths = {widths}
+        self.layers = nn.ModuleList()
+        for width, dilations in zip(widths, {rates}):
+            for dilation in dilations:
+                self.layers.append(nn.Conv1d({start} // 3, width * 2 // (len(dilations) * width // 8), 3, dilation))
+        assert widths[1] == widths[0] + 4
+
+    def forward(self, x):
+        return [layer(x) for layer in self.layers]
+"""
+PLAIN = NESTED.format(parameters="rates, widths, start", widths="widths", rates="rates", start="start")
+KEYS = NESTED.format(
+    parameters="h", widths='h["model"]["widths"]', rates='h["model"]["rates"]', start='h["model"]["start"]'
+)
+ATTRIBUTES = NESTED.format(parameters="h", widths="h.model.widths", rates="h.model.rates", start="h.model.start")
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("text", [PLAIN, KEYS, ATTRIBUTES], ids=["plain", "keys", "attributes"])
+def test_settings_are_those_of_a_file_of_the_project(tmp_path, text, kind):
+    assert ended(tmp_path, text)[:2] == (1, 0)
+    name, written = WRITTEN[kind]
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / name).write_text(written)
+    assert ended(tmp_path, text)[:2] == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "written", ["start: 24\nother: 3\n", "{", "- 1\n- 2\n", "rates: *a\nwidths: [1\nstart: 1\n", "\0"]
+)
+def test_files_that_say_something_else_are_no_settings(tmp_path, written):
+    (tmp_path / "net.yaml").write_text(written)
+    assert ended(tmp_path, PLAIN)[:2] == (1, 0)
+
+
+def test_a_wrong_setting_of_a_file_is_no_finding(tmp_path):
+    """`ended` sees to it: which file a run takes, nobody knows."""
+    (tmp_path / "net.yaml").write_text("inside: 8\noutside: 12\nthen: 13\n")
+    text = """
+    class Net(nn.Module):
+        def __init__(self, inside, outside, then):
+            super().__init__()
+            self.layers = nn.Sequential(nn.Linear(inside, outside), nn.Linear(then, 2))
+
+        def forward(self, x):
+            return self.layers(x)
+    """
+    ended(tmp_path, text)
+
+
+def test_data_is_not_read_as_settings(tmp_path):
+    name, written = WRITTEN["JSON"]
+    for number in range(300):
+        (tmp_path / f"{number}.json").write_text(written)
+    assert ended(tmp_path, PLAIN)[:2] == (1, 0)

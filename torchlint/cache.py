@@ -23,7 +23,7 @@ from torchlint.config import Settings
 from torchlint.finding import Finding
 from torchlint.installed import installed_version, record_of
 from torchlint.printable import UNPRINTABLE
-from torchlint.project import Project, digest, folders_below, read
+from torchlint.project import SETTINGS_FILES, SETTINGS_KINDS, Project, digest, folders_below, read
 from torchlint.walk import Group, Stamp, stamp
 
 MENTIONS = "mentions "
@@ -33,7 +33,7 @@ NOTHING = Raw(b"\x90")  # no findings
 
 class Entry(Struct, array_like=True):
     """What linting one file said; without a digest it is not kept. `findings` is a list of Finding, `consulted` holds
-    paths, digests and "mentions WORD" questions; both stay encoded until somebody wants to know."""
+    paths, digests and questions ("mentions WORD", "settings files"); both stay encoded until somebody wants to know."""
 
     digest: str
     findings: Raw
@@ -57,7 +57,7 @@ class ReadFile(Struct, array_like=True):
 
 class CachePart(Struct, array_like=True):
     """The entries of one project, and the state of the disk under which all of them hold. `folders` are the times of
-    the project's folders, `files` the files in them, where an entry depends on which files mention a word."""
+    the project's folders, `files` the files in them, where an entry depends on which files there are."""
 
     entries: dict[str, Entry] = {}
     places: dict[str, ReadFile] = {}
@@ -98,7 +98,7 @@ class Cache:
             self._dirty = True
             seen = {path: entry.digest, **msgspec.msgpack.decode(entry.consulted, type=dict[str, str])}
             for place, what in seen.items():
-                if place.startswith(MENTIONS):
+                if place.startswith(MENTIONS) or place == SETTINGS_FILES:
                     asks_around = True
                 elif what == MISSING:
                     folder, name = os.path.split(place)
@@ -170,8 +170,9 @@ class Cache:
         return set(part.files) - known
 
     def _scan(self, root: str) -> tuple[dict[str, int], list[str]]:
-        """The folders of a project with their times, and the files that Project.files() has."""
-        folders, files = {}, Project(root).files()
+        """The folders of a project with their times, and the files that a program may ask for all of."""
+        project = Project(root)
+        folders, files = {}, [*project.files(), *project.settings_files()]
         for folder, _ in folders_below(root):
             changed = _time(folder)
             folders[folder] = changed if changed < self._young else -1
@@ -204,10 +205,12 @@ def _is_sound(entry: Entry) -> bool:
 def _drop(part: CachePart, changed: set[str]) -> None:
     """Removes the entries that were judged by something that changed."""
     texts = {path: read(path) or b"" for path in changed if path.endswith(".py")}
+    has_settings = any(path.endswith(SETTINGS_KINDS) for path in changed)
     mentioned: dict[str, set[str]] = {}  # word: changed files that have it
     for path, entry in list(part.entries.items()):
         consulted = _decoded(entry.consulted, dict[str, str])
-        if consulted is None or path in changed or not changed.isdisjoint(consulted):
+        asks_all = has_settings and consulted is not None and SETTINGS_FILES in consulted
+        if consulted is None or asks_all or path in changed or not changed.isdisjoint(consulted):
             del part.entries[path]
             continue
         for question in consulted:

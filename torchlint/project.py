@@ -32,6 +32,9 @@ IGNORED_FOLDERS = frozenset(
 
 _TEXTS = 8 << 20  # bytes of files whose texts are kept
 _DOCUMENT = 1 << 18  # bytes of a file that is no program
+SETTINGS_KINDS = (".yaml", ".yml", ".json")
+SETTINGS_FILES = "settings files"  # what a view remembers to have asked for
+_MOST_SETTINGS = 200
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
 _WORD = re.compile(rb"\w+")
@@ -78,6 +81,7 @@ class Project:
         self._words: dict[str, Words] = {}
         self._reachable: dict[str, bool] = {}
         self._files: list[str] | None = None
+        self._settings_files: list[str] | None = None
         self._importing: dict[bytes, list[str]] | None = None
         self._overlay_imports: dict[str, tuple[str, set[bytes]]] = {}
         self.closures: dict[Any, Any] = {}  # what was found out about files together with others
@@ -230,6 +234,16 @@ class Project:
             self._files = found
         return self._files
 
+    def settings_files(self) -> list[str]:
+        """The YAML and JSON files under the root, sorted; none where there are so many that they are data."""
+        if self._settings_files is None:
+            found: list[str] = []
+            for folder, entries in folders_below(str(self.root)):
+                kept = [e.path for e in entries if e.name.endswith(SETTINGS_KINDS) and e.is_file(follow_symlinks=False)]
+                found += sorted(kept) if len(kept) <= _MOST_SETTINGS and self._stays(folder) else ()
+            self._settings_files = found if len(found) <= _MOST_SETTINGS else []
+        return self._settings_files
+
     def importing(self, word: str) -> list[str]:
         """The files in whose import statements a word stands, sorted.
 
@@ -330,6 +344,12 @@ class View:
         """The same of one that is no program."""
         self._consult(path)
         return self.project.document(path)
+
+    def settings_files(self) -> list[str]:
+        """The files in which programs of the project may keep their settings."""
+        found = self.project.settings_files()
+        self.consulted[SETTINGS_FILES] = digest("\n".join(found).encode())
+        return found
 
     def resolve(self, module: str, level: int = 0, importer: str | None = None) -> str | None:
         """The file that `import module` means in `importer` (`level` dots before it), or None if it is not ours."""

@@ -6,11 +6,11 @@ import json
 import os
 from typing import Any
 
+from torchlint.project import SETTINGS_KINDS
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown
 from torchlint.shapes.libraries import plain_yaml
 
-_KINDS = (".yaml", ".yml", ".json")
 _DEPTH = 20
 _LINES = 1000
 
@@ -105,7 +105,7 @@ def text_at(machine, path: Any) -> str | None:
     None if there is none, or there are several.
     """
     script = machine.script or (machine.place[0] if machine.place is not None else None)
-    if type(path) is not str or len(path) > 400 or not path.endswith(_KINDS) or script is None or "\0" in path:
+    if type(path) is not str or len(path) > 400 or not path.endswith(SETTINGS_KINDS) or script is None or "\0" in path:
         return None
     root, folder = str(machine.view.project.root), os.path.dirname(script)
     folders = [folder]

@@ -74,6 +74,7 @@ class Attempt:
         self.built: Solution | None = None
         self.ran: Solution | None = None
         self.settings: dict[str, GuessedSettings] = {}
+        self.written: Mapping[str, Any] = {}  # what settings are in a file
         self.supposed = False  # whether the sizes of its failure come of arguments that were guessed
         self.trusted = False  # whether the instance is one that a builder made
         self.given: list[torch.Tensor] = []  # the inputs of the last run
@@ -303,13 +304,8 @@ class Attempt:
         """The class with what its callers give it: the arguments of a call, or the instance that a caller makes."""
         before = self.built, self.ran
         for arguments in self.callers.arguments(self.kind):
-            self.built = self._construct(
-                second=False, hints={**{name: [value] for name, value in arguments.items()}, **self.hints}
-            )
-            if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
-                self._fails(self.built.last.detail)
-                if self.ended():
-                    return
+            if self.ends_with(arguments):
+                return
         for maker in self.callers.makers(self.kind):
             known = self._known()
             self.machine.remembered.made(self.machine, maker, lambda: self._make(maker))
@@ -319,6 +315,17 @@ class Attempt:
                     self.built = None
                     return
         self.built, self.ran = before
+
+    def ends_with(self, arguments: Assumption, written: Mapping[str, Any] = {}) -> bool:
+        """Does the class come to its end with these arguments, and with settings as they are written somewhere?"""
+        hints = {**{name: [value] for name, value in arguments.items()}, **self.hints}
+        self.written = written
+        self.built = self._construct(second=False, hints=hints)
+        self.written = {}
+        if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
+            self._fails(self.built.last.detail)
+            return self.ended()
+        return False
 
     def _known(self) -> nn.Module | None:
         """The last instance, be it of a copy of the class: a file that imports others in a circle is run twice."""
@@ -437,6 +444,7 @@ class Attempt:
             second,
             {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")},
             Uses.around(initialiser, self.machine),
+            self.written,
         )
         if first and not second:
             self.settings[name] = made

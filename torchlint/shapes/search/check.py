@@ -43,6 +43,7 @@ from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.untrained import faults_of_steps
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
+from torchlint.shapes.search.written_settings import WrittenSettings, as_configured
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of
 from torchlint.shapes.tensors.dispatch import dry_tensors
@@ -134,6 +135,7 @@ class _Run:
         self.statistics: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.unknowns: Counter[str] = Counter()
+        self.written = WrittenSettings(view)
         self.classes: Counter[str] = Counter()  # the steps for each that was tried with guesses
         self.starts = 1  # ways in which the script is started
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
@@ -350,6 +352,8 @@ class _Run:
         guessed = failure is not None and not attempt.is_known() and attempt.built is not None and attempt.built.assumed
         if not given and not machine.ended(kind) and (failure is None or guessed):
             attempt.as_called()
+            if not machine.ended(kind):
+                as_configured(attempt, self.written)
             failure = None if machine.ended(kind) else failure  # a caller knows better
         if failure is None and not machine.ended(kind) and machine.left <= 0 and most < CLASS_STEPS:
             machine.left += total - before

@@ -25,14 +25,17 @@ _NESTED = 3  # configurations in configurations
 
 
 class GuessedSettings(StandIn):
-    """A configuration object that nobody made: every setting is guessed by what the program does with it, else by its
-    name, the same each time.
+    """A configuration object that nobody made: every setting is as a file says (`written`), else it is guessed by what
+    the program does with it, else by its name, the same each time.
     """
 
-    def __init__(self, second: bool, changed: Mapping[str, Any] = {}, uses: Uses | None = None):
+    def __init__(
+        self, second: bool, changed: Mapping[str, Any] = {}, uses: Uses | None = None, written: Mapping[str, Any] = {}
+    ):
         self.__dict__.update(changed)
         self._second = second
         self._uses = uses
+        self._written = written
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -41,9 +44,13 @@ class GuessedSettings(StandIn):
         return value
 
     def _guess(self, name: str) -> Any:
+        if name in self._written:
+            value = self._written[name]
+            within = {**self._written, **value} if type(value) is dict else {}
+            return GuessedSettings(self._second, {}, self._uses, within) if within else value
         known = self._uses.of(name) if self._uses is not None else None
         if known is not None and known.is_settings:
-            return GuessedSettings(self._second, {}, self._uses)
+            return GuessedSettings(self._second, {}, self._uses, self._written)
         found = known.values(by_name(name, self._second)) if known is not None else []
         return found[0] if found else by_name(name, self._second)
 
@@ -66,7 +73,7 @@ def guessed(settings: Mapping[str, GuessedSettings]) -> dict[str, Any]:
         f"{name}.{key}": value
         for name, made in settings.items()
         for key, value in vars(made).items()
-        if key not in ("_second", "_uses")
+        if key not in ("_second", "_uses", "_written")
     }
 
 
