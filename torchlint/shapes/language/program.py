@@ -63,6 +63,19 @@ class Program:
         """Whether it does other things when it is started than when it is imported."""
         return "__main__" in self._text
 
+    def is_fallback(self, node: ast.AST) -> bool:
+        """Does something stand where a module could not be imported? Whoever has it runs something else."""
+        return any(first <= node.lineno <= last for first, last in self._fallbacks)
+
+    @cached_property
+    def _fallbacks(self) -> list[tuple[int, int]]:
+        return [
+            (handler.lineno, handler.end_lineno or handler.lineno)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Try) and any(isinstance(s, (ast.Import, ast.ImportFrom)) for s in node.body)
+            for handler in node.handlers
+        ]
+
     @cached_property
     def _lines(self) -> list[str]:
         return lines_with_ends(self._text)

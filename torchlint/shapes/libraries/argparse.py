@@ -7,6 +7,7 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.language.functions import closure_of
 from torchlint.shapes.libraries.given_arguments import ParserArgument, given_by
 
 _COMMAND = "a command of several"
@@ -84,11 +85,8 @@ class Parser(StandIn):
                 )
         if options.get("nargs") == "...":
             value = []
-        if isinstance(value, str) and options.get("type") in (int, float) and len(value) < 30:
-            try:
-                value = options["type"](value)
-            except ValueError:
-                pass
+        if isinstance(value, str):
+            value = _typed(value, options.get("type"))
         self.defaults[name] = value
         told = {"parts": options.get("nargs"), "kind": options.get("type")}
         told |= {key: options.get(key) for key in ("action", "const", "choices")}
@@ -169,6 +167,16 @@ class Commands(StandIn):
         if parser.commands is not None:
             found |= parser.commands.values(found.pop(_COMMAND, None))
         return {**found, self._name: words[0]} if type(self._name) is str else found
+
+
+def _typed(text: str, kind: Any) -> Any:
+    """What a default becomes that is a text: argparse gives it to the type of its argument."""
+    if kind in (int, float) and len(text) < 30:
+        try:
+            return kind(text)
+        except ValueError:
+            return text
+    return machines[-1].call(kind, [text], {}) if closure_of(kind) is not None else text
 
 
 def _literal(text: str, default: Any) -> Any:

@@ -37,7 +37,7 @@ class Image(StandIn):
     def convert(self, mode="RGB", matrix=None, dither=None, palette=0, colors=256):
         return Image({"L": 1, "RGB": 3, "RGBA": 4, "1": 1}.get(mode), self.height, self.width)
 
-    def resize(self, size, *_):
+    def resize(self, size, *_, **__):
         return Image(self.channels, size[1], size[0]) if isinstance(size, (tuple, list)) else Image(self.channels)
 
     def tensor(self) -> Any:

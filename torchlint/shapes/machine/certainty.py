@@ -177,6 +177,9 @@ class Certainty:
             return
         if isinstance(function, type) and self.is_open(function):
             return
+        defined = program.source_of(error.code.path)
+        if defined is not None and defined.is_fallback(error.code.node):
+            return
         called = getattr(function, "__init__", None) if isinstance(function, type) else function
         closure = functions.closure_of(called) or functions.closure_of(getattr(called, "__wrapped__", None))
         if closure is not None and closure.code is error.code:

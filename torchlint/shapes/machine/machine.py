@@ -290,6 +290,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
                 return self._left_out(function, "a base that is not known would have come first")
+            if isinstance(owner, StandIn) and type(error) is TypeError and error.__traceback__.tb_next is None:
+                return Unknown("an argument that we do not know")  # what the library takes is more than what we do
             if isinstance(error, AttributeError) and any(type(a) in (FreeLayer, guards.Placeholder) for a in args):
                 return Unknown("a part of a layer of unknown sizes")
             ours = error is self.last_error or isinstance(

@@ -108,5 +108,16 @@ def _is_counted_by(loop: Value, given: ast.expr) -> bool:
         return isinstance(stop, ast.Constant) and stop.value == given.value and target in ("epoch", "ep", "e", "_")
     text = unparsed(given).lower()
     named_so = "epoch" in text and not any(word in text for word in ("step", "iter", "batch", "len"))
+    named_so = named_so and not _is_product(given)
     same = unparsed(stop) == unparsed(given)
     return same and ("ep" in target or target == "_" or named_so) or named_so and "ep" in target
+
+
+def _is_product(given: ast.expr) -> bool:
+    """`epochs * n`: of rounds of whatever there are n of."""
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult)
+        and not any(isinstance(factor, ast.Constant) for factor in (node.left, node.right))
+        for node in ast.walk(given)
+    )

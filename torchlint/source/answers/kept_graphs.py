@@ -386,12 +386,24 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
         and _NUMBERS.search(node.id)
     ):
         return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
+    elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant) and _has_others(value, used):
+        return  # `losses[key]`: the one with the graph may have a key of its own
     elif (
         not under_no_grad(value.module, node)
         and not any(map(is_cut, origins(value)))
         and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values())
     ):
         yield node
+
+
+def _has_others(item: Value, used: set[tuple]) -> bool:
+    """Does a table hold more than what has one of the used graphs?"""
+    tables = [o for o in origins(item.at(item.node.value, ())) if isinstance(o.node, ast.Dict)]
+    return any(
+        not any(_part_of(n) in used for n in graph(table.at(value, ()), strict=True).nodes.values())
+        for table in tables
+        for value in table.node.values
+    )
 
 
 def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
