@@ -34,49 +34,6 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
             renamed[name.replace("module.", "")] = value
         model.load_state_dict(renamed)
         """,
-        # a mask picks as many items for what is written as for what was read
-        """
-        free = torch.tensor([[0.0, 0.1, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])
-        diagonal = torch.eye(3, dtype=torch.bool)
-        made = free.clone()
-        made[diagonal] = -torch.exp(free[diagonal]) / 2.0
-        made[torch.tensor([[True, False, True]] * 3)] = made[torch.tensor([[False, True, True]] * 3)]
-        """,
-        # argparse gives a default that is a text to the type of its argument
-        """
-        import argparse
-
-        def flag(text):
-            return text.lower() == "true"
-
-        parser = argparse.ArgumentParser()
-        parser.add_argument("--box", type=lambda text: [float(part) for part in text.split(",")], default="-1.5,2")
-        parser.add_argument("--wide", type=flag, default="False")
-        args = parser.parse_args()
-        nn.Linear(4 if args.wide else 2, 2)(torch.tensor(args.box, dtype=torch.float32))
-        """,
-        # a library takes more than is known of it
-        """
-        from PIL import Image
-
-        image = Image.open("a.png").convert("RGB").resize((8, 6), resample=Image.BILINEAR)
-        image.convert(colours=3).resize((4, 4), reducing_gap=2.0)
-        """,
-        # what stands where a module is missing is not what those run who have it
-        """
-        try:
-            from parts_of_another_repository import Net, build
-        except ImportError:
-            class Net(nn.Module):
-                def __init__(self, width):
-                    super().__init__()
-
-            def build(width):
-                return Net(width)
-
-        Net(width=3, channels=2)
-        build(3, channels=2)
-        """,
         # how many sizes a list has is a guess
         """
         class Decoder(nn.Module):

@@ -6,6 +6,8 @@ import ast
 import inspect
 from typing import Any
 
+from torch import nn
+
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language import functions
@@ -74,6 +76,13 @@ def _of_closure(closure: functions.Closure, skip: int) -> InspectedSignature:
 def _signature(machine, function=None, *args, **kwargs):
     """The parameters of a function, a method or a class; a wrapper has those of what it wraps."""
     skip = 0
+    if isinstance(function, nn.Module):
+        return InspectedSignature(  # of `__call__`, as torch wraps it
+            [
+                InspectedParameter("args", InspectedParameter.VAR_POSITIONAL),
+                InspectedParameter("kwargs", InspectedParameter.VAR_KEYWORD),
+            ]
+        )
     if isinstance(function, type):
         function, skip = function.__init__, 1
     elif hasattr(function, "__func__"):

@@ -38,7 +38,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         return
     uncut: set[int] = set()
     cuts: dict[int, Value] = {}
-    for returned in forward.gives:
+    for returned in (*forward.gives, *_filled_in(module, forward)):
         behind = graph(Value(module, returned))
         if behind.open:
             return
@@ -52,6 +52,16 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
             if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
                 yield cut, node.node, name
                 break
+
+
+def _filled_in(module: Module, forward: ast.FunctionDef) -> Iterator[ast.expr]:
+    """What a table or a list gets that is given back: `losses.update(self.loss_of(x))`."""
+    given = {returned.id for returned in forward.gives if isinstance(returned, ast.Name)}
+    for call in module.index.inside(forward, ast.Call):
+        func = call.func
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in given:
+            if func.attr in ("update", "append", "extend", "setdefault", "insert"):
+                yield from (*call.args, *(keyword.value for keyword in call.keywords))
 
 
 def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:

@@ -1,0 +1,106 @@
+"""Programs that are right, of whose libraries, masks and fallbacks the dry run once said something."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+pytest.importorskip("torch")
+
+from torchlint.project import Project
+from torchlint.shapes.search.check import dry_run
+
+USE = "import torch\nfrom torch import nn\n"
+
+
+def faults(tmp_path, program: str) -> list[str]:
+    path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
+    path.write_text(text)
+    return [fault.message for fault in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        # a mask picks as many items for what is written as for what was read
+        """
+        free = torch.tensor([[0.0, 0.1, 0.0], [0.1, 0.0, 0.0], [0.0, 0.1, 0.0]])
+        diagonal = torch.eye(3, dtype=torch.bool)
+        made = free.clone()
+        made[diagonal] = -torch.exp(free[diagonal]) / 2.0
+        made[torch.tensor([[True, False, True]] * 3)] = made[torch.tensor([[False, True, True]] * 3)]
+        """,
+        # argparse gives a default that is a text to the type of its argument
+        """
+        import argparse
+
+        def flag(text):
+            return text.lower() == "true"
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--box", type=lambda text: [float(part) for part in text.split(",")], default="-1.5,2")
+        parser.add_argument("--wide", type=flag, default="False")
+        args = parser.parse_args()
+        nn.Linear(4 if args.wide else 2, 2)(torch.tensor(args.box, dtype=torch.float32))
+        """,
+        # a library takes more than is known of it
+        """
+        from PIL import Image
+
+        image = Image.open("a.png").convert("RGB").resize((8, 6), resample=Image.BILINEAR)
+        image.convert(colours=3).resize((4, 4), reducing_gap=2.0)
+        """,
+        # what stands where a module is missing is not what those run who have it
+        """
+        try:
+            from parts_of_another_repository import Net, build
+        except ImportError:
+            class Net(nn.Module):
+                def __init__(self, width):
+                    super().__init__()
+
+            def build(width):
+                return Net(width)
+
+        Net(width=3, channels=2)
+        build(3, channels=2)
+        """,
+        # a module is called with anything
+        """
+        from inspect import signature
+
+        def run(function, inputs):
+            if len(signature(function).parameters) == 0:
+                return function()
+            return function(inputs)
+
+        run(nn.Linear(3, 2), torch.zeros(4, 3))
+        """,
+    ],
+)
+def test_nothing_is_said(tmp_path, program):
+    assert faults(tmp_path, program) == []
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        """
+        class Net(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+
+        Net(width=3, channels=2)
+        """,
+        """
+        import argparse
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--box", type=lambda text: [float(part) for part in text.split(",")], default="-1.5,2")
+        nn.Linear(4, 2)(torch.tensor(parser.parse_args().box, dtype=torch.float32))
+        """,
+    ],
+)
+def test_what_is_wrong_there_is_said(tmp_path, program):
+    assert len(faults(tmp_path, program)) == 1
