@@ -40,7 +40,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
     cuts: dict[int, Value] = {}
     for returned in (*forward.gives, *_filled_in(module, forward)):
         behind = graph(Value(module, returned))
-        if behind.open:
+        if behind.open or any(_is_filled_elsewhere(node, forward) for node in behind.nodes.values()):
             return
         uncut |= {id(node.node) for node in behind.nodes.values()}
         cuts.update((id(cut.node), cut) for cut in behind.cuts if cut.module is module and within(cut.node, info.node))
@@ -62,6 +62,22 @@ def _filled_in(module: Module, forward: ast.FunctionDef) -> Iterator[ast.expr]:
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in given:
             if func.attr in ("update", "append", "extend", "setdefault", "insert"):
                 yield from (*call.args, *(keyword.value for keyword in call.keywords))
+
+
+def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:
+    """Is it an empty table or list of another function, whose later contents are not followed?"""
+    made = node.node
+    empty = (
+        isinstance(made, ast.Dict)
+        and not made.keys
+        or isinstance(made, ast.List)
+        and not made.elts
+        or isinstance(made, ast.Call)
+        and not made.args
+        and not made.keywords
+        and last_word(made.func) in ("dict", "list", "OrderedDict", "defaultdict")
+    )
+    return empty and not within(made, forward)
 
 
 def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:
