@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -125,6 +126,13 @@ def parts_imported(path: Path) -> set[str]:
     parts = {module.split(".")[1] for module, _ in imports(path) if module.startswith("torchlint.")}
     existing = {part(other) for other in MODULES} - {"__init__"}
     return (parts & existing) - {part(path)}
+
+
+def test_a_file_name_means_one_thing_in_both_worlds() -> None:
+    names = Counter(path.stem for path in MODULES if part(path) in STOREYS and path.stem != "__init__")
+    assert [stem for stem, number in names.items() if number > 1] == [
+        "values"
+    ]  # what flows in the one, and in the other
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)

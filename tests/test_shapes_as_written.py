@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 from torchlint.project import Project
-from torchlint.shapes.core.axes import of_comment, of_jaxtyping
+from torchlint.shapes.core.named_axes import of_comment, of_jaxtyping
 from torchlint.shapes.record.traces import Traces
 from torchlint.shapes.search.check import dry_run
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from torchlint.project import Project
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.rounds import loosen
+from torchlint.shapes.language.cut_short import loosen
 from torchlint.shapes.search.check import dry_run
 
 USE = "from typing import List, Optional\nimport torch\nfrom torch import nn\nimport torch.nn.functional as F\n"

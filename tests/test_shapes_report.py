@@ -17,7 +17,7 @@ from torchlint.project import Project
 from torchlint.shapes.core.table import Cost, ForwardCost
 from torchlint.shapes.record.traces import Traces
 from torchlint.shapes.search.check import dry_run
-from torchlint.traces.optimizers import optimizer_of
+from torchlint.traces.optimizer_memory import optimizer_of
 from torchlint.traces.report import Line, bytes_of, folded
 
 MODELS = Path(report_models.__file__)

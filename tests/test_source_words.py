@@ -11,7 +11,7 @@ from asking import asked, module_of
 from torchlint.source.flow.values import Value
 from torchlint.source.training.datasets import reading
 from torchlint.source.training.dtypes import dtype
-from torchlint.source.training.options import keyword_values
+from torchlint.source.training.keyword_values import keyword_values
 
 PRELUDE = "import torch\nfrom torch.utils.data import Dataset, IterableDataset, Subset, TensorDataset\n"
 

@@ -215,7 +215,7 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
 
         listener = Listener([(t.names, partial(_said, r, t, job)) for r, t in armed if t.kind == "op"])
     if job.hints:
-        from torchlint.shapes.record.watch import Watch
+        from torchlint.shapes.record.tensor_watch import Watch
 
         watch = Watch()
     graphs = any(trigger.kind == "graph" for _, trigger in armed)

@@ -140,7 +140,7 @@ def _annotate(target: str, has_others: bool) -> int:
 
 def _step(target: str, has_others: bool, output_format: str) -> tuple[str, int]:
     """The first training step of a script, and the exit code."""
-    from torchlint.shapes.record.step import StepWatch
+    from torchlint.shapes.record.first_step import StepWatch
     from torchlint.shapes.record.traces import Traces
     from torchlint.shapes.search.check import dry_run
     from torchlint.traces import step as shown

@@ -12,7 +12,7 @@ from torchlint.notation import shape_text
 from torchlint.printable import printable
 from torchlint.shapes.core.table import ForwardCost, Step
 from torchlint.traces import words
-from torchlint.traces.optimizers import optimizer_of
+from torchlint.traces.optimizer_memory import optimizer_of
 from torchlint.traces.story import Story
 
 _HEADS = ("layer or operation", "out", "parameters", "mult-adds", "kept")

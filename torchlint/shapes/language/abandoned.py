@@ -15,8 +15,8 @@ from torch import nn
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, is_open, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Program
-from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, is_open, loosen
 from torchlint.shapes.language.statements import ABANDONED, Run, abandon, statement
 from torchlint.shapes.language.targets import store
 from torchlint.shapes.language.walking import children, is_endless, walk

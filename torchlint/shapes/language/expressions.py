@@ -11,8 +11,8 @@ from typing import Any
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
-from torchlint.shapes.language.rounds import REST, found_in_a_round, loosen
 from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, of_some_rows, some_of
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows

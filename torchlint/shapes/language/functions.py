@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from torchlint.shapes.core.axes import Axes
 from torchlint.shapes.core.budget import Work, work
+from torchlint.shapes.core.named_axes import Axes
 from torchlint.shapes.core.values import Exhausted, Stop, Unknown, unknown_in
 from torchlint.shapes.language import statements, written
+from torchlint.shapes.language.cut_short import is_open
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import CompiledScope, Frame, gives_value, has_yield, price_of
-from torchlint.shapes.language.rounds import is_open
 from torchlint.shapes.language.touching import words_in
 
 ENOUGH_YIELDS = 64

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable
 
-from torchlint.shapes.language.rounds import NAMING
+from torchlint.shapes.language.cut_short import NAMING
 from torchlint.shapes.language.touching import (
     ANY_METHOD,
     CALLED,

@@ -12,11 +12,11 @@ from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
+from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds, rounds_of
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import has_an_answer, shows, throws_away
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
-from torchlint.shapes.language.rounds import CHANGING, Name, Rounds, rounds_of
 from torchlint.shapes.language.targets import store, store_name
 from torchlint.shapes.language.walking import walk
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn, optim
 
-from torchlint.shapes.language.rounds import CHANGING
+from torchlint.shapes.language.cut_short import CHANGING
 from torchlint.shapes.language.variables import FUNCTIONS, Variables
 from torchlint.shapes.language.walking import last_word
 

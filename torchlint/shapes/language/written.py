@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from torchlint.shapes.core.axes import Axes, of_comment, of_jaxtyping
+from torchlint.shapes.core.named_axes import Axes, of_comment, of_jaxtyping
 from torchlint.shapes.language.walking import last_word
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import torch
 from torchlint.shapes.core.standins import ImportedFile, Library
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, report_use
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.cut_short import MORE
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.language.rounds import MORE
 from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.libraries.importing import IMPORT
 from torchlint.shapes.libraries.settings_files import open_file

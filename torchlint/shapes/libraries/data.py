@@ -11,7 +11,7 @@ import torch
 
 from torchlint.shapes.core.standins import Samples, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
-from torchlint.shapes.libraries.datasets import (
+from torchlint.shapes.libraries.indexed_data import (
     Concatenated,
     Dataset,
     IterableDataset,

@@ -15,10 +15,10 @@ from torch import nn
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, unknown_in
-from torchlint.shapes.language import functions, rounds
+from torchlint.shapes.language import cut_short, functions
+from torchlint.shapes.language.cut_short import REST, is_open
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.language.rounds import REST, is_open
-from torchlint.shapes.libraries import containers, iterators, optimizers, world
+from torchlint.shapes.libraries import containers, iterators, open_optimizers, world
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -60,14 +60,14 @@ def leave_unfinished(machine, owner: Any) -> None:
     """
     if isinstance(owner, nn.Module) and "_modules" not in owner.__dict__:
         nn.Module.__init__(owner)
-    if isinstance(owner, rounds.CONTAINERS):
+    if isinstance(owner, cut_short.CONTAINERS):
         machine.changes.loosen(owner)
     owner.__dict__[UNFINISHED] = True
 
 
 def is_unfinished(owner: Any) -> bool:
     held = getattr(owner, "__dict__", ())
-    return UNFINISHED in held or rounds.is_open(held)
+    return UNFINISHED in held or cut_short.is_open(held)
 
 
 def may_have_more(owner: Any) -> bool:
@@ -521,8 +521,8 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
         {
             "load_state_dict": _load_optimizer,
             "step": _step,
-            "__init__": optimizers.initialise,
-            "add_param_group": optimizers.add_group,
+            "__init__": open_optimizers.initialise,
+            "add_param_group": open_optimizers.add_group,
         },
     ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.rounds import REST, of_any_round
+from torchlint.shapes.language.cut_short import REST, of_any_round
 
 
 def enumerate_of(machine, kind, items, start=0):

@@ -9,7 +9,7 @@ import torch
 
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, unknown_in
-from torchlint.shapes.language.rounds import REST, may_be_longer
+from torchlint.shapes.language.cut_short import REST, may_be_longer
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
 from torchlint.shapes.tensors.vectors import LONGEST, Vector

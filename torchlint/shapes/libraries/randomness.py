@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torchlint.shapes.core.values import Special, Unknown
-from torchlint.shapes.language.rounds import REST
+from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.tensors import wild
 
 _PLAIN = (int, float, str, bool)

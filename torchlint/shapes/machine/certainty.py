@@ -13,8 +13,8 @@ from torch import nn
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
+from torchlint.shapes.language.cut_short import CONTAINERS, is_open
 from torchlint.shapes.language.influence import Influence
-from torchlint.shapes.language.rounds import CONTAINERS, is_open
 from torchlint.shapes.language.touching import EVERYTHING, text_of
 from torchlint.shapes.machine import contracts
 

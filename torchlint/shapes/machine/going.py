@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from torchlint.shapes.core.values import ProgramError, UnknownUsed, words_of
-from torchlint.shapes.language.rounds import CONTAINERS
+from torchlint.shapes.language.cut_short import CONTAINERS
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.machine.failures import FailedOperation
 

@@ -28,8 +28,8 @@ from torchlint.shapes.core.values import (
     unknown_in,
 )
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.language.program import Frame, Place, Question
-from torchlint.shapes.language.rounds import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.given_arguments import Starts
@@ -41,9 +41,9 @@ from torchlint.shapes.machine.checked_shapes import AsWritten
 from torchlint.shapes.machine.contexts import Contexts
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.going import Going
+from torchlint.shapes.machine.how_far import ScriptProgress
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
-from torchlint.shapes.machine.progress import ScriptProgress
 from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
 from torchlint.shapes.machine.worlds import Worlds, is_of_torch

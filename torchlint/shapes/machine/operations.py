@@ -17,13 +17,13 @@ from torchlint.shapes.core.budget import LIGHT, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, report_use, unknown_in
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
-from torchlint.shapes.language.rounds import MORE, VIEWS, is_open
-from torchlint.shapes.libraries.datasets import Dataset
 from torchlint.shapes.libraries.importing import LoadedModules
+from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine.attributes import is_several
-from torchlint.shapes.machine.comparing import MIRRORED, against_draw, differ
+from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ
 from torchlint.shapes.machine.worlds import are_alike, are_tensors
 from torchlint.shapes.tensors import ranges, wild
 from torchlint.shapes.tensors.arrays import Array

@@ -15,7 +15,7 @@ from torch import nn
 from torchlint.shapes.core import standins
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.libraries import guards, optimizers
+from torchlint.shapes.libraries import guards, open_optimizers
 from torchlint.shapes.libraries.free_layers import of_free_sizes
 from torchlint.shapes.libraries.lightning import OpenModule
 from torchlint.shapes.machine.attributes import READS, SUBCLASSED
@@ -149,7 +149,7 @@ class Classes:
         if issubclass(kind, BaseException):
             return kind(*[a for a in args if type(a) is not Unknown])
         if issubclass(kind, torch.optim.Optimizer):
-            return optimizers.make(self, kind, args, kwargs)
+            return open_optimizers.make(self, kind, args, kwargs)
         if kind.__module__.startswith("torch"):
             return self.foreign(kind, tuple(args), kwargs)
         if issubclass(kind, enum.Enum):

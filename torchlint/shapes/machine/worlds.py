@@ -16,7 +16,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
-from torchlint.shapes.language.rounds import REST
+from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.tensors import device_tags, wild

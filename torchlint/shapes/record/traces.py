@@ -23,8 +23,8 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Place
 from torchlint.shapes.record import graph, graph_nodes
 from torchlint.shapes.record.entries import RecordedCall, tensors_in
+from torchlint.shapes.record.forward_costs import measure
 from torchlint.shapes.record.graph import Recorder, Recording, named_inputs
-from torchlint.shapes.record.report import measure
 from torchlint.shapes.tensors.replay import confirm
 
 

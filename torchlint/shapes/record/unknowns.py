@@ -9,7 +9,7 @@ from typing import Any
 from torchlint.finding import Span
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import CompiledScope, Frame
-from torchlint.shapes.record.watch import WATCHED, Watch
+from torchlint.shapes.record.tensor_watch import WATCHED, Watch
 
 
 class Unknowns(Watch):

@@ -18,7 +18,7 @@ from torchlint.shapes.search import demands
 from torchlint.shapes.search.attempts import Assumption, RunResult
 from torchlint.shapes.search.constructors import by_name, factories
 from torchlint.shapes.search.demands import Having, Instance, Long
-from torchlint.shapes.search.uses import Uses
+from torchlint.shapes.search.learned_from_use import Uses
 
 _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")

@@ -10,7 +10,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search import varied
-from torchlint.shapes.search.signatures import parameters_of
+from torchlint.shapes.search.taken_arguments import parameters_of
 
 FUNCTION_STEPS = 100_000
 

@@ -11,8 +11,8 @@ from torchlint.shapes.language import functions, written
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.attempts import Assumption, Run, ShapePattern, Solution, TensorGuess, written_dtype
-from torchlint.shapes.search.signatures import Signature
 from torchlint.shapes.search.sizes import solve_forward
+from torchlint.shapes.search.taken_arguments import Signature
 
 
 def solved_as_written(run: Run, signature: Signature, instance: nn.Module, machine: Machine) -> Solution | None:

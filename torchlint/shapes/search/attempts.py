@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from torchlint.finding import Span
-from torchlint.shapes.core.axes import Axes
+from torchlint.shapes.core.named_axes import Axes
 from torchlint.shapes.core.values import UnknownUse, on_use
 
 Place = tuple[str, Span]

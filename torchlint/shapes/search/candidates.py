@@ -25,12 +25,15 @@ from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
 from torchlint.shapes.search.as_written import solved_as_written
 from torchlint.shapes.search.attempts import Assumption, OpenParameter, Run, RunResult, Solution
-from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.configuration_objects import ConfigurationObjects, GuessedSettings, filled, guessed
+from torchlint.shapes.search.constructions import Callers
 from torchlint.shapes.search.constructors import related, solve_constructor
-from torchlint.shapes.search.explain import innermost_layer, is_between_layers, unbound
+from torchlint.shapes.search.faults_in_words import innermost_layer, is_between_layers, unbound
+from torchlint.shapes.search.learned_from_use import Uses
 from torchlint.shapes.search.optional import completed
-from torchlint.shapes.search.signatures import (
+from torchlint.shapes.search.sizes import KNOWN, reach, solve_forward
+from torchlint.shapes.search.supposed_values import with_supposed_values
+from torchlint.shapes.search.taken_arguments import (
     Signature,
     arguments_of,
     handed_on,
@@ -38,9 +41,6 @@ from torchlint.shapes.search.signatures import (
     passed_on,
     signature_of,
 )
-from torchlint.shapes.search.sizes import KNOWN, reach, solve_forward
-from torchlint.shapes.search.supposed_values import with_supposed_values
-from torchlint.shapes.search.uses import Uses
 from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
 from torchlint.shapes.tensors.conflicts import pair_of
 

@@ -30,15 +30,15 @@ from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.decisions import are_independent, explore
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
-from torchlint.shapes.record.watch import Watch
+from torchlint.shapes.record.tensor_watch import Watch
 from torchlint.shapes.search.alone import call_alone
-from torchlint.shapes.search.callers import Callers
 from torchlint.shapes.search.candidates import Attempt
+from torchlint.shapes.search.constructions import Callers
 from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, without_step
-from torchlint.shapes.search.explain import fault_of
+from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.remembered import Remembered
-from torchlint.shapes.search.signatures import signature_of
+from torchlint.shapes.search.taken_arguments import signature_of
 from torchlint.shapes.search.tried import cured
 from torchlint.shapes.search.untrained import faults_of_steps
 from torchlint.shapes.search.verdict import changes
@@ -50,8 +50,8 @@ from torchlint.shapes.tensors.dispatch import dry_tensors
 from torchlint.syntax import syntax_tree
 
 if TYPE_CHECKING:
+    from torchlint.shapes.record.first_step import StepWatch
     from torchlint.shapes.record.listening import Listener
-    from torchlint.shapes.record.step import StepWatch
     from torchlint.shapes.record.traces import Traces
 
 STEPS = 250_000

@@ -17,7 +17,7 @@ from torchlint.shapes.language.program import source_of
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.attempts import Assumption
 from torchlint.shapes.search.constructors import by_name, is_depth
-from torchlint.shapes.search.uses import Uses
+from torchlint.shapes.search.learned_from_use import Uses
 
 _KINDS = 3  # classes of which an object is tried for one argument
 _FEW = 2  # layers of a network whose configuration is nobody's

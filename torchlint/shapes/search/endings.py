@@ -13,7 +13,7 @@ from torchlint.shapes.core.training_step import Ending, Where
 from torchlint.shapes.core.values import Exhausted, Overworked, Reason
 from torchlint.shapes.language.program import Place, Program, source_of
 from torchlint.shapes.language.walking import blocks
-from torchlint.shapes.machine.progress import ScriptProgress
+from torchlint.shapes.machine.how_far import ScriptProgress
 
 FAILS_HERE = "it fails here"  # beside a fault that is said of the call that leads to it from another file
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.axes import Axes, of_comment, of_jaxtyping
+from torchlint.shapes.core.named_axes import Axes, of_comment, of_jaxtyping
 from torchlint.shapes.core.values import MADE, Unknown, UnknownUse
 from torchlint.shapes.language.written import KINDS
 from torchlint.shapes.libraries import einops

@@ -26,8 +26,8 @@ from torchlint.shapes.record.entries import Place
 from torchlint.shapes.record.graph import Recorder
 from torchlint.shapes.record.traces import named_inputs, tabulate
 from torchlint.shapes.search.attempts import Assumption, OpenParameter, RunResult, ShapePattern, TensorGuess
-from torchlint.shapes.search.signatures import value_of
 from torchlint.shapes.search.sizes import solve_forward
+from torchlint.shapes.search.taken_arguments import value_of
 from torchlint.shapes.tensors.dispatch import dry_tensors
 
 _OURS = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.abspath(torchlint.__file__)) + os.sep, "<")

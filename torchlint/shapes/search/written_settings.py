@@ -17,7 +17,7 @@ from torchlint.shapes.libraries import plain_yaml
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.candidates import Attempt
 from torchlint.shapes.search.constructors import is_depth
-from torchlint.shapes.search.signatures import parameters_of
+from torchlint.shapes.search.taken_arguments import parameters_of
 
 _NEAR = 24  # files that are looked into, the nearest to a class first
 _LONGEST = 30_000  # characters of one

@@ -7,7 +7,7 @@ import ast
 from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
-from torchlint.source.flow.settings import are_apart
+from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
 from torchlint.source.training.regions import (
     asks_training_mode,

@@ -47,7 +47,7 @@ from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import datasets, devices, dtypes
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.options import keyword_names, keyword_values
+from torchlint.source.training.keyword_values import keyword_names, keyword_values
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.roles import Role
 from torchlint.source.training.scores import is_raw_score

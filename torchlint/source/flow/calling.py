@@ -14,7 +14,7 @@ from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field
-from torchlint.source.flow.settings import are_apart
+from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
