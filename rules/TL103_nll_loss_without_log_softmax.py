@@ -49,6 +49,8 @@ loss = F.gaussian_nll_loss(z, y, y)
 ```
 """
 
+import ast
+
 from torchlint import Call, named_of, on_call
 
 read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss")
@@ -65,6 +67,8 @@ def check(call: Call):
         return
     origin = wrong[0]
     probabilities = origin.does("softmax", "sigmoid")
+    if probabilities and only_picks(call):
+        return
     fix = None
     if not probabilities and call.is_call("torch.nn.functional.nll_loss") and not call.has_stars:
         prefix = call.text.split("(")[0]
@@ -85,3 +89,12 @@ def check(call: Call):
         fix=fix,
         notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "these are no log-probabilities")],
     )
+
+
+def only_picks(call: Call) -> bool:
+    """The probabilities of the labels, one for each, in a function that runs no backward: are they a loss?"""
+    given = call.argument("reduction", 6)
+    each = isinstance(given, ast.Constant) and given.value == "none"
+    if not each or call.function is None or isinstance(call.statement, ast.Return):
+        return False
+    return not call.calls("backward", inside=call.function)
