@@ -79,6 +79,8 @@ CALLS = 100_000_000  # the hardest of these takes 33 million, most less than one
     "text",
     [
         "import torch\nx" + ".view(1)" * 3000 + "\n",
+        "import torch\nx = " + 'f"{' * 30_000 + "\n",
+        "import torch\n" + "x = f'{a['b']}'\n" * 3000,
         "import torch\nx = " + " + ".join(["torch.relu(x)"] * 900) + "\n",
         "import torch\nx = [" + "torch.zeros(1), " * 2_000 + "]\n",
         "import torch\nx = '" + "a" * 1_000_000 + "'\n",

@@ -44,6 +44,20 @@ def faults(tmp_path, program: str) -> list[str]:
         args = parser.parse_args()
         nn.Linear(4 if args.wide else 2, 2)(torch.tensor(args.box, dtype=torch.float32))
         """,
+        # a default that the type refuses is never used
+        """
+        import argparse
+
+        def there(text):
+            if not text:
+                raise argparse.ArgumentTypeError("no folder is given")
+            return text
+
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--folder", type=there, default="")
+        nn.Linear(3, 2)(torch.zeros(4, 3))
+        print(parser.parse_args().folder)
+        """,
         # a library takes more than is known of it
         """
         from PIL import Image

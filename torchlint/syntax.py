@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 _STARTS = re.compile(r"(?<![\w\"'])([rRbBuUfF]{0,2})(\"\"\"|'''|\"|')")
+_DEEPEST = 20  # f-strings in each other, as nobody writes them
 _NESTED = re.compile(r"(?<!\w)[rR]?[fF][rR]?[\"']")
 
 
@@ -45,7 +46,7 @@ def _held(text: str) -> Iterator[tuple[int, int, str]]:
     """
     open_: list[_Open] = []  # f-strings and their braces, from the outside in
     at, size = 0, len(text)
-    while at < size:
+    while at < size and len(open_) <= _DEEPEST:
         inside = open_[-1] if open_ else None
         if inside is not None and not inside.depth:  # in the words of an f-string
             at = inside.over_words(text, at)

@@ -176,7 +176,12 @@ def _typed(text: str, kind: Any) -> Any:
             return kind(text)
         except ValueError:
             return text
-    return machines[-1].call(kind, [text], {}) if closure_of(kind) is not None else text
+    if closure_of(kind) is None:
+        return text
+    try:
+        return machines[-1].call(kind, [text], {})
+    except Exception:  # whoever starts the program gives something else
+        return Unknown("an argument whose default is none")
 
 
 def _literal(text: str, default: Any) -> Any:
