@@ -58,6 +58,17 @@ def faults(tmp_path, program: str) -> list[str]:
         nn.Linear(3, 2)(torch.zeros(4, 3))
         print(parser.parse_args().folder)
         """,
+        # a layer may be as large as a tensor says
+        """
+        class Patches(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.proj = nn.Linear(torch.tensor([3, 3, 3]).prod(), 8)
+                self.last = nn.Linear(8, 2)
+
+            def forward(self, x):
+                return self.last(self.proj(x))
+        """,
         # a library takes more than is known of it
         """
         from PIL import Image

@@ -216,6 +216,7 @@ def _from_use(use: UnknownUse) -> tuple[list[TensorGuess], str] | None:
             guesses = of_layer(use.detail)
         except AttributeError:  # its own `__init__` was not run to the end
             return None
+        guesses = [g for g in guesses if all(type(size) is int for size in g.shape)]  # a layer's may be tensors
         return (guesses, "") if guesses else None
     if use.kind == "call" and isinstance(use.detail, tuple) and len(use.detail) == 3:
         guesses = _of_call(use.hole, *use.detail)
