@@ -65,6 +65,22 @@ def test_a_notebook_that_was_written_out_as_a_script_is_not_called_wrong():
     assert outcome.findings == () and outcome.notices == ("not linted, as it is IPython syntax",)
 
 
+def test_a_formatted_text_that_goes_on_is_no_shell_line():
+    outcome = lint("import torch\nx = ('a %s'\n    % 'b' c)\n", "a.py")
+    assert [f.code for f in outcome.findings] == ["TL001"] and outcome.notices == ()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
+def test_a_cell_of_a_newer_python_is_not_called_wrong():
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "source": text}
+        for text in ("import torch", "class B[T]: x: T")
+    ]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    outcome = lint(text, "a.ipynb")
+    assert outcome.findings == () and outcome.notices == ("not linted, as it is Python 3.12 syntax",)
+
+
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python reads it")
 def test_syntax_of_a_newer_python_is_not_called_wrong():
     outcome = lint("import torch\n\n\nclass Box[T]:\n    x: T\n", "a.py")

@@ -78,6 +78,9 @@ class Job:
         return cls(path, settings, project, rules, hints, strict, changed)
 
 
+_NOT_LINTED = "not linted, as it is {} syntax"
+
+
 def lint(text: str | bytes, job: Job | str | Path = "<text>.py") -> Outcome:
     """Lint one text, as the file at a path or as a job says."""
     job = job if isinstance(job, Job) else Job.of(job)
@@ -124,7 +127,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         if not says_torch or stops_at_a_gap(text, error.line, str(error)):
             return Outcome(lines=lines)
         if error.needs:
-            return Outcome(lines=lines, notices=(f"not linted, as it is {error.needs} syntax",))
+            return Outcome(lines=lines, notices=(_NOT_LINTED.format(error.needs),))
         return Outcome((_not_python(path, error.line, error.column, str(error)),), lines=lines)  # whatever is selected
     view = job.project.view(path)
     chosen = [rules[c] for c in sorted(active)]
@@ -323,7 +326,10 @@ def _lint_notebook(text: str, job: Job) -> Outcome:
     ]
     findings += [_not_python(job.path, b.line, b.column, b.message, b.cell) for b in notebook.broken]
     shown = tuple(map(notebook.hint_to_cell, outcome.hints))
-    return msgspec.structs.replace(outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown)
+    notices = outcome.notices + ((_NOT_LINTED.format(notebook.newer),) if notebook.newer else ())
+    return msgspec.structs.replace(
+        outcome, findings=tuple(sorted(findings, key=lambda f: f.order)), hints=shown, notices=notices
+    )
 
 
 def fix(text: str, findings, unsafe: bool = False, path: str = "") -> tuple[str, list[Finding]]:

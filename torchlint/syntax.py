@@ -6,10 +6,11 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 _STARTS = re.compile(r"(?<![\w\"'])([rRbBuUfF]{0,2})(\"\"\"|'''|\"|')")
 _DEEPEST = 20  # f-strings in each other, as nobody writes them
-_NESTED = re.compile(r"(?<!\w)[rR]?[fF][rR]?[\"']")
+_F_STRING = re.compile(r"(?<!\w)[rR]?[fF][rR]?[\"']")
 
 
 def syntax_tree(text: str) -> ast.Module:
@@ -19,15 +20,9 @@ def syntax_tree(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except SyntaxError:
-        if sys.version_info >= (3, 12) or not _NESTED.search(text):
-            raise
-        older = as_older(text)
-        if older == text:
-            raise
-        try:
-            return ast.parse(older)
-        except SyntaxError:
-            pass
+        if sys.version_info < (3, 12) and _F_STRING.search(text):
+            with suppress(SyntaxError):
+                return ast.parse(as_older(text))
         raise
 
 

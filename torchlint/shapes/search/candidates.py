@@ -25,8 +25,8 @@ from torchlint.shapes.search import varied
 from torchlint.shapes.search.advice import Advice
 from torchlint.shapes.search.as_written import solved_as_written
 from torchlint.shapes.search.attempts import Assumption, OpenParameter, Run, RunResult, Solution
+from torchlint.shapes.search.class_callers import Callers
 from torchlint.shapes.search.configuration_objects import ConfigurationObjects, GuessedSettings, filled, guessed
-from torchlint.shapes.search.constructions import Callers
 from torchlint.shapes.search.constructors import related, solve_constructor
 from torchlint.shapes.search.faults_in_words import innermost_layer, is_between_layers, unbound
 from torchlint.shapes.search.learned_from_use import Uses
@@ -74,7 +74,6 @@ class Attempt:
         self.built: Solution | None = None
         self.ran: Solution | None = None
         self.settings: dict[str, GuessedSettings] = {}
-        self.written: Mapping[str, Any] = {}  # what settings are in a file
         self.supposed = False  # whether the sizes of its failure come of arguments that were guessed
         self.trusted = False  # whether the instance is one that a builder made
         self.given: list[torch.Tensor] = []  # the inputs of the last run
@@ -319,9 +318,7 @@ class Attempt:
     def ends_with(self, arguments: Assumption, written: Mapping[str, Any] = {}) -> bool:
         """Does the class come to its end with these arguments, and with settings as they are written somewhere?"""
         hints = {**{name: [value] for name, value in arguments.items()}, **self.hints}
-        self.written = written
-        self.built = self._construct(second=False, hints=hints)
-        self.written = {}
+        self.built = self._construct(second=False, hints=hints, written=written)
         if self.built.last.stopped is None and isinstance(self.built.last.detail, nn.Module):
             self._fails(self.built.last.detail)
             return self.ended()
@@ -385,9 +382,15 @@ class Attempt:
         return f"what it returns is unknown: {self.ran.last.error[:90]}"
 
     def _construct(
-        self, second: bool, hints: Mapping[str, Any] | None = None, exactly: Assumption | None = None
+        self,
+        second: bool,
+        hints: Mapping[str, Any] | None = None,
+        exactly: Assumption | None = None,
+        written: Mapping[str, Any] = {},
     ) -> Solution:
-        """An instance with arguments that are guessed, the second time others; or `exactly` with these."""
+        """An instance with arguments that are guessed, the second time others; or `exactly` with these. Settings that
+        are `written` in a file are taken from there.
+        """
         initialiser = functions.closure_of(getattr(self.kind, "__init__", None))
         parameters = parameters_of(initialiser, skip=1) if initialiser is not None else []
 
@@ -396,7 +399,10 @@ class Attempt:
                 arguments = arguments_of(parameters, assumption)
                 for name, value in arguments.items():
                     if type(value) is Unknown and not on_use and name not in assumption:
-                        arguments[name] = self._settings(initialiser, name, second, assumption, exactly is None)
+                        made = self._settings(initialiser, name, second, assumption, written)
+                        if exactly is None and not second and type(made) is GuessedSettings:
+                            self.settings[name] = made
+                        arguments[name] = made
                 return self.machine.call(self.kind, *passed_on(initialiser, arguments, assumption))
 
             self.machine.guessing = bool(parameters)
@@ -430,7 +436,9 @@ class Attempt:
 
         return found.objects(names, make)
 
-    def _settings(self, initialiser: functions.Closure, name: str, second: bool, given: Assumption, first: bool) -> Any:
+    def _settings(
+        self, initialiser: functions.Closure, name: str, second: bool, given: Assumption, written: Mapping[str, Any]
+    ) -> Any:
         """An object for an argument that is a configuration: of the annotated dataclass, or guessed name by name."""
         annotation = initialiser.code.annotations.get(name)
         word = annotation.id if isinstance(annotation, ast.Name) else ""
@@ -440,15 +448,8 @@ class Attempt:
                 return filled(self.machine.call(kind, [], {}), name, given, second)
             except TypeError:
                 pass
-        made = GuessedSettings(
-            second,
-            {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")},
-            Uses.around(initialiser, self.machine),
-            self.written,
-        )
-        if first and not second:
-            self.settings[name] = made
-        return made
+        changed = {key.partition(".")[2]: value for key, value in given.items() if key.startswith(f"{name}.")}
+        return GuessedSettings(second, changed, Uses.around(initialiser, self.machine), written)
 
     def runs(self, instance: nn.Module, signature: Signature | None = None) -> tuple[Run, Signature]:
         """What runs the forward of an instance, and what it takes."""

@@ -33,7 +33,7 @@ from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.tensor_watch import Watch
 from torchlint.shapes.search.alone import call_alone
 from torchlint.shapes.search.candidates import Attempt
-from torchlint.shapes.search.constructions import Callers
+from torchlint.shapes.search.class_callers import Callers
 from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, without_step
 from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 STEPS = 250_000
 AGAIN_STEPS = 80_000  # without a GPU: there is little that it does otherwise
 CLASS_STEPS = 250_000  # for all runs of one module class
+CONFIGURED_STEPS = 80_000  # more for the settings that are written in a file
 FAIR_STEPS = 80_000  # the same at first, where there are many classes
 GPUS = 8  # for a script that ends where there is one only
 STARTS = 3  # ways of starting a script that are tried
@@ -352,12 +353,15 @@ class _Run:
         guessed = failure is not None and not attempt.is_known() and attempt.built is not None and attempt.built.assumed
         if not given and not machine.ended(kind) and (failure is None or guessed):
             attempt.as_called()
-            if not machine.ended(kind):
-                as_configured(attempt, self.written)
             failure = None if machine.ended(kind) else failure  # a caller knows better
         if failure is None and not machine.ended(kind) and machine.left <= 0 and most < CLASS_STEPS:
             machine.left += total - before
             return False
+        if not given and not machine.ended(kind) and (failure is None or guessed):
+            more = min(CONFIGURED_STEPS, total - before)  # of what is put aside for the other classes
+            total, machine.left = total - more, machine.left + more
+            as_configured(attempt, self.written)
+            failure = None if machine.ended(kind) else failure
         with self.watching(False):
             if self.listener is not None:
                 self.listener.keep(attempt, changes)

@@ -16,11 +16,10 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import source_of
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.attempts import Assumption
-from torchlint.shapes.search.constructors import by_name, is_depth
+from torchlint.shapes.search.constructors import FEW, by_name, is_deep
 from torchlint.shapes.search.learned_from_use import Uses
 
 _KINDS = 3  # classes of which an object is tried for one argument
-_FEW = 2  # layers of a network whose configuration is nobody's
 _NESTED = 3  # configurations in configurations
 
 
@@ -162,7 +161,7 @@ class ConfigurationObjects:
         first = self._of(kind, {}, make)
         if first is None:
             return None
-        deep = {name: _FEW for name, value in vars(first).items() if is_depth(name) and _is_more(value)}
+        deep = {name: FEW for name, value in vars(first).items() if is_deep(name, value)}
         made = (self._of(kind, deep, make) if deep else None) or first
         self._flatten(made, _NESTED)
         return made
@@ -172,8 +171,8 @@ class ConfigurationObjects:
         for name, value in list(vars(made).items()) if depth else ():
             if self.machine.is_own(value) and self._is_configuration(type(value)) and hasattr(value, "__dict__"):
                 self._flatten(value, depth - 1)
-            elif depth < _NESTED and is_depth(name) and _is_more(value):
-                vars(made)[name] = _FEW
+            elif depth < _NESTED and is_deep(name, value):
+                vars(made)[name] = FEW
 
     def _of(self, kind: type, given: dict[str, Any], make: Callable[[Callable[[], Any]], Any]) -> Any:
         initialiser = functions.closure_of(getattr(kind, "__init__", None))
@@ -186,7 +185,3 @@ class ConfigurationObjects:
                 given = {n: v for n, v in given.items() if n in code.positional or n in code.only_named}
         made = make(lambda: self.machine.call(kind, [], given))
         return made if type(made) is kind and hasattr(made, "__dict__") else None
-
-
-def _is_more(value: Any) -> bool:
-    return type(value) is int and value > _FEW

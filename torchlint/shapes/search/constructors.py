@@ -21,6 +21,7 @@ from torchlint.shapes.tensors.conflicts import pair_of
 
 RUNS = 24
 LONGEST = 64  # of the lists that are made longer because an item is missing
+FEW = 2  # layers of a network whose configuration is nobody's
 _MOST = 10
 _MIXED = 4  # items of a list one of which may be a list itself
 
@@ -315,6 +316,11 @@ def is_heads(name: str) -> bool:
 def is_depth(name: str) -> bool:
     """Whether a parameter says how many layers there are."""
     return _matches(name) is _DEPTH
+
+
+def is_deep(name: str, value: Any) -> bool:
+    """Whether a setting asks for more layers than are made of a network whose configuration is nobody's."""
+    return type(value) is int and value > FEW and is_depth(name)
 
 
 def _matches(name: str) -> tuple[re.Pattern, Any, Any] | None:

@@ -16,15 +16,13 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import plain_yaml
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.candidates import Attempt
-from torchlint.shapes.search.constructors import is_depth
+from torchlint.shapes.search.constructors import FEW, is_deep
 from torchlint.shapes.search.taken_arguments import parameters_of
 
 _NEAR = 24  # files that are looked into, the nearest to a class first
 _LONGEST = 30_000  # characters of one
 _DEPTH = 6
 _AGREEING = 3  # names in one file, of which one alone may be anything
-_STEPS = 80_000  # are left for it, whatever the guesses before have cost
-_FEW = 2  # layers of a network whose settings are those of one of many runs
 
 
 class WrittenSettings:
@@ -57,10 +55,9 @@ def as_configured(attempt: Attempt, settings: WrittenSettings) -> None:
         return
     parameters = [p.name for p in parameters_of(initialiser, skip=1) if not p.has_default]
     written = settings.of({*parameters, *_settings_of(initialiser.code.node, set(parameters))}, attempt.machine)
-    if not written:
+    if not written or attempt.machine.left <= 0:
         return
     before = attempt.built, attempt.ran
-    attempt.machine.left = max(attempt.machine.left, _STEPS)
     if not attempt.ends_with({name: written[name] for name in parameters if name in written}, written):
         attempt.built, attempt.ran = before
 
@@ -92,10 +89,6 @@ def _flat(text: str) -> dict[str, Any]:
         for table in level:
             for name, value in table.items():
                 if isinstance(name, str) and type(value) is not Unknown:
-                    found.setdefault(name, _FEW if _is_deep(name, value) else value)
+                    found.setdefault(name, FEW if is_deep(name, value) else value)
         level = [value for table in level for value in table.values()]
     return found
-
-
-def _is_deep(name: str, value: Any) -> bool:
-    return type(value) is int and value > _FEW and is_depth(name)

@@ -66,18 +66,8 @@ def _filled_in(module: Module, forward: ast.FunctionDef) -> Iterator[ast.expr]:
 
 def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:
     """Is it an empty table or list of another function, whose later contents are not followed?"""
-    made = node.node
-    empty = (
-        isinstance(made, ast.Dict)
-        and not made.keys
-        or isinstance(made, ast.List)
-        and not made.elts
-        or isinstance(made, ast.Call)
-        and not made.args
-        and not made.keywords
-        and last_word(made.func) in ("dict", "list", "OrderedDict", "defaultdict")
-    )
-    return empty and not within(made, forward)
+    empty = isinstance(node.node, ast.expr) and unparsed(node.node) in ("{}", "[]", "dict()", "list()", "OrderedDict()")
+    return empty and not within(node.node, forward)
 
 
 def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:

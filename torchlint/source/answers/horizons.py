@@ -107,8 +107,8 @@ def _is_counted_by(loop: Value, given: ast.expr) -> bool:
     if isinstance(given, ast.Constant):
         return isinstance(stop, ast.Constant) and stop.value == given.value and target in ("epoch", "ep", "e", "_")
     text = unparsed(given).lower()
-    named_so = "epoch" in text and not any(word in text for word in ("step", "iter", "batch", "len"))
-    named_so = named_so and not _is_product(given)
+    counts_others = _is_product(given) or any(word in text for word in ("step", "iter", "batch", "len"))
+    named_so = "epoch" in text and not counts_others
     same = unparsed(stop) == unparsed(given)
     return same and ("ep" in target or target == "_" or named_so) or named_so and "ep" in target
 

@@ -74,6 +74,7 @@ class Notebook:
         self.broken: list[Broken] = []
         self._json = ""
         self._document: NotebookText | None = None
+        self.newer = ""  # whose syntax a cell has that cannot be read: "Python 3.12"
         self.failing: set[int] = set()  # numbers of the code cells that are expected to fail
         parts: list[str] = []
         self._names: dict[str, None] = {}  # variables that the cells so far have set
@@ -131,8 +132,9 @@ class Notebook:
         if error:
             line, column = error.lineno or 1, error.offset or 1
             empty = "expected an indented block" in (error.msg or "") and _COMMENT.search(text)  # steps in words
-            is_left = _GAP.search(text) or empty or is_for_readers(source)
-            if not is_left and not needed_by(error).startswith("Python"):
+            if newer := needed_by(error):
+                self.newer = newer
+            elif not _GAP.search(text) and not empty and not is_for_readers(source):
                 self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)

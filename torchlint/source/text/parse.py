@@ -19,7 +19,7 @@ _SINCE = (
     ((3, 12), re.compile(r"\s*type\s+\w+\s*(?:\[[^\]]*\]\s*)?=(?!=)")),
 )
 
-_SHELL = re.compile(r"[ \t]*(?:!|%%?)[ \t]*[a-z]")
+_SHELL = re.compile(r"[ \t]*!\s*[a-z]|%%?[a-z]")  # of a notebook that was written out as a script
 
 
 class CannotParse(ValueError):
@@ -39,7 +39,9 @@ def parse(text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # invalid escapes in strings are not our business
             return syntax_tree(text)
     except SyntaxError as error:
-        raise CannotParse(reason(error), error.lineno or 1, error.offset or 1, needed_by(error)) from None
+        of_notebook = "IPython" if _SHELL.match(error.text or "") else ""
+        needs = needed_by(error) or of_notebook
+        raise CannotParse(reason(error), error.lineno or 1, error.offset or 1, needs) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise CannotParse(str(error) or "nested too deeply") from None
 
@@ -57,8 +59,6 @@ def reason(error: SyntaxError, running: tuple[int, int] = sys.version_info[:2]) 
 
 
 def needed_by(error: SyntaxError, running: tuple[int, int] = sys.version_info[:2]) -> str:
-    """Whose syntax it is that the parser refuses: a newer Python's, or that of a notebook as a script."""
-    if _SHELL.match(error.text or ""):
-        return "IPython"
+    """The newer Python whose syntax it is that the parser refuses, where that is known: "Python 3.12"."""
     newer = (version for version, begins in _SINCE if running < version and begins.match(error.text or ""))
     return "Python {}.{}".format(*version) if (version := next(newer, None)) else ""
