@@ -118,7 +118,7 @@ def _all_rules(manuals: list[Manual]) -> Iterator[str]:
     for group, members in groupby(manuals, key=lambda one: one.group):
         yield f"\n## {group[0].upper()}{group[1:]}\n\n| code | what to do | fix |\n|--|--|--|"
         for one in members:
-            off = " *(off by default)*" if not one.default else ""
+            off = f" *({one.by_default})*" if one.by_default else ""
             fix = "" if one.fix == "none" else one.fix.split(" (")[0]
             summary = one.summary.rstrip(".").replace("|", "\\|")
             yield f"| [{one.code}]({one.code}.md) | {summary}{off}<br>`{one.name}` | {fix} |"

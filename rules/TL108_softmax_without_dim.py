@@ -15,7 +15,7 @@ p = F.softmax(nn.Linear(8, 3)(states))  # TL108
 weights = nn.Softmax()  # TL108
 attended = weights(torch.bmm(q, k))
 ```
-```python bad
+```python remark
 logits = nn.Linear(8, 3)(x)
 p = F.softmax(logits)  # TL108
 log_p = F.log_softmax(logits)  # TL108
@@ -25,7 +25,7 @@ logits = nn.Linear(8, 3)(x)
 p = F.softmax(logits, dim=-1)
 log_p = F.log_softmax(logits, dim=-1)
 ```
-```python bad
+```python remark
 class Net(nn.Module):
     def __init__(self):
         super().__init__()

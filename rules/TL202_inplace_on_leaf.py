@@ -107,6 +107,7 @@ import ast
 from torchlint import Change, on_inplace
 
 read_on = ("TL201", "TL204", "torch.no_grad", "notes/autograd#locally-disabling-gradient-computation")
+across_files = False
 
 
 @on_inplace(needs="requires_grad|Parameter|Embedding|parameters|nn.")

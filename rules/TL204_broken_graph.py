@@ -137,6 +137,7 @@ from torchlint import Call, ModuleClass, on_call, on_module
 
 read_on = ("TL203", "TL205", "TL906", "torch.Tensor.detach", "notes/autograd")
 in_tests = False
+across_files = False
 
 
 @on_call(".backward", ".manual_backward", unknown=True)

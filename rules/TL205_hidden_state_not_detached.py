@@ -164,6 +164,7 @@ import ast
 from torchlint import Loop, on_loop
 
 read_on = ("TL203", "TL206", "torch.Tensor.detach")
+across_files = False
 
 
 @on_loop(needs="backward")

@@ -133,6 +133,7 @@ from torchlint import Node, on_node
 
 read_on = ("TL205", "TL207", "torch.Tensor.backward")
 in_tests = False
+across_files = False
 
 
 @on_node("Module", needs="backward")

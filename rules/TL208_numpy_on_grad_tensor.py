@@ -165,6 +165,7 @@ from torchlint import SAME_NUMBERS, Call, on_call
 
 read_on = ("TL204", "TL405", "torch.Tensor.numpy", "torch.Tensor.detach")
 in_tests = False
+across_files = False
 
 SAME = SAME_NUMBERS | {"[]"}
 

@@ -109,6 +109,7 @@ import ast
 
 from torchlint import Call, on_call
 
+in_tests = False
 read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
 
 

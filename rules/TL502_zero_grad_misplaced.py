@@ -116,6 +116,7 @@ from torchlint import Round, on_round
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step")
 in_tests = False
+across_files = False
 
 
 @on_round("function", "file", needs=("backward", "step"))

@@ -88,6 +88,7 @@ How they are found: `torchlint/source/answers/stale_parameters.py` and `unheld_p
 from torchlint import Node, on_node
 
 read_on = ("TL511", "TL517", "torch.optim.Optimizer.add_param_group", "optim#constructing-it")
+across_files = False
 
 
 @on_node("Assign", "Expr", needs=("optim", ".parameters("))

@@ -116,7 +116,7 @@ for parameter in features.parameters():
 net = nn.Linear(8, 2)
 optimizer = torch.optim.Adam(net.parameters())
 ```
-```python bad
+```python remark
 class Net(nn.Module):
     def __init__(self):
         super().__init__()

@@ -9,7 +9,7 @@ It is a warning where the file plainly comes from somebody else, from the networ
 program names the file, it is a remark (severity `info`), shown to those who select the rule: of 28 that were read in public code
 25 loaded what their own authors had saved, whole models, graphs and data sets that `weights_only=True` refuses.
 
-```python bad
+```python remark
 state = torch.load("model.pt", weights_only=False)  # TL801
 ```
 ```python fixed
@@ -28,7 +28,7 @@ model.load_state_dict(pickle.load(open(path, "rb")))  # TL801
 options["weights_only"] = True
 d = load(path, **options)
 ```
-```python bad
+```python remark
 from functools import partial
 
 def load(path, **options):

@@ -122,6 +122,7 @@ except ValueError:
 from torchlint import on_error
 
 read_on = ("TL901", "TL907", "nn")
+across_files = False
 
 
 @on_error("check")

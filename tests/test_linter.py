@@ -13,6 +13,7 @@ from torchlint.config import Selection, Settings
 from torchlint.edits import landings
 from torchlint.finding import Edit, Finding, Fix, Span
 from torchlint.linter import Job, fix, fix_until_stable, lint
+from torchlint.project import Project
 from torchlint.rule import load_rules
 
 BAD = "import torch.nn.functional as F\nloss = F.cross_entropy(F.softmax(z, dim=1), y)\n"
@@ -219,6 +220,38 @@ def test_who_evaluates_without_gradients_may_stand_in_another_file(tmp_path, cal
 def test_suppressed_findings_are_counted():
     outcome = lint(BAD.replace("y)\n", "y)  # noqa: TL101\n"), Job.of("/nowhere/a.py", TEXT_WORLD))
     assert outcome.findings == () and outcome.suppressed == 1
+
+
+ACTOR_AND_CRITIC = """
+value = critic(state)
+critic_loss = F.mse_loss(value, reward)
+critic_loss.backward()
+actor_loss = (actor(state) * value).mean()
+actor_loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "imports, shown, asked_for",
+    [
+        ("critic = torch.nn.Linear(4, 1)\nactor = torch.nn.Linear(4, 1)", ["error"], ["error"]),
+        ("from critics import critic, actor", [], ["info"]),
+        ("from .critics import critic, actor", [], ["info"]),
+    ],
+)
+def test_what_is_sure_of_a_file_by_itself_is_a_remark_among_others(imports, shown, asked_for, tmp_path):
+    """What the others hold may be the answer."""
+    (tmp_path / "critics.py").write_text(
+        "import torch\ncritic = torch.nn.Linear(4, 1)\nactor = torch.nn.Linear(4, 1)\n"
+    )
+    text = (
+        f"import torch\nimport torch.nn.functional as F\n{imports}\nstate, reward = torch.rand(8, 4), torch.rand(8, 1)"
+    )
+    path = tmp_path / "train.py"
+    for selection, severities in ((Selection(), shown), (Selection(extend_select=("TL2",)), asked_for)):
+        settings = Settings(selections=(selection,), dry_run=False)
+        outcome = lint(text + ACTOR_AND_CRITIC, Job.of(path, settings, Project(tmp_path)))
+        assert [f.severity for f in outcome.findings if f.code == "TL206"] == severities
 
 
 def test_per_file_ignores(tmp_path):

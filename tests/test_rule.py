@@ -44,17 +44,10 @@ def test_further_examples_stand_beside_the_rules(rule, tmp_path):
 def test_facts(rule):
     made = rule(
         'default = False\npreview = True\nsince = "2.1"\nuntil = "2.9"\nseverity = "info"\nalso_said_by ='
-        ' ("TL1",)\nin_tests = False\nother = unknown()\n'
+        ' ("TL1",)\nin_tests = False\nacross_files = False\nother = unknown()\n'
     )
-    assert (made.default, made.preview, made.since, made.until, made.severity, made.also_said_by, made.in_tests) == (
-        False,
-        True,
-        "2.1",
-        "2.9",
-        "info",
-        ("TL1",),
-        False,
-    )
+    assert (made.default, made.preview, made.since, made.until) == (False, True, "2.1", "2.9")
+    assert (made.severity, made.also_said_by, made.in_tests, made.across_files) == ("info", ("TL1",), False, False)
 
 
 def test_who_says_the_same_is_a_rule():

@@ -41,7 +41,7 @@ CORRECTED = " corrected"
 SILENT_ERRORS = {"TL905", "TL906"}  # torch raises nothing: it broadcasts, or trains what nothing comes of
 ALIKE = {"TL901", "TL907"}  # torch's messages do not always say whether a size or something else is wrong
 RULES = load_rules()
-ALSO_REMARKS = Settings(selections=(Selection(None, (), ("TL9",)),))
+ALSO_REMARKS = Settings(selections=(Selection(None, (), ("TL205", "TL9")),))
 
 
 def programs(folder: str) -> list[str]:

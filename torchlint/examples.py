@@ -92,6 +92,8 @@ def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: boo
         yield f"{case.line(min(marks)[0])}: only bad examples have marks"
     if case.kind == "remark" and weighed - {"info"}:
         yield f"{case.line(case.blocks[0].line)}: this is more than a remark"
+    if case.kind == "bad" and weighed == {"info"} != {case.rule.severity}:
+        yield f"{case.line(case.blocks[0].line)}: this is a remark only"
     if case.kind == "fixed":
         yield from _other_fixes(case, texts, settings, rules, folder / "before")
 

@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TORCH, WORDS, NotText, Project, decode
+from torchlint.project import TORCH, WORDS, NotText, Project, View, decode
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.suppress import Suppressions
 
@@ -142,6 +142,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
         world.end()
     findings = text_world.findings
     findings = _once(findings + (dry.findings if dry else []), rules)
+    findings = _among_files(findings, job, text, view)
     remarks = settings.asked_for(rules)
     findings = [
         f for f in findings if f.severity != "info" or f.code in remarks or settings.severity_of(f.code, f.name)
@@ -288,6 +289,20 @@ def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
             said.setdefault(line, set()).add(finding.code)
     others = {f.code: rules[f.code].also_said_by if f.code in rules else () for f in findings}
     return [f for f in findings if not any(said[line].intersection(others[f.code]) for line in _lines(f))]
+
+
+def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> list[Finding]:
+    """What a rule says that is sure of a file by itself only is a remark where the file uses others of its project."""
+    unsure = {f.code for f in findings if f.code in job.rules and not job.rules[f.code].across_files}
+    if not unsure:
+        return findings
+    from torchlint.source.text.behind import imported
+
+    others = imported(job.project, job.path, text)
+    view.consulted.update(others.consulted)
+    if not others.paths:
+        return findings
+    return [msgspec.structs.replace(f, severity="info") if f.code in unsure else f for f in findings]
 
 
 def _lines(finding: Finding) -> set[int]:

@@ -17,7 +17,19 @@ from torchlint.reading import read
 
 _FILE = re.compile(r"(TL\d{3})_([a-z0-9_]+)\.py")
 _EXAMPLE = re.compile(r"^```python (bad|remark|fixed|good)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_FACTS = ("group", "default", "preview", "added", "since", "until", "severity", "also_said_by", "in_tests", "read_on")
+_FACTS = (
+    "group",
+    "default",
+    "preview",
+    "added",
+    "since",
+    "until",
+    "severity",
+    "also_said_by",
+    "in_tests",
+    "across_files",
+    "read_on",
+)
 GROUPS = (
     "torchlint itself",
     "losses and numerics",
@@ -93,6 +105,7 @@ class Rule:
         self.severity: str | None = None
         self.also_said_by: tuple[str, ...] = ()  # rules that say more of the same mistake
         self.in_tests: bool = True  # does it matter where a few samples are tried and nothing is kept?
+        self.across_files: bool = True  # is it as sure where a file uses others of its project?
         self.read_on: tuple[str, ...] = ()  # codes of rules near it, pages of torch's manual
         self.triggers: list[Trigger] = []
         for node in tree.body:
@@ -129,6 +142,16 @@ class Rule:
         checkout = _checkout()
         edges = checkout / "fixtures" / "edges" if checkout and folder == checkout / "rules" else folder / "edges"
         return edges / f"{self.code}.md"
+
+    @property
+    def is_on(self) -> str:
+        """Is it said without being asked for: "on", "off", "remark" (only to those who select it), or "alone", which is
+        "on" in a file that uses no other of its project and "remark" elsewhere?"""
+        if not self.default:
+            return "off"
+        if self.severity == "info":
+            return "remark"
+        return "on" if self.across_files else "alone"
 
     @property
     def dry(self) -> bool:

@@ -28,7 +28,7 @@ class Manual(Struct, frozen=True):
     name: str
     group: str
     summary: str
-    default: bool
+    by_default: str  # empty: it is on
     state: str
     fix: str
     prose: str
@@ -41,17 +41,24 @@ class Manual(Struct, frozen=True):
     url: str | None
 
 
+BY_DEFAULT = {
+    "off": "off by default",
+    "remark": "a remark, said to those who select it",
+    "alone": "a remark where the file uses others of its project",
+}
+
+
 def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
     """The page about a rule; those it names are looked up among all."""
     blocks = _BLOCK.findall(rule.manual)
-    first = next((i for i, (kind, _) in enumerate(blocks) if kind == "bad"), None)
+    first = next((i for i, (kind, _) in enumerate(blocks) if kind in ("bad", "remark")), None)
     after = blocks[first + 1 : first + 2] if first is not None else []
     return Manual(
         rule.code,
         rule.name,
         rule.group,
         rule.summary,
-        rule.default,
+        BY_DEFAULT.get(rule.is_on, ""),
         _state(rule),
         _fix(rule),
         rule.manual.split("```", 1)[0].strip(),
@@ -66,7 +73,7 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
 
 
 def _state(rule: Rule) -> str:
-    state = f"since {rule.added}, {'on' if rule.default else 'off'} by default"
+    state = f"since {rule.added}, {BY_DEFAULT.get(rule.is_on, 'on by default')}"
     versions = "".join(
         (f", from torch {rule.since}" if rule.since else "", f", until torch {rule.until}" if rule.until else "")
     )

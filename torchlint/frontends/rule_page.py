@@ -15,7 +15,7 @@ import click
 from torchlint.config import suggestion
 from torchlint.config_file import Configurations
 from torchlint.frontends.output import Failure, put, wants_color
-from torchlint.frontends.rule_manual import Manual, manual
+from torchlint.frontends.rule_manual import BY_DEFAULT, Manual, manual
 
 if TYPE_CHECKING:
     from torchlint.rule import Rule
@@ -69,7 +69,7 @@ def _table(rules: list[Rule]) -> Iterator[str]:
     for group, members in groupby(rules, key=lambda r: r.group):
         yield _heading(group)
         for r in members:
-            state = "" if r.default else click.style("  (off by default)", dim=True)
+            state = click.style(f"  ({BY_DEFAULT[r.is_on]})", dim=True) if r.is_on in BY_DEFAULT else ""
             yield f"  {click.style(r.code, fg='cyan')}  {r.summary.rstrip('.')}{state}"
         yield ""
     yield "`torchlint rule CODE` explains one."
