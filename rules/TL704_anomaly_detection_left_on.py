@@ -5,12 +5,16 @@ backward. Training takes several times as long. It is for the hour in which a Na
 
 ```python bad
 torch.autograd.set_detect_anomaly(True)  # TL704
-loss = model(x).sum()
-loss.backward()
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
 ```
 ```python fixed
-loss = model(x).sum()
-loss.backward()
+for x, y in loader:
+    optimizer.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    optimizer.step()
 ```
 ```python bad
 from torch import autograd
@@ -18,6 +22,11 @@ from torch import autograd
 def main():
     autograd.set_detect_anomaly(mode=True)  # TL704
     train()
+```
+```python remark
+torch.autograd.set_detect_anomaly(True)  # TL704
+out = model(torch.rand(4, 3))
+out.sum().backward()
 ```
 ```python good
 def main(args):
@@ -56,7 +65,14 @@ def check(call: Call):
         "anomaly detection is on for the whole run, which makes training several times slower",
         help="remove it, or turn it on by a flag",
         fix=call.fix("remove it", call.delete(call.statement), applicability="unsafe"),
+        severity="info" if is_tried_once(call) else "warning",
     )
+
+
+def is_tried_once(call) -> bool:
+    """Do all backwards of the file stand in its script, in no loop, as one who looks whether a model can learn writes?"""
+    backwards = call.calls("backward")
+    return bool(backwards) and not any(other.function or other.loops for other in backwards)
 
 
 def switched_off(call) -> bool:

@@ -87,6 +87,7 @@ def test_source_may_be_one_string():
         ("%%!\nls", ""),
         ("%sql\nSELECT *", ""),
         ("\n\n%%bash\nls", ""),
+        ("# CI\n%%shell\nrm -rf runs", ""),
         ("x = (1\n% 2)\n!ls", "x = (1\n% 2)\n#\n"),
         ("x = '''\n%d\n!s\n'''\n!ls", "x = '''\n%d\n!s\n'''\n#\n"),
         ("x = 7 \\\n  % 2\n!ls", "x = 7 \\\n  % 2\n#\n"),

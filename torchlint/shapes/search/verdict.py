@@ -32,6 +32,7 @@ _BROADCAST = re.compile(
 WINDOW = 32  # sizes on each side that a pyramid of five steps may round to one
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 LARGE = 4096
+STRIDES = (1, 2, 4, 8, 16, 32)  # a side that is pooled counts again from the next of its steps on
 DIVISORS = 30  # of a product that are tried
 DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
 
@@ -82,10 +83,10 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
     if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
         for path, guess in leaves(assumption):
             for position, size in enumerate(guess.shape):
-                if not _collect(
-                    trials.known(replace(assumption, path, _resized(guess, {position: size + 1}))), result, others
-                ):
-                    return None
+                for more in STRIDES:
+                    change = replace(assumption, path, _resized(guess, {position: size + more}))
+                    if not _collect(trials.known(change), result, others):
+                        return None
         relation = _divisor(pair, [*multiples, *others])
     if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
         return None

@@ -15,7 +15,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.devices import (
@@ -30,7 +30,7 @@ from torchlint.source.training.devices import (
     is_the_other_branch,
 )
 from torchlint.source.training.ranks import is_element, is_reduced
-from torchlint.source.training.regions import tests_around
+from torchlint.source.training.regions import tests_around, told_types
 
 # Take a second tensor that is no operand: places, a mask, what is added to a product.
 _WITH_INDICES = "gather", "index_select", "masked_select", "masked_fill", "scatter", "addmm", "baddbmm", "lerp"
@@ -322,15 +322,7 @@ def _holds_parameter(module: Module, node: ast.AST) -> bool:
 
 def _is_among_numbers(node: ast.expr) -> bool:
     """Does it run for numbers of Python only: `if isinstance(near, float): near, far = near * rays, far * rays`?"""
-    return any(
-        truth
-        and isinstance(call, ast.Call)
-        and last_word(call.func) == "isinstance"
-        and len(call.args) == 2
-        and {"float", "int", "Number"} & {last_word(kind) for kind in getattr(call.args[1], "elts", [call.args[1]])}
-        for test, truth in tests_around(node)
-        for call in (test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test])
-    )
+    return any({"float", "int", "Number"} & types for _, types in told_types(node))
 
 
 def _is_plain(node: ast.expr) -> bool:

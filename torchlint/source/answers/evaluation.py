@@ -217,12 +217,23 @@ class _Trace:
                 continue
             if is_same(act.on, model) and act.role == TRAIN:
                 # Right before the call it is meant: dropout for uncertainty, batch norm that adapts.
-                return act if trained_since and not _is_conditional(act, event) else None
+                is_meant = not trained_since or _is_conditional(act, event)
+                return None if is_meant or self._may_switch_unseen(act.event, event, model) else act
             if act.role != TRAIN and _may_reach(act.on, model):
                 return None
         if not asks or not all(isinstance(o.node, ast.Call) for o in identity(model).values()):
             return None
         return None if _is_switched_by_owner_or_maker(event, model) else True
+
+    def _may_switch_unseen(self, start: Event, end: Event, model: Value) -> bool:
+        """Is the model given to a function in between that was not followed?"""
+        between = self.events[self.place[id(start)] : self.place[id(end)]]
+        return any(
+            is_named(given) and _may_reach(event.value.at(given, ()), model)
+            for event in between
+            if not event.is_followed
+            for given in (*event.node.args, *(keyword.value for keyword in event.node.keywords))
+        )
 
 
 def _is_made_up(node: ast.AST) -> bool:

@@ -39,19 +39,23 @@ from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
+from torchlint.source.flow.records import field_defaults
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
-from torchlint.source.text.spelling import argument, receiver
+from torchlint.source.text.spelling import argument, receiver, unparsed
 from torchlint.source.training import datasets, devices, dtypes
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import keyword_names, keyword_values
+from torchlint.source.training.naming import is_named
 from torchlint.source.training.ranks import rank
+from torchlint.source.training.regions import told_types
 from torchlint.source.training.roles import Role
 from torchlint.source.training.scores import is_raw_score
 
+_PLAIN_TYPES = {"list", "tuple", "dict", "set", "str", "bool", "int", "float", "Number", "ndarray"}
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
 
 
@@ -144,7 +148,9 @@ class Place(Fixing, Standing):
         return [Origin(v) for v in origins(self.value.at(node or self.node, ()), through)]
 
     def is_off_by_default(self, node: ast.AST) -> bool:
-        """Is a rate 0, or a parameter that is 0 (or None) unless somebody asks for more; or that of such a dropout?"""
+        """Is a rate 0, or a parameter or a setting that is 0 (or None) unless somebody asks for more; or that of such a
+        dropout?
+        """
         if isinstance(node, ast.Attribute) and node.attr == "p":
             layers = [o for o in self.objects(node.value) if isinstance(o.node, ast.Call) and o.node.args]
             return bool(layers) and all(layer.is_off_by_default(layer.node.args[0]) for layer in layers)
@@ -152,8 +158,19 @@ class Place(Fixing, Standing):
         return bool(made) and all(isinstance(n, ast.Constant) and not n.value for n in made)
 
     def origins_or_defaults(self, node: ast.AST) -> list[ast.AST | None]:
-        """The expressions that a value may come from; of a parameter its default, or None if it has none."""
-        return [default_of(o.node.up.up, o.node) if isinstance(o.node, ast.arg) else o.node for o in self.origins(node)]
+        """The expressions that a value may come from; of a parameter its default, or None if it has none, and of
+        `config.rate` what the classes of the file say of such a field.
+        """
+        found: list[ast.AST | None] = []
+        for origin in self.origins(node):
+            made = origin.node
+            if isinstance(made, ast.arg):
+                found.append(default_of(made.up.up, made))
+            elif isinstance(made, ast.Attribute) and (fields := field_defaults(origin.module, made.attr)):
+                found += fields
+            else:
+                found.append(made)
+        return found
 
     def objects(self, node: ast.AST | None = None) -> list[Origin]:
         """The same for modules, optimizers and the like, through `.to(…)` and what else returns its object."""
@@ -163,7 +180,14 @@ class Place(Fixing, Standing):
         return kinds(self.value.at(node or self.node, ()))
 
     def is_tensor(self, node: ast.AST | None = None) -> bool:
-        return is_tensor(self.value.at(node or self.node, ()))
+        node = node or self.node
+        return is_tensor(self.value.at(node, ())) and not self._is_told_to_be_plain(node)
+
+    def _is_told_to_be_plain(self, node: ast.AST) -> bool:
+        """`if isinstance(rows, list): rows = np.array(rows)`"""
+        return is_named(node) and any(
+            types <= _PLAIN_TYPES and unparsed(subject) == unparsed(node) for subject, types in told_types(node)
+        )
 
     def is_moved(self, node: ast.expr) -> bool:
         """Is a tensor surely on the device of the model or the data: moved, or computed from what was?"""

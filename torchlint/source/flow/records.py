@@ -11,6 +11,7 @@ from torchlint.source.text.spelling import dotted
 
 if TYPE_CHECKING:
     from torchlint.source.flow.classes import ClassInfo
+    from torchlint.source.flow.module import Module
 
 
 def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | None:
@@ -46,3 +47,13 @@ def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | No
 def _is_set_later(made: Value, name: str) -> bool:
     """Does some assignment of the file give the field of that name another value?"""
     return any(dotted(store.value) != "self" for store in made.module.index.stored(name))
+
+
+def field_defaults(module: Module, name: str) -> list[ast.expr]:
+    """What the classes of a file give a field of this name, as in `rate: float = 0.0`."""
+    return [
+        s.value
+        for owner in module.index.classes
+        for s in owner.body
+        if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and s.target.id == name and s.value
+    ]

@@ -49,8 +49,8 @@ class Masked(NamedTuple):
 
 
 def is_foreign(source: str) -> bool:
-    """Whether the first line hands the whole cell to something else than this notebook's Python."""
-    lines = [line for line in _NEWLINE.split(source) if line.strip()]
+    """Whether the first line, below what comments say of it, hands the whole cell to something else than Python."""
+    lines = [line for line in _NEWLINE.split(source) if line.strip() and not line.lstrip().startswith("#")]
     match = _CELL_MAGIC.match(lines[0]) if lines else None
     if not match:
         return False

@@ -50,8 +50,11 @@ def is_default_moved(module: Module) -> bool:
 
 @remembered
 def is_default_moved_elsewhere(module: Module) -> bool:
-    """Does another file of the project say it for all?"""
-    return any(module.world.view.mentions(word) for word in ("set_default_tensor_type", "set_default_device"))
+    """Does another file of the project say it for all? For a script that nobody uses only what it imports can."""
+    view, words = module.world.view, ("set_default_tensor_type", "set_default_device")
+    if _is_a_program(module):
+        return any(view.project.is_in_one(word, module.behind.paths) for word in words)
+    return any(map(view.mentions, words))
 
 
 def is_the_other_branch(module: Module, node: ast.AST) -> bool:
@@ -115,8 +118,7 @@ def is_used_on_the_cpu(module: Module) -> bool:
         if _LEAVES.search(one.index.text) or len(files) > MAX_USING:
             return False
         runs = runs or any(_runs_something(s) for s in one.tree.body)
-        names = [s.name for s in one.tree.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))]
-        for user in (user for name in names for user in one.users(name)):
+        for user in (user for name in _defined(one) for user in one.users(name)):
             if user.path not in files:
                 files.add(user.path)
                 waiting.append(user)
@@ -155,6 +157,16 @@ def is_of_transforms(module: Module, owner: ast.ClassDef | None) -> bool:
 def _is_composed(call: ast.Call) -> bool:
     around = takewhile(lambda node: isinstance(node, (ast.expr, ast.keyword)), ancestors(call))
     return any(isinstance(node, ast.Call) and last_word(node.func) == "Compose" for node in around)
+
+
+def _is_a_program(module: Module) -> bool:
+    """Does a file run something, and is nothing of it used by others?"""
+    return any(map(_runs_something, module.tree.body)) and not any(map(module.users, _defined(module)))
+
+
+def _defined(module: Module) -> list[str]:
+    """The classes and functions at the top of a file, which others may import."""
+    return [s.name for s in module.tree.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))]
 
 
 def _runs_something(statement: ast.stmt) -> bool:

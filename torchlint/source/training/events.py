@@ -26,13 +26,14 @@ class Event:
     """One call that runs, or one assignment to a `.grad` (then `method` is empty). `loops` and `tests` are what lies
     around it inside the body that was asked about, outermost first."""
 
-    __slots__ = ("value", "loops", "tests", "via")
+    __slots__ = ("value", "loops", "tests", "via", "is_followed")
 
     def __init__(self, value: Value, loops: tuple, tests: tuple, via: tuple):
         self.value = value
         self.loops = loops
         self.tests = tests  # (test expression as a Value, its truth), also the handler of an error
         self.via = via  # the calls of helpers through which it was reached
+        self.is_followed = True  # is what it calls of the project among the events? Not behind too many helpers
 
     @property
     def node(self) -> ast.Call:
@@ -272,10 +273,12 @@ class _Unroller:
 
     def call(self, node: ast.Call, loops: tuple, tests: tuple) -> None:
         value = Value(self.module, node, self.frame)
-        self.found.append(Event(value, loops, tests, self.via))
+        event = Event(value, loops, tests, self.via)
+        self.found.append(event)
         if not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
             return
         for callee in callees(value):
+            event.is_followed &= callee.function is None or len(self.via) < MAX_HELPERS
             inner = self._inside(callee, value)
             if inner:
                 body = callee.function.body

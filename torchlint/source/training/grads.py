@@ -192,7 +192,7 @@ def _origin(origin: Value, depth: int) -> bool | None:
         elif isinstance(node, ast.UnaryOp):
             parts = [node.operand]
         elif isinstance(node, ast.Subscript):
-            if _takes_indices(origin):
+            if are_places(origin):
                 return False
             parts = [node.value]
         else:
@@ -218,7 +218,7 @@ def _call(origin: Value, depth: int) -> bool | None:
     answers = []
     for callee in callees(origin):
         name = callee.name
-        if name in CUTS or name in _DRAWS or (name in _WITH_INDICES and origin.path[:1] == (1,)):
+        if name in CUTS or name in _DRAWS or are_places(origin):
             answers.append(False)
         elif name in CONVERTS:
             answers.append(False if makes_data(origin) else _any(origin, node.args[:1], depth))
@@ -232,7 +232,7 @@ def _call(origin: Value, depth: int) -> bool | None:
             has_weights = not is_stateless(name)
             answers.append(True if has_weights else _any(origin, node.args, depth))
         elif gives_gradients({name}):
-            answers.append(None if may_have_a_graph_of_gradients(node) else False)
+            answers.append(None if may_have_a_graph_of_gradients(origin) else False)
         elif (
             name.startswith(("torch.nn.functional.", "torch."))
             and callee.kind == "external"
@@ -258,9 +258,11 @@ def gives_gradients(names: set[str]) -> bool:
     return bool(names) and all(name.startswith(("torch.autograd.grad", "torch.autograd.functional.")) for name in names)
 
 
-def may_have_a_graph_of_gradients(call: ast.Call) -> bool:
+def may_have_a_graph_of_gradients(origin: Value) -> bool:
     """Gradients are plain numbers, unless a graph of them is asked for."""
-    return bool(_keywords(call, "create_graph")) or len(call.args) > 4 or any(k.arg is None for k in call.keywords)
+    call: ast.Call = origin.node
+    is_plain = _is_asked_for(origin, _keywords(call, "create_graph"), False, value=False)
+    return not is_plain or len(call.args) > 4 or any(k.arg is None for k in call.keywords)
 
 
 def makes_data(call: Value) -> bool:
@@ -269,16 +271,20 @@ def makes_data(call: Value) -> bool:
     return not given or not kinds(call.at(given[0], ())) & {TENSOR, PARAMETER}
 
 
-def _takes_indices(origin: Value) -> bool:
-    """`scores.max(1)[1]`."""
-    node: ast.Subscript = origin.node
-    if not (isinstance(node.slice, ast.Constant) and node.slice.value == 1):
+def are_places(origin: Value) -> bool:
+    """The second result of `scores.max(1)`, by its name or as `[1]`: whole numbers, which no gradient goes through."""
+    node = origin.node
+    if isinstance(node, ast.Call):
+        return origin.path[:1] == (1,) and _gives_places(origin)
+    if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == 1):
         return False
     made = origins(origin.at(node.value, ()))
-    return bool(made) and all(
-        isinstance(o.node, ast.Call) and not o.path and {c.name for c in callees(o)} <= _WITH_INDICES and callees(o)
-        for o in made
-    )
+    return bool(made) and all(isinstance(o.node, ast.Call) and not o.path and _gives_places(o) for o in made)
+
+
+def _gives_places(call: Value) -> bool:
+    names = {c.name for c in callees(call)}
+    return bool(names) and names <= _WITH_INDICES
 
 
 def _any(origin: Value, parts: list[ast.expr], depth: int) -> bool | None:

@@ -19,6 +19,7 @@ from torchlint.source.training.filled import put_in, read_of, variables
 from torchlint.source.training.grads import (
     CONVERTS,
     STOPS,
+    are_places,
     gives_gradients,
     is_set_later,
     is_stateless,
@@ -138,6 +139,8 @@ def is_cut(origin: Value) -> bool:
     node = origin.node
     if isinstance(node, ast.Attribute):
         return node.attr in _CUTTING_ATTRIBUTES
+    if are_places(origin):
+        return True
     if isinstance(node, ast.Call):
         names = {c.name for c in callees(origin)}
         if names and names <= _CUTTING_CALLS:
@@ -145,7 +148,7 @@ def is_cut(origin: Value) -> bool:
         if names and names <= CONVERTS:
             return makes_data(origin)
         if gives_gradients(names):
-            return not may_have_a_graph_of_gradients(node)
+            return not may_have_a_graph_of_gradients(origin)
         return isinstance(node.func, ast.Name) and node.func.id in _PLAIN or runs_without_grad(origin)
     if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Subscript)):
         return runs_without_grad(origin)

@@ -334,6 +334,15 @@ def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
         yield node.test, truth
 
 
+def told_types(node: ast.AST) -> Iterator[tuple[ast.expr, set[str]]]:
+    """What tests around a place say that something is: `x` and `list` below `if isinstance(x, list)`."""
+    for test, truth in tests_around(node):
+        for call in test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]:
+            if truth and isinstance(call, ast.Call) and last_word(call.func) == "isinstance" and len(call.args) == 2:
+                subject, types = call.args
+                yield subject, {last_word(kind) for kind in getattr(types, "elts", [types])}
+
+
 def asks_training_mode(module: Module, node: ast.AST) -> bool:
     """Does a place depend on a test that mentions `training` or an evaluation flag? Its function's early returns count
     too.
