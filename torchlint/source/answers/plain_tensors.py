@@ -17,14 +17,8 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import rooted_in_import
-from torchlint.source.training.devices import (
-    HERE,
-    MOVES,
-    device_of,
-    is_default_moved,
-    is_default_moved_elsewhere,
-    uses_a_device,
-)
+from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
+from torchlint.source.training.devices import HERE, MOVES, device_of
 from torchlint.source.training.ranks import rank
 
 # Who says one of these of a tensor knows that it does not follow the module.

@@ -39,23 +39,19 @@ from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
-from torchlint.source.flow.records import field_defaults
-from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
-from torchlint.source.text.spelling import argument, receiver, unparsed
-from torchlint.source.training import datasets, devices, dtypes
-from torchlint.source.training.asked_for import is_never_asked_for
+from torchlint.source.text.spelling import argument, receiver
+from torchlint.source.training import datasets, default_devices, devices, dtypes
+from torchlint.source.training.asked_for import defaults_of, is_never_asked_for, is_off_by_default
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import keyword_names, keyword_values
-from torchlint.source.training.naming import is_named
 from torchlint.source.training.ranks import rank
-from torchlint.source.training.regions import told_types
+from torchlint.source.training.regions import is_told_to_be_plain
 from torchlint.source.training.roles import Role
 from torchlint.source.training.scores import is_raw_score
 
-_PLAIN_TYPES = {"list", "tuple", "dict", "set", "str", "bool", "int", "float", "Number", "ndarray"}
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
 
 
@@ -148,29 +144,12 @@ class Place(Fixing, Standing):
         return [Origin(v) for v in origins(self.value.at(node or self.node, ()), through)]
 
     def is_off_by_default(self, node: ast.AST) -> bool:
-        """Is a rate 0, or a parameter or a setting that is 0 (or None) unless somebody asks for more; or that of such a
-        dropout?
-        """
-        if isinstance(node, ast.Attribute) and node.attr == "p":
-            layers = [o for o in self.objects(node.value) if isinstance(o.node, ast.Call) and o.node.args]
-            return bool(layers) and all(layer.is_off_by_default(layer.node.args[0]) for layer in layers)
-        made = self.origins_or_defaults(node)
-        return bool(made) and all(isinstance(n, ast.Constant) and not n.value for n in made)
+        """Is a rate 0, or a parameter or setting that is 0 (or None) unless somebody asks for more?"""
+        return is_off_by_default(self.value.at(node, ()))
 
     def origins_or_defaults(self, node: ast.AST) -> list[ast.AST | None]:
-        """The expressions that a value may come from; of a parameter its default, or None if it has none, and of
-        `config.rate` what the classes of the file say of such a field.
-        """
-        found: list[ast.AST | None] = []
-        for origin in self.origins(node):
-            made = origin.node
-            if isinstance(made, ast.arg):
-                found.append(default_of(made.up.up, made))
-            elif isinstance(made, ast.Attribute) and (fields := field_defaults(origin.module, made.attr)):
-                found += fields
-            else:
-                found.append(made)
-        return found
+        """The expressions that a value may come from; of a parameter its default, or None if it has none."""
+        return defaults_of(self.value.at(node, ()))
 
     def objects(self, node: ast.AST | None = None) -> list[Origin]:
         """The same for modules, optimizers and the like, through `.to(…)` and what else returns its object."""
@@ -181,13 +160,7 @@ class Place(Fixing, Standing):
 
     def is_tensor(self, node: ast.AST | None = None) -> bool:
         node = node or self.node
-        return is_tensor(self.value.at(node, ())) and not self._is_told_to_be_plain(node)
-
-    def _is_told_to_be_plain(self, node: ast.AST) -> bool:
-        """`if isinstance(rows, list): rows = np.array(rows)`"""
-        return is_named(node) and any(
-            types <= _PLAIN_TYPES and unparsed(subject) == unparsed(node) for subject, types in told_types(node)
-        )
+        return is_tensor(self.value.at(node, ())) and not is_told_to_be_plain(node)
 
     def is_moved(self, node: ast.expr) -> bool:
         """Is a tensor surely on the device of the model or the data: moved, or computed from what was?"""
@@ -501,7 +474,7 @@ class Call(Place):
     @property
     def uses_a_device(self) -> bool:
         """May the program leave the CPU, without a default that new tensors follow?"""
-        return devices.uses_a_device(self.module) and not devices.is_default_moved(self.module)
+        return default_devices.uses_a_device(self.module) and not default_devices.is_default_moved(self.module)
 
     @property
     def meeting(self) -> Meeting | None:
@@ -509,7 +482,7 @@ class Call(Place):
         if devices.is_the_other_branch(self.module, self.node):
             return None
         found = next(meetings(self.module, self.node), None)
-        return None if found is None or devices.nothing_is_elsewhere(self.module, self.method_of) else found
+        return None if found is None or default_devices.nothing_is_elsewhere(self.module, self.method_of) else found
 
     @property
     def is_never_asked_for(self) -> bool:

@@ -1,4 +1,4 @@
-"""Branches of a function that no call of its file asks for."""
+"""What is only done, or only more than nothing, if somebody asks for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from torchlint.source.flow.flow import objects, origins
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.records import field_defaults
+from torchlint.source.flow.signatures import default_of
+from torchlint.source.flow.values import Value
 from torchlint.source.training.regions import tests_around
 
 
@@ -45,3 +49,30 @@ def _given(call: ast.Call, name: str, place: int, default: ast.expr | None) -> a
         return None
     named = next((k.value for k in call.keywords if k.arg == name), default)
     return call.args[place] if len(call.args) > place else named
+
+
+def is_off_by_default(rate: Value) -> bool:
+    """Is a rate 0, or a parameter or a setting that is 0 (or None) unless somebody asks for more; or that of such a
+    dropout?
+    """
+    if isinstance(rate.node, ast.Attribute) and rate.node.attr == "p":
+        layers = [o for o in objects(rate.at(rate.node.value, ())) if isinstance(o.node, ast.Call) and o.node.args]
+        return bool(layers) and all(is_off_by_default(layer.at(layer.node.args[0], ())) for layer in layers)
+    made = defaults_of(rate)
+    return bool(made) and all(isinstance(n, ast.Constant) and not n.value for n in made)
+
+
+def defaults_of(value: Value) -> list[ast.AST | None]:
+    """The expressions that a value may come from; of a parameter its default, or None if it has none, and of
+    `config.rate` what the classes of the file say of such a field.
+    """
+    found: list[ast.AST | None] = []
+    for origin in origins(value):
+        made = origin.node
+        if isinstance(made, ast.arg):
+            found.append(default_of(made.up.up, made))
+        elif isinstance(made, ast.Attribute) and (fields := field_defaults(origin.module, made.attr)):
+            found += fields
+        else:
+            found.append(made)
+    return found

@@ -26,6 +26,7 @@ from torchlint.source.text.index import (
     test_around,
     within,
 )
+from torchlint.source.text.spelling import unparsed
 
 _NAMED_SO = re.compile(
     r"no_?grad|inference_mode|inference_decorator"
@@ -34,6 +35,7 @@ _SPLIT = re.compile(r"(?i)(^|[_-])(train|val|valid|validation|dev|test)$")
 _LIGHTNING_EVALUATION = re.compile(r"^(validation|test|predict)_(step|epoch_end)$|^on_(validation|test|predict)_")
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 _SETTING = (ast.Expr, ast.Assign)  # `torch.set_grad_enabled(False)`, in notebooks as `_ = …`
+_PLAIN_TYPES = {"list", "tuple", "dict", "set", "str", "bool", "int", "float", "Number", "ndarray"}
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
 # Asked for in tests; all but the first are true where a forward is run without being trained.
@@ -341,6 +343,13 @@ def told_types(node: ast.AST) -> Iterator[tuple[ast.expr, set[str]]]:
             if truth and isinstance(call, ast.Call) and last_word(call.func) == "isinstance" and len(call.args) == 2:
                 subject, types = call.args
                 yield subject, {last_word(kind) for kind in getattr(types, "elts", [types])}
+
+
+def is_told_to_be_plain(node: ast.AST) -> bool:
+    """Does a test say that it is a list, or another thing that is no tensor: `if isinstance(rows, list): …`?"""
+    return isinstance(node, (ast.Name, ast.Attribute)) and any(
+        types <= _PLAIN_TYPES and unparsed(subject) == unparsed(node) for subject, types in told_types(node)
+    )
 
 
 def asks_training_mode(module: Module, node: ast.AST) -> bool:

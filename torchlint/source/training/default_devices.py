@@ -1,0 +1,116 @@
+"""Whether a program leaves the CPU at all, and where it makes its tensors by default."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import takewhile
+
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.text.index import ancestors, last_word
+
+MAX_USING = 20  # files that use a file, looked through for a device
+_LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
+
+
+def is_default_moved(module: Module) -> bool:
+    """Does the file itself say where new tensors go?"""
+    said = (
+        "set_default_device",
+        "set_default_tensor_type",
+        "with torch.device",
+        "with device:",
+        "init_empty_weights",
+        "with self.device",
+    )
+    return any(map(module.index.says, said))
+
+
+@remembered
+def is_default_moved_elsewhere(module: Module) -> bool:
+    """Does another file of the project say it for all? For a script that nobody uses only what it imports can."""
+    view, words = module.world.view, ("set_default_tensor_type", "set_default_device")
+    if _is_a_program(module):
+        return any(view.project.is_in_one(word, module.behind.paths) for word in words)
+    return any(map(view.mentions, words))
+
+
+@remembered
+def uses_a_device(module: Module) -> bool:
+    """Does the program ever leave the CPU? A file of classes only may be used by one that does."""
+    says = module.index.says
+    if any(map(says, ("cuda", "accelerator", "Accelerator", "lightning", "Lightning"))):
+        return True
+    if (says("mps") or says("xpu")) and re.search(r"\b(?:mps|xpu)\b", module.index.text):
+        return True
+    if says("device") and not says('"cpu"') and not says("'cpu'"):
+        return True
+    return not any(_runs_something(s) for s in module.tree.body)
+
+
+@remembered
+def is_used_on_the_cpu(module: Module) -> bool:
+    """Is it a file of definitions, and are all programs that use it, through others too, seen to stay on the CPU?"""
+    files, waiting, runs = {module.path}, [module], False
+    while waiting:
+        one = waiting.pop()
+        if _LEAVES.search(one.index.text) or len(files) > MAX_USING:
+            return False
+        runs = runs or any(_runs_something(s) for s in one.tree.body)
+        for user in (user for name in _defined(one) for user in one.users(name)):
+            if user.path not in files:
+                files.add(user.path)
+                waiting.append(user)
+    return runs
+
+
+def nothing_is_elsewhere(module: Module, owner: ast.ClassDef | None) -> bool:
+    """Is what a file makes on the default device (in a method of a class) where all else is, for all that its project
+    says?
+    """
+    return (
+        is_default_moved_elsewhere(module)
+        or is_used_on_the_cpu(module)
+        or is_of_transforms(module, owner)
+        or trains_on_the_cpu(module)
+    )
+
+
+@remembered
+def trains_on_the_cpu(module: Module) -> bool:
+    """Is a project seen to train something, and does no file of it say how to leave the CPU?"""
+    view = module.world.view
+    users = view.mentions("torch")
+    if _LEAVES.search(module.index.text) or len(users) > MAX_USING:
+        return False
+    texts = [module.index.text, *(view.read(path) or "" for path in users)]
+    return any("backward(" in text for text in texts) and not any(map(_LEAVES.search, texts))
+
+
+def is_of_transforms(module: Module, owner: ast.ClassDef | None) -> bool:
+    """Does the file make objects of a class for `Compose([…])` only, and so for samples, before anything is moved?"""
+    made = module.index.callers(owner.name) if owner is not None else ()
+    return bool(made) and all(map(_is_composed, made))
+
+
+def _is_composed(call: ast.Call) -> bool:
+    around = takewhile(lambda node: isinstance(node, (ast.expr, ast.keyword)), ancestors(call))
+    return any(isinstance(node, ast.Call) and last_word(node.func) == "Compose" for node in around)
+
+
+def _is_a_program(module: Module) -> bool:
+    """Does a file run something, and is nothing of it used by others?"""
+    return any(map(_runs_something, module.tree.body)) and not any(map(module.users, _defined(module)))
+
+
+def _defined(module: Module) -> list[str]:
+    """The classes and functions at the top of a file, which others may import."""
+    return [s.name for s in module.tree.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))]
+
+
+def _runs_something(statement: ast.stmt) -> bool:
+    """A statement of a script: more than definitions, imports, constants and a docstring."""
+    if isinstance(statement, ast.Expr):
+        return not isinstance(statement.value, ast.Constant)
+    return isinstance(statement, (ast.For, ast.While, ast.With, ast.If))
