@@ -11,7 +11,8 @@ from pathlib import PurePath
 _GAP = re.compile(
     r"#[^\n]{0,40}\b(?:your|fill|insert|complete|write)[ _]+(?:\w+[ _]+){0,2}(?:code|here|solution)\b"
     r"|#[# ]*TODO[:. ]*$"  # nothing but that
-    r"|#[# ]*[\w.]+(?:\[[^\]\n]*\])? *= *\.{3,}[ \r]*$",  # `# self.conv = ...`, and no sentence
+    r"|#[# ]*[\w.]+(?:\[[^\]\n]*\])? *= *\.{3,}[ \r]*$"  # `# self.conv = ...`, and no sentence
+    r"|^[ \t]*[\"'][* ]*your (?:code|solution) here[* ]*[\"'][ \r]*$",  # a text in place of code
     re.IGNORECASE,
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
@@ -68,7 +69,7 @@ def _gaps(text: str) -> Iterator[int]:
     lines = text.split("\n")
     code, seen = 0, -1
     for at, written in enumerate(lines):
-        if "#" in written and _GAP.search(written) or "..." in written and _BLANK.match(written):
+        if ("#" in written or "***" in written) and _GAP.search(written) or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at
             yield code
 

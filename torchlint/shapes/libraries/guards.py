@@ -40,11 +40,14 @@ class Placeholder(nn.Module):
         return Unknown("a layer that is not known")
 
 
+def may_be_layer(machine, value: Any) -> bool:
+    """Is it unknown, or an object of a class with a base that is?"""
+    return type(value) is Unknown or not isinstance(value, nn.Module) and machine.is_open(type(value))
+
+
 def layers(machine, value: Any) -> Any:
-    """What a container of layers is made of, with placeholders for what is unknown, or of a class that may be a
-    layer.
-    """
-    if type(value) is Unknown or not isinstance(value, nn.Module) and machine.is_open(type(value)):
+    """What a container of layers is made of, with placeholders for what may be one."""
+    if may_be_layer(machine, value):
         machine.incomplete = True
         return Placeholder()
     if isinstance(value, (list, tuple)):

@@ -313,8 +313,8 @@ class Attributes:
             if name in TABLES:
                 put_table(owner, name, value)
                 return
+            self.incomplete |= guards.may_be_layer(self, value)
             if type(value) is Unknown:
-                self.incomplete = True
                 for place in TABLES:
                     owner.__dict__.get(place, {}).pop(name, None)
             (

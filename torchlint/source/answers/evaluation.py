@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import MODULE
+from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
@@ -31,7 +31,7 @@ from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
-from torchlint.source.training.regions import NO_GRAD, loops_around, under_no_grad
+from torchlint.source.training.regions import NO_GRAD, loops_around, may_run_without_grad, under_no_grad
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
@@ -361,7 +361,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
-        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, here):
+        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, event, here):
             continue
         if (
             _wants_gradients(module, found, event, loops[0] if loops else here)
@@ -395,17 +395,12 @@ def _last_above(found: list[Act], line: int) -> Act | None:
     return found[at - 1] if at else None
 
 
-def _is_called_without_grad(module: Module, function: ast.AST | None) -> bool:
-    """Does another file call the function, which its own file does not, under `no_grad`? So may whoever is given a
-    lambda that calls it.
-    """
-    if function is None or not isinstance(function.up, ast.Module):
-        return False
-    if calls := module.index.callers(function.name):
-        return all(isinstance(enclosing_function(call), ast.Lambda) for call in calls)
-    return any(
-        under_no_grad(user, call) for user in module.users(function.name) for call in user.index.callers(function.name)
-    )
+def _is_called_without_grad(module: Module, event: Event, function: ast.AST | None) -> bool:
+    """May all who run the function do so under `no_grad`? So may whoever is given lambdas, if only such call it."""
+    calls = module.index.callers(getattr(function, "name", ""))
+    if calls and all(isinstance(enclosing_function(call), ast.Lambda) for call in calls):
+        return True
+    return may_run_without_grad(module, event.node)
 
 
 _GRADIENT_WORDS = frozenset(
@@ -469,7 +464,7 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
         for entry in (entry for entries in part.attributes.values() for entry in entries):
             stored = entry.value if entry.value is not None else getattr(entry.target.up, "value", None)
             for origin in origins(Value(entry.module, stored)) if stored is not None else ():
-                if isinstance(origin.node, (ast.Constant, ast.arg)):
+                if isinstance(origin.node, (ast.Constant, ast.arg)) or kinds(origin) == {TENSOR}:
                     continue
                 known = callees(origin) if isinstance(origin.node, ast.Call) else []
                 if not known or not all(
