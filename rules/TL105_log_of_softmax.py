@@ -68,6 +68,7 @@ def log_of(scores):
 """
 
 import ast
+import re
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
 
@@ -76,6 +77,7 @@ in_tests = False
 
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
+DRAWS = re.compile("sampl|multinomial")
 STABLE = {
     "torch.softmax": ("log_softmax", "F.log_softmax"),
     "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
@@ -87,7 +89,7 @@ STABLE = {
 @on_call("torch.log", "torch.log2", "torch.log10", ".log", needs="softmax|sigmoid|Softmax|Sigmoid", unknown=True)
 def check(call: Call):
     argument = call.argument("input", 0)
-    if argument is None or handles_infinity(call):
+    if argument is None or handles_infinity(call) or (call.no_grad and is_drawn(call, argument)):
         return
     complement = (
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
@@ -117,6 +119,16 @@ def picked_from(call: Call, argument: ast.expr):
             yield from origin.origins(origin.node.value, SAME)
         else:
             yield origin
+
+
+def is_drawn(call: Call, argument: ast.expr) -> bool:
+    """Is it the probability of what was drawn by it, as in `p.gather(1, p.multinomial(1))`? It has not become 0."""
+    named = [
+        n for node in (argument, *(o.node for o in call.origins(argument))) for n in call.inside(ast.Name, of=node)
+    ]
+    return any(
+        DRAWS.search(name.id) or any(DRAWS.search(call.word(o.node)) for o in call.origins(name)) for name in named
+    )
 
 
 def is_of_plain_numbers(origin: Call) -> bool:

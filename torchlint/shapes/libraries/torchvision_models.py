@@ -162,9 +162,11 @@ class BlockOfKnownEnds(nn.Sequential):
         )
 
 
-def _resnet(block: type[nn.Module], **widths: int):
-    """One with few blocks in each stage."""
-    layers = [2 if block.expansion == 1 else 3] * 4
+_SHALLOW, _MIDDLE, _DEEP, _DEEPEST = (2, 2, 2, 2), (3, 4, 6, 3), (3, 4, 23, 3), (3, 8, 36, 3)
+
+
+def _resnet(block: type[nn.Module], layers: tuple[int, ...], **widths: int):
+    """One with all its blocks: programs take single ones out, and load the weights of each."""
 
     def make(machine, *args, num_classes=1000, norm_layer=None, replace_stride_with_dilation=None, **options):
         given = {"norm_layer": norm_layer, "replace_stride_with_dilation": replace_stride_with_dilation}
@@ -269,13 +271,16 @@ _VGG = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2), "vgg16": (2, 2, 3, 3
 
 _RESNETS = ("torchvision.models", "torchvision.models.resnet")
 _OF_RESNETS: dict[str, Any] = {
-    **{name: Special(name, _resnet(BasicBlock)) for name in ("resnet18", "resnet34")},
-    **{name: Special(name, _resnet(Bottleneck)) for name in ("resnet50", "resnet101", "resnet152")},
-    "resnext50_32x4d": Special("resnext50_32x4d", _resnet(Bottleneck, groups=32, width_per_group=4)),
-    "resnext101_32x8d": Special("resnext101_32x8d", _resnet(Bottleneck, groups=32, width_per_group=8)),
-    "resnext101_64x4d": Special("resnext101_64x4d", _resnet(Bottleneck, groups=64, width_per_group=4)),
-    "wide_resnet50_2": Special("wide_resnet50_2", _resnet(Bottleneck, width_per_group=128)),
-    "wide_resnet101_2": Special("wide_resnet101_2", _resnet(Bottleneck, width_per_group=128)),
+    "resnet18": Special("resnet18", _resnet(BasicBlock, _SHALLOW)),
+    "resnet34": Special("resnet34", _resnet(BasicBlock, _MIDDLE)),
+    "resnet50": Special("resnet50", _resnet(Bottleneck, _MIDDLE)),
+    "resnet101": Special("resnet101", _resnet(Bottleneck, _DEEP)),
+    "resnet152": Special("resnet152", _resnet(Bottleneck, _DEEPEST)),
+    "resnext50_32x4d": Special("resnext50_32x4d", _resnet(Bottleneck, _MIDDLE, groups=32, width_per_group=4)),
+    "resnext101_32x8d": Special("resnext101_32x8d", _resnet(Bottleneck, _DEEP, groups=32, width_per_group=8)),
+    "resnext101_64x4d": Special("resnext101_64x4d", _resnet(Bottleneck, _DEEP, groups=64, width_per_group=4)),
+    "wide_resnet50_2": Special("wide_resnet50_2", _resnet(Bottleneck, _MIDDLE, width_per_group=128)),
+    "wide_resnet101_2": Special("wide_resnet101_2", _resnet(Bottleneck, _DEEP, width_per_group=128)),
     "ResNet": ResNet,
 }
 _PARTS_OF_RESNETS = {"BasicBlock": BasicBlock, "Bottleneck": Bottleneck, "conv1x1": conv1x1, "conv3x3": conv3x3}

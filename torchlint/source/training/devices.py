@@ -358,19 +358,15 @@ def is_in_construction(module: Module, node: ast.AST) -> bool:
 
 @remembered(meanwhile=False)
 def _constructs(module: Module, function: ast.AST) -> bool:
-    """Is it a constructor, or a method or function that only constructors call, as far as its file shows?"""
+    """Is it a constructor, or a method or function that only constructors call, of whatever object?"""
     name, is_method = getattr(function, "name", ""), bool(method_class(module, function))
     if is_method and name in ("__init__", "reset_parameters"):
         return True
     calls = module.index.callers(name) if name and name not in ("forward", "__call__") else []
     return bool(calls) and all(
-        (_is_of_self(call.func) if is_method else isinstance(call.func, ast.Name)) and is_in_construction(module, call)
+        isinstance(call.func, ast.Attribute if is_method else ast.Name) and is_in_construction(module, call)
         for call in calls
     )
-
-
-def _is_of_self(func: ast.expr) -> bool:
-    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
 
 
 @remembered(meanwhile=False)
