@@ -68,7 +68,6 @@ def log_of(scores):
 """
 
 import ast
-import re
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
 
@@ -77,7 +76,6 @@ in_tests = False
 
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
-DRAWS = re.compile("sampl|multinomial")
 STABLE = {
     "torch.softmax": ("log_softmax", "F.log_softmax"),
     "torch.nn.functional.softmax": ("log_softmax", "F.log_softmax"),
@@ -126,9 +124,12 @@ def is_drawn(call: Call, argument: ast.expr) -> bool:
     named = [
         n for node in (argument, *(o.node for o in call.origins(argument))) for n in call.inside(ast.Name, of=node)
     ]
-    return any(
-        DRAWS.search(name.id) or any(DRAWS.search(call.word(o.node)) for o in call.origins(name)) for name in named
-    )
+    return any("sampl" in name.id or any(map(draws, call.origins(name))) for name in named)
+
+
+def draws(origin) -> bool:
+    """Is it a call of what draws: `torch.multinomial`, a distribution's `sample`?"""
+    return isinstance(origin.node, ast.Call) and ("sampl" in origin.word() or bool(origin.fact and origin.fact.random))
 
 
 def is_of_plain_numbers(origin: Call) -> bool:
