@@ -101,7 +101,9 @@ def _is_composed(call: ast.Call) -> bool:
 
 def _is_a_program(module: Module) -> bool:
     """Does a file run something, and is nothing of it used by others?"""
-    return any(map(_runs_something, module.tree.body)) and not any(map(module.users, _defined(module)))
+    view = module.world.view
+    is_used = any(view.users(module.path, name) for name in _defined(module))
+    return any(map(_runs_something, module.tree.body)) and not is_used
 
 
 def _defined(module: Module) -> list[str]:
