@@ -48,6 +48,7 @@ from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
 from torchlint.shapes.machine.worlds import Worlds, is_of_torch
 from torchlint.shapes.tensors import dispatch, ranges, wild
+from torchlint.shapes.tensors.arrays import Array
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
 GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
@@ -290,7 +291,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
                 return Unknown(MORE)  # `names.index("x")` of what a loop over unknown files fills
             if getattr(function, "__name__", "") == "__init__" and self.is_own(owner) and self.is_open(type(owner)):
                 return self._left_out(function, "a base that is not known would have come first")
-            if isinstance(owner, StandIn) and type(error) is TypeError and error.__traceback__.tb_next is None:
+            if isinstance(owner, (StandIn, Array)) and type(error) is TypeError and error.__traceback__.tb_next is None:
                 return Unknown("an argument that we do not know")  # what the library takes is more than what we do
             if isinstance(error, AttributeError) and any(type(a) in (FreeLayer, guards.Placeholder) for a in args):
                 return Unknown("a part of a layer of unknown sizes")

@@ -111,8 +111,10 @@ def _of_one_product(assumption: Assumption, locked: list[tuple[tuple, TensorGues
     is given.
     """
     for (path, guess, one), (other, _, two) in itertools.combinations(locked, 2):
+        if path != other:
+            continue
         product = guess.shape[one] * guess.shape[two]
-        if path == other and product <= LARGE:
+        if product <= LARGE:
             for size in [n for n in range(1, product + 1) if product % n == 0 and n != guess.shape[one]][:DIVISORS]:
                 yield replace(assumption, path, _resized(guess, {one: size, two: product // size}))
 

@@ -231,7 +231,7 @@ class Array:
     def item(self, *_) -> Unknown:
         return Unknown("a value of an array")
 
-    def fill(self, *_) -> None:
+    def fill(self, *_, **options) -> None:
         pass
 
     sort = setflags = fill
