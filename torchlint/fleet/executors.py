@@ -68,7 +68,7 @@ class Dask:
             raise NoExecutor(f"dask:// needs {error.name}, which `pip install 'torchlint[dask]'` brings") from None
         dask.config.set({"distributed.admin.large-graph-warning-threshold": _LARGE})
         try:
-            self.client: Any = Client(f"tcp://{address}", timeout=10, set_as_default=False)
+            self.client: Any = Client(f"tcp://{address}", timeout=5, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise NoExecutor(f"no scheduler answers at {address} ({type(error).__name__})") from None
         self.executor: Any = self.client.get_executor(pure=False)
