@@ -87,7 +87,7 @@ STABLE = {
 @on_call("torch.log", "torch.log2", "torch.log10", ".log", needs="softmax|sigmoid|Softmax|Sigmoid", unknown=True)
 def check(call: Call):
     argument = call.argument("input", 0)
-    if argument is None or handles_infinity(call) or (call.no_grad and is_drawn(call, argument)):
+    if argument is None or handles_infinity(call):
         return
     complement = (
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
@@ -97,6 +97,8 @@ def check(call: Call):
             continue
         softmax = origin.does("softmax")
         if (softmax and not complement) or origin.does("sigmoid"):
+            if call.no_grad and is_drawn(call, argument):
+                return
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
             called = call.called(origin, "input", 0)
             called = f"1 - {called}" if complement and called == origin.short else called

@@ -164,8 +164,10 @@ in_tests = False
 @on_loop(needs="backward")
 def check(loop: Loop):
     for kept in loop.kept_graphs:
-        passes = is_of_one_step(loop, kept.into) or is_of_one_batch(loop, kept.into) or is_last_of_an_epoch(loop, kept)
-        yield found(loop, kept, "backward went through it here", "info" if passes else "warning")
+        is_small = (
+            is_of_one_step(loop, kept.into) or is_of_one_batch(loop, kept.into) or is_last_of_an_epoch(loop, kept)
+        )
+        yield found(loop, kept, "backward went through it here", "info" if is_small else "warning")
 
 
 @on_node("FunctionDef", needs="backward")

@@ -109,8 +109,8 @@ import ast
 
 from torchlint import Call, on_call
 
-in_tests = False
 read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
+in_tests = False
 
 
 @on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")

@@ -25,7 +25,7 @@ def table() -> str:
         fix = "yes" if any(example.kind == "fixed" for example in (*rule.examples, *rule.edges)) else ""
         summary = rule.summary.rstrip(".").replace("|", "\\|")
         link = f"[{rule.code}](rules/{Path(rule.path).name})"
-        rows.append(f"| {link} | {rule.name} | {summary} | {rule.is_on} | {fix} |")
+        rows.append(f"| {link} | {rule.name} | {summary} | {rule.by_default} | {fix} |")
     return "\n".join(rows)
 
 

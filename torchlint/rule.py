@@ -144,7 +144,7 @@ class Rule:
         return edges / f"{self.code}.md"
 
     @property
-    def is_on(self) -> str:
+    def by_default(self) -> str:
         """Is it said without being asked for: "on", "off", "remark" (only to those who select it), or "alone", which is
         "on" in a file that uses no other of its project and "remark" elsewhere?"""
         if not self.default:

@@ -58,7 +58,7 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
         rule.name,
         rule.group,
         rule.summary,
-        BY_DEFAULT.get(rule.is_on, ""),
+        BY_DEFAULT.get(rule.by_default, ""),
         _state(rule),
         _fix(rule),
         rule.manual.split("```", 1)[0].strip(),
@@ -73,7 +73,7 @@ def manual(rule: Rule, rules: Mapping[str, Rule]) -> Manual:
 
 
 def _state(rule: Rule) -> str:
-    state = f"since {rule.added}, {BY_DEFAULT.get(rule.is_on, 'on by default')}"
+    state = f"since {rule.added}, {BY_DEFAULT.get(rule.by_default, 'on by default')}"
     versions = "".join(
         (f", from torch {rule.since}" if rule.since else "", f", until torch {rule.until}" if rule.until else "")
     )

@@ -69,7 +69,7 @@ def _table(rules: list[Rule]) -> Iterator[str]:
     for group, members in groupby(rules, key=lambda r: r.group):
         yield _heading(group)
         for r in members:
-            state = click.style(f"  ({BY_DEFAULT[r.is_on]})", dim=True) if r.is_on in BY_DEFAULT else ""
+            state = click.style(f"  ({BY_DEFAULT[r.by_default]})", dim=True) if r.by_default in BY_DEFAULT else ""
             yield f"  {click.style(r.code, fg='cyan')}  {r.summary.rstrip('.')}{state}"
         yield ""
     yield "`torchlint rule CODE` explains one."

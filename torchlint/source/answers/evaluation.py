@@ -361,7 +361,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
-        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, event, here):
+        if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, event.node):
             continue
         if (
             _wants_gradients(module, found, event, loops[0] if loops else here)
@@ -395,12 +395,11 @@ def _last_above(found: list[Act], line: int) -> Act | None:
     return found[at - 1] if at else None
 
 
-def _is_called_without_grad(module: Module, event: Event, function: ast.AST | None) -> bool:
-    """May all who run the function do so under `no_grad`? So may whoever is given lambdas, if only such call it."""
-    calls = module.index.callers(getattr(function, "name", ""))
-    if calls and all(isinstance(enclosing_function(call), ast.Lambda) for call in calls):
-        return True
-    return may_run_without_grad(module, event.node)
+def _is_called_without_grad(module: Module, node: ast.AST) -> bool:
+    """May all who run its function do so under `no_grad`? So may whoever is given lambdas, if only such call it."""
+    calls = module.index.callers(getattr(enclosing_function(node), "name", ""))
+    handed_on = bool(calls) and all(isinstance(enclosing_function(call), ast.Lambda) for call in calls)
+    return handed_on or may_run_without_grad(module, node)
 
 
 _GRADIENT_WORDS = frozenset(
