@@ -93,12 +93,10 @@ def check(call: Call):
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
     )
     for origin in picked_from(call, argument.right if complement else argument):
-        if is_of_plain_numbers(origin):
+        if is_of_plain_numbers(origin) or (call.no_grad and is_drawn(call, argument)):
             continue
         softmax = origin.does("softmax")
         if (softmax and not complement) or origin.does("sigmoid"):
-            if call.no_grad and is_drawn(call, argument):
-                return
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
             called = call.called(origin, "input", 0)
             called = f"1 - {called}" if complement and called == origin.short else called
