@@ -150,14 +150,29 @@ def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0, one: str 
             size = args[skip]
         if type(size) is Unknown or unknown_in(size if isinstance(size, tuple) else ()) is not None:
             return Unknown("random numbers of unknown shape")
-        kind = dtype_of(options["dtype"]) if options.get("dtype") is not None else dtype
-        return (
-            wild.unknown("a random number", (not args and one) or (wild.REAL if dtype is FLOAT else wild.WHOLE))
-            if size is None
-            else fresh(size, kind or dtype)
-        )
+        kind = dtype_of(options.pop("dtype")) if options.get("dtype") is not None else dtype
+        if size is not None:
+            return fresh(size, kind or dtype)
+        known = wild.unknown("a random number", (not args and one) or (wild.REAL if dtype is FLOAT else wild.WHOLE))
+        return _one_for_each(machine, [*args, *options.values()], kind or dtype, known)
 
     return make
+
+
+def _one_for_each(machine: Any, parameters: list[Any], dtype: torch.dtype, number: Unknown) -> Any:
+    """What is drawn where no size is given: a number, unless a parameter of the distribution has several."""
+    shapes = []
+    for parameter in parameters:
+        given = array(machine, parameter) if isinstance(parameter, (list, tuple, Array, torch.Tensor)) else parameter
+        if isinstance(given, Array):
+            shapes.append(given.shape)
+        elif type(given) not in (int, float, bool, type(None)) and not wild.is_number(given):
+            return Unknown("random numbers of unknown shape")
+    try:
+        shape = torch.broadcast_shapes(*shapes)
+    except RuntimeError:
+        return Unknown("random numbers of unknown shape")
+    return fresh(shape, dtype) if shape else number
 
 
 def _multivariate_normal(machine, mean, cov, size=None, *args, **options):

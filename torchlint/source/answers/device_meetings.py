@@ -52,6 +52,7 @@ _MEETING_NOBODY = frozenset(
 )
 
 
+_TO_THE_CPU = "numpy", "cpu", "to", "item", "tolist"
 MAX_PARTS = 200  # of what a tensor is computed from
 
 
@@ -68,7 +69,25 @@ def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
     function = enclosing_function(created)
     if getattr(function, "name", "").startswith("_") and is_never_asked_for(module, function, created):
         return  # of a private function, its file shows all calls
-    yield from _follow(module, created, set(), 12)
+    for meeting in _follow(module, created, set(), 12):
+        if not _becomes_an_array(meeting.module, meeting.node):
+            yield meeting
+
+
+def _becomes_an_array(module: Module, node: ast.expr, depth: int = 3) -> bool:
+    """Is NumPy given what is computed, by `.numpy()` and not by way of the CPU? Then it is computed there."""
+    while depth and node is not None:
+        node, part = node.up, node
+        if isinstance(node, ast.Attribute):
+            if node.attr in _TO_THE_CPU:
+                return node.attr == "numpy"
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            return any(_becomes_an_array(module, use, depth - 1) for use in uses(module, node.targets[0]))
+        elif not isinstance(node, (ast.BinOp, ast.UnaryOp)) and (
+            getattr(node, "func", None) is not part and getattr(node, "value", None) is not part
+        ):
+            return False
+    return False
 
 
 def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import STEP, acts
@@ -24,6 +26,12 @@ class Collecting(NamedTuple):
     counted: ast.AST | None = (
         None  # the loop whose counter says which slot is written: those of other loops are written again and again
     )
+    held: str = ""  # where a method of `into` keeps it, as the caller would write it: `self.log_probs`
+
+    @property
+    def holder(self) -> str:
+        """What is emptied if it forgets."""
+        return self.held or ast.unparse(base(self.into))
 
 
 def base(node: ast.expr) -> ast.expr:
@@ -67,8 +75,25 @@ def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
     """
     memo, key = module.world.memo, ("forgets", id(loop))
     if key not in memo:
-        memo[key] = {text for node in ast.walk(loop) for text in _forgotten(node)}
-    return ast.unparse(base(place.into)) in memo[key]
+        memo[key] = {text for node in ast.walk(loop) for text in (*_forgotten(node), *_forgotten_by(module, node))}
+    return not memo[key].isdisjoint((ast.unparse(base(place.into)), place.holder))
+
+
+def _forgotten_by(module: Module, call: ast.AST) -> Iterator[str]:
+    """What a method or function empties that is called here, as the caller would write it."""
+    for callee in callees(Value(module, call)) if isinstance(call, ast.Call) else ():
+        function = callee.function
+        if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+            continue
+        owner = callee.owner is not None and isinstance(call.func, ast.Attribute)
+        given = [call.func.value, *call.args] if owner else call.args
+        names = {p.arg: unparsed(node) for p, node in zip(function.args.args, given)}
+        for text in {text for node in ast.walk(function) for text in _forgotten(node)}:
+            root, dot, rest = text.partition(".")
+            if root in names and (dot or not text.isidentifier()):
+                yield names[root] + dot + rest
+            elif dot and callee.module is module and root not in function.scope.bindings:
+                yield text
 
 
 def _forgotten(node: ast.AST) -> Iterator[str]:

@@ -23,14 +23,16 @@ from torchlint.source.text.index import (
     last_word,
     within,
 )
-from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.acts import BACKWARD, Act, acts
+from torchlint.source.text.spelling import root_of, unparsed
+from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.graphs import backpropagated, graph, is_cut, mark
 from torchlint.source.training.regions import loops_around, under_no_grad
 
 _NUMBERS = re.compile(r"(^|_)(count|counter|num|samples|size|length|tokens)s?$")
+
+_OWN = re.compile(r"self\.\w+")
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
 
@@ -55,10 +57,14 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     places = list(_collecting(module, loop.body))
     if not places:
         return
-    backwards = _Backwards([act for act in acts(module, loop.body) if act.role == BACKWARD], loop)
+    found = acts(module, loop.body)
+    backwards = _Backwards([act for act in found if act.role == BACKWARD], loop)
+    has_few = _is_over_parts(loop, found)
     for place in places:
         inner = _loops_between(place.place, loop)
         if place.counted not in (None, loop) or is_emptied(module, place, loop):
+            continue
+        if has_few and isinstance(base(place.into), ast.Name):
             continue
         for act, used in backwards.through(module, place):
             if any(other in inner for other in act.event.loops):
@@ -71,6 +77,17 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
             ):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
+
+
+def _is_over_parts(loop: ast.AST, found: list[Act]) -> bool:
+    """`for critic, optimizer in zip(critics, optimizers)`, in no other loop: each of its rounds has another optimizer,
+    and it has as many as there are.
+    """
+    if not isinstance(loop, ast.For) or loops_around(loop):
+        return False
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    stepped = [root_of(act.on.node) for act in found if act.role == STEP and act.on is not None]
+    return bool(stepped) and all(root is not None and root.id in names for root in stepped)
 
 
 def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collecting) -> bool:
@@ -350,13 +367,13 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
         ):
             continue
         me = callee.function.args.args[0].arg
-        added = []
         for place in _collecting(callee.module, callee.function.body, methods - 1):
             holder = base(place.into)
             if isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me:
-                added += [a for p in place.added for a in _arguments_in(p, callee.function, call)]
-        if added:
-            yield Collecting(call, call.func.value, added)
+                added = [a for p in place.added for a in _arguments_in(p, callee.function, call)]
+                if added:
+                    held = f"{unparsed(call.func.value)}.{holder.attr}"
+                    yield Collecting(call, call.func.value, added, held=held)
 
 
 def _arguments_in(added: ast.expr, function: ast.FunctionDef, call: ast.Call) -> list[ast.expr]:
@@ -419,6 +436,8 @@ def _loops_between(node: ast.AST, loop: ast.AST) -> list[ast.AST]:
 def _is_used_for_backward(module: Module, place: Collecting) -> bool:
     """May a backward go through the collection itself, or is it none of tensors with a graph?"""
     holder = base(place.into)
+    if _OWN.fullmatch(place.held):
+        return place.held.removeprefix("self.") in _leading_to_backward(module, module.tree)
     if isinstance(holder, ast.Name):
         if ARRAY in kinds(Value(module, _read(holder))) or _is_bounded(module, holder):
             return True

@@ -35,6 +35,13 @@ def rooted_in_import(node: ast.AST) -> bool:
     return bool(bindings) and all(isinstance(b, ast.alias) for b in bindings)
 
 
+def first_argument(call: ast.Call, *names: str) -> ast.expr | None:
+    """What is given first, or under one of these names; nobody knows what comes first of `*rest`."""
+    if call.args:
+        return None if isinstance(call.args[0], ast.Starred) else call.args[0]
+    return next((keyword.value for keyword in call.keywords if keyword.arg in names), None)
+
+
 def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
     """An argument by keyword or position; None if it is not given or hidden by stars."""
     for keyword in call.keywords:

@@ -13,6 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
+from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_nothing_but
@@ -32,6 +33,7 @@ _HARMLESS = frozenset(
 )
 _ALL_PARAMETERS = frozenset("parameters named_parameters param_groups".split())
 _WHOLE = ("module", "_orig_mod")  # what a wrapper calls the whole model
+_FIRST = ("optimizer", "loss", "tensors", "parameters")  # what `step`, `backward` and the clipping functions call it
 _REPORTERS = frozenset("pbar bar progress logger writer wandb meter scaler ema".split())
 _HOOKS = (
     "step",
@@ -319,7 +321,8 @@ def _act(event: Event) -> Act | None:
     node = event.node
     word = last_word(node.func)
     receiver = event.receiver
-    first = event.value.at(node.args[0], ()) if node.args and not isinstance(node.args[0], ast.Starred) else None
+    given = first_argument(node, *_FIRST)
+    first = event.value.at(given, ()) if given is not None else None
     if word in ("backward", "manual_backward"):
         if "torch.distributed.autograd.backward" in event.names:  # its gradients live in a context of their own
             return None

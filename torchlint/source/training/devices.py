@@ -209,11 +209,12 @@ def _target(device: Value, depth: int) -> str | None:
 
     `other.device` is where the other one is, which a function may not know of its argument.
     """
-    if isinstance(device.node, ast.Attribute) and device.node.attr == "device":
-        other = device.at(device.node.value, ())
-        where = device_of(other, depth - 1)
-        if where is not None or not _sets_devices(other):
-            return where
+    for origin in (device, *origins(device)):
+        if isinstance(origin.node, ast.Attribute) and origin.node.attr == "device":
+            other = origin.at(origin.node.value, ())
+            where = device_of(other, depth - 1)
+            if where is not None or not _sets_devices(other):
+                return where
     if _is_cpu(device):
         return HERE
     return None if any(map(_may_be_default, origins(device))) else MOVED

@@ -15,6 +15,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.filled import put_in, read_of, variables
 from torchlint.source.training.grads import (
     CONVERTS,
@@ -329,17 +330,19 @@ def loss_of(module: Module, call: ast.Call) -> Value | None:
     if not isinstance(call.func, ast.Attribute):
         return None
     receiver = last_word(call.func.value).lower()
-    if call.args and (
+    given = first_argument(call, "loss", "tensors")
+    if given is not None and (
         call.func.attr != "backward" or receiver in ("accelerator", "fabric", "autograd", "self", "engine")
     ):
-        return Value(module, call.args[0])
+        return Value(module, given)
     return Value(module, call.func.value)
 
 
 def backpropagated(act) -> list[Value]:
     """The values whose graph an act of training (a backward) runs through."""
     node, receiver = act.event.node, act.event.receiver
-    first = act.event.value.at(node.args[0], ()) if node.args and not isinstance(node.args[0], ast.Starred) else None
+    given = first_argument(node, "loss", "tensors")
+    first = act.event.value.at(given, ()) if given is not None else None
     if first is None:
         return [receiver] if receiver is not None else []
     if (
