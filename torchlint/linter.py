@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TORCH, WORDS, NotText, Project, View, decode
+from torchlint.project import TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.suppress import Suppressions
 
@@ -107,7 +107,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     path, settings, rules = job.path, job.settings, job.rules
     text = text.removeprefix("\ufeff")
     lines = text.count("\n") + (not text.endswith("\n") and bool(text))
-    if not any(word in text for word in WORDS):
+    if not any(word in text for word in WORDS) or is_of_another_library(text):
         return Outcome(lines=lines)
     from torchlint.source.flow.module import World
     from torchlint.source.text.indexes import parsed

@@ -19,6 +19,9 @@ from torchlint.boundary import repository, stays_in
 from torchlint.vocabulary import Words
 
 TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
+_OTHERS = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+(?:mxnet|tensorflow|paddle|mindspore|oneflow|jittor|chainer|tinygrad|jax)\b", re.MULTILINE
+)
 WORDS = (
     *TORCH,
     "backward(",
@@ -38,6 +41,11 @@ _MOST_SETTINGS = 200
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
 _WORD = re.compile(rb"\w+")
+
+
+def is_of_another_library(text: str) -> bool:
+    """Does a file train with another library, and say nothing of torch itself? The names are often the same."""
+    return not any(word in text for word in TORCH) and _OTHERS.search(text) is not None
 
 
 class NotText(ValueError):

@@ -13,6 +13,9 @@ from torch import optim
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 
+# A size that is doubled until the memory is full, which it never is here.
+_TOO_LARGE = "size calculation overflowed"
+
 # What torch says of things that are what they are whatever the data hold.
 _OF_THE_KIND = (
     "invalid index of a 0-dim tensor",
@@ -24,7 +27,7 @@ _OF_THE_KIND = (
 
 def is_presumed(machine: Machine, failure: FailedOperation, text: str, between_layers: bool) -> bool:
     """Whether what was refused, in these words, came of something that nobody gave."""
-    if failure.guessed or failure.supposed:
+    if failure.guessed or failure.supposed or _TOO_LARGE in text:
         return True
     unsure = not failure.sure if machine.scripting else failure.answered
     return unsure and not between_layers and not _is_of_the_kind(failure, text)

@@ -110,7 +110,7 @@ def subjects(module: Module, armed: Armed, part: Part | None = None) -> Iterator
             for rule, trigger in by_kind["inplace"]:
                 yield rule, trigger, Change(Value(module, node), tensor)
     for rule, trigger in by_kind.get("loop", ()):
-        for node in filter(touches, list(module.index.nodes(*LOOPS))):
+        for node in filter(touches, _loops(module)):
             yield rule, trigger, Loop(Value(module, node))
     if "round" in by_kind:
         for kind, found in _rounds(module, touches):
@@ -125,6 +125,12 @@ def _is_any(node: ast.AST) -> bool:
     return True
 
 
+def _loops(module: Module) -> list[ast.AST]:
+    """The loops of a file. One whose first whole round leaves it, to look at the first batch, repeats nothing."""
+    leaving = (ast.Break, ast.Return, ast.Raise)
+    return [node for node in module.index.nodes(*LOOPS) if not isinstance(node.body[-1], leaving)]
+
+
 def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:
     """The nodes that a trigger names, in source order of each kind."""
     if trigger.called:
@@ -134,7 +140,7 @@ def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:
 
 def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[str, Round]]:
     """The places where a round of training may be written."""
-    for node in filter(touches, list(module.index.nodes(*LOOPS))):
+    for node in filter(touches, _loops(module)):
         yield "loop", Loop(Value(module, node))
     for node in filter(touches, module.index.functions):
         yield "function", Round(Value(module, node))
