@@ -52,7 +52,6 @@ _MEETING_NOBODY = frozenset(
 )
 
 
-_TO_THE_CPU = "numpy", "cpu", "to", "item", "tolist"
 MAX_PARTS = 200  # of what a tensor is computed from
 
 
@@ -79,7 +78,7 @@ def _becomes_an_array(module: Module, node: ast.expr, depth: int = 3) -> bool:
     while depth and node is not None:
         node, part = node.up, node
         if isinstance(node, ast.Attribute):
-            if node.attr in _TO_THE_CPU:
+            if node.attr in ("numpy", "cpu", "to"):
                 return node.attr == "numpy"
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             return any(_becomes_an_array(module, use, depth - 1) for use in uses(module, node.targets[0]))

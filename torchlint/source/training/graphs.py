@@ -245,7 +245,7 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
         parts = [node.elt]
     elif isinstance(node, ast.Call) and origin.path and last_word(node.func) == "dict":
         parts = [k.value for k in node.keywords if k.arg == origin.path[0]]  # of `dict(zip(names, losses))` any one
-    elif isinstance(node, ast.Call) and strict and _is_table_of_object(node):
+    elif isinstance(node, ast.Call) and strict and _is_table_beside(origin):
         parts = []
     elif isinstance(node, ast.Call):
         parts = _call_parts(origin, strict)
@@ -255,12 +255,17 @@ def operands(origin: Value, strict: bool) -> Iterator[Value]:
         yield origin.at(part, ())
 
 
-def _is_table_of_object(call: ast.Call) -> bool:
-    """`losses.parts.items()`: what an object keeps by name beside a loss is often its number."""
-    func = call.func
-    return (
-        isinstance(func, ast.Attribute) and func.attr in ("items", "values") and isinstance(func.value, ast.Attribute)
-    )
+def _is_table_beside(origin: Value) -> bool:
+    """`losses.parts.items()`, or `parts.items()` of `loss, parts = criterion(x)`: what is kept by name beside a loss is
+    often its number.
+    """
+    func = origin.node.func
+    if not isinstance(func, ast.Attribute) or func.attr not in ("items", "values"):
+        return False
+    if isinstance(func.value, ast.Attribute):
+        return True
+    tables = origins(origin.at(func.value, ()))
+    return any(isinstance(table.node, ast.Call) and table.path[:1] not in ((), (0,)) for table in tables)
 
 
 def _fields(origin: Value) -> list[Value] | None:
