@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 
 from torchlint.project import Project
 from torchlint.shapes.core.budget import Work, weight
+from torchlint.shapes.core.room import with_room
 from torchlint.shapes.search.attempts import OpenParameter, RunResult, Trials
 from torchlint.shapes.search.check import dry_run
 from torchlint.shapes.search.constructors import solve_constructor
@@ -200,3 +201,29 @@ def test_where_the_script_fails_its_classes_are_not_searched_for_a_proof():
     alone, script = text.partition("\nmodel =")[0], text
     searched, known = ran(alone).statistics, ran(script).statistics
     assert known["guessed_steps"] < searched["guessed_steps"] / 3
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11) or sys.platform != "linux", reason="frames lie elsewhere")
+def test_calls_within_calls_take_no_memory_anew():
+    """Wherever a loop stands, what it calls finds its frames where they were."""
+    resource = pytest.importorskip("resource")
+
+    def many(depth):
+        if depth:
+            return many(depth - 1)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(500):
+            len(dict.fromkeys(range(3)))
+            one()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    def one():
+        return two()
+
+    def two():
+        return None
+
+    def at_all_depths():
+        return max(many(depth) for depth in range(200))
+
+    assert with_room(at_all_depths)() < 100

@@ -48,7 +48,7 @@ class Fixed(Struct, frozen=True):
 
 # Trees and what the dry run leaves refer to themselves. Looking for garbage after each file would take longer than
 # linting most, and looking through what lives long, as the indexes of files that many import do, as long again.
-_GROWTH = 150 << 20
+_GROWTH = 300 << 20
 _OBJECTS = 2_000_000  # as many new ones are looked through within one file, too
 _held = 0
 _collected = 0

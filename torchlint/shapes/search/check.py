@@ -20,6 +20,7 @@ from torchlint.finding import Note
 from torchlint.project import View
 from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.faults import DryRun, Fault, Trace
+from torchlint.shapes.core.room import with_room
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
 from torchlint.shapes.language.functions import closure_of, required
 from torchlint.shapes.language.program import Program, load
@@ -94,7 +95,7 @@ def dry_run(
             from torchlint.shapes.record.traces import Traces as Collector
 
             traces = Collector(path)
-        result = _Run(program, view, inputs, traces, listener, graphs, step).run()
+        result = with_room(_Run(program, view, inputs, traces, listener, graphs, step).run)()
         if traces is None or graphs:
             result = cured(path, text, result, lambda changed: _run_changed(path, changed, view, inputs))
         return result
