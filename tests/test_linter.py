@@ -201,7 +201,9 @@ def test_training_code_that_does_not_name_torch_belongs_to_its_users(tmp_path, l
     assert lint(engine + "def broken(:", tmp_path / "engine.py").findings == ()
 
 
-@pytest.mark.parametrize("library, found", [("import shared\n", ["TL501"]), ("import shared\nimport mxnet as mx\n", [])])
+@pytest.mark.parametrize(
+    "library, found", [("import shared\n", ["TL501"]), ("import shared\nimport mxnet as mx\n", [])]
+)
 def test_what_trains_with_another_library_is_not_ours(tmp_path, library, found):
     (tmp_path / "shared.py").write_text("import torch\n")
     (tmp_path / "train.py").write_text(

@@ -20,7 +20,8 @@ from torchlint.vocabulary import Words
 
 TORCH = ("torch", "lightning")  # what says by itself that a file has to do with torch
 _OTHERS = re.compile(
-    r"^[ \t]*(?:import|from)[ \t]+(?:mxnet|tensorflow|paddle|mindspore|oneflow|jittor|chainer|tinygrad|jax)\b", re.MULTILINE
+    r"^[ \t]*(?:import|from)[ \t]+(?:mxnet|tensorflow|paddle|mindspore|oneflow|jittor|chainer|tinygrad|jax)\b",
+    re.MULTILINE,
 )
 WORDS = (
     *TORCH,

@@ -1,6 +1,8 @@
-"""Room for the frames of calls. Since 3.11 Python keeps them in pieces of 16 KiB and hands a piece back to the system as
-soon as the first call in it ends: where a loop calls across the border of two pieces, each call costs a system call and
-four page faults. The dry run is many calls deep, and meets such borders all the time.
+"""Room for the frames of calls.
+
+Since 3.11 Python keeps them in pieces of 16 KiB and hands a piece back to the system as soon as the first call in it
+ends: where a loop calls across the border of two pieces, each call costs a system call and four page faults. The dry
+run is many calls deep, and meets such borders all the time.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchlint.gaps import is_blank
@@ -468,17 +468,31 @@ def _raise(node: ast.Raise, scope: CompiledScope) -> Run:
 
 
 def _assert(node: ast.Assert, scope: CompiledScope) -> Run:
-    test, place, key = expression(node.test, scope), scope.place(node), Question(node.test)
+    parts = [(expression(part, scope), holds) for part, holds in _conditions(node.test)]
+    place = scope.place(node)
     message = expression(node.msg, scope) if node.msg else None
 
     def check(frame):
-        value = test(frame)
-        if type(value) is not Unknown and not frame.machine.truth(value, place, key, True):
-            said = message(frame) if message else None
-            frame.machine.place = place
-            frame.machine.throw(frame, AssertionError(said if type(said) is str and said else key.text))
+        for test, holds in parts:
+            value = test(frame)
+            if type(value) is not Unknown and frame.machine.truth(value, place, None, holds) is not holds:
+                said = message(frame) if message else None
+                frame.machine.place = place
+                said = said if type(said) is str and said else ast.unparse(node.test)
+                frame.machine.throw(frame, AssertionError(said))
 
     return check
+
+
+def _conditions(test: ast.expr, holds: bool = True) -> Iterator[tuple[ast.expr, bool]]:
+    """What must be so, and what must not, for a condition to hold: of what nobody knows, an author is believed."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _conditions(test.operand, not holds)
+    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
+        for part in test.values:
+            yield from _conditions(part, holds)
+    else:
+        yield test, holds
 
 
 def _import(node: ast.Import, scope: CompiledScope) -> Run:

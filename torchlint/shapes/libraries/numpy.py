@@ -222,6 +222,31 @@ def _elementwise(scalar=None):
     return apply
 
 
+def _part(machine, value, *args, **options):
+    """`np.real` and `np.imag`"""
+    value = value if isinstance(value, Array) else array(machine, value)
+    return value.real if isinstance(value, Array) else value
+
+
+def _spectrum(name):
+    """A function of `numpy.fft`."""
+
+    def apply(machine, value, *args, **options):
+        value = value if isinstance(value, Array) else array(machine, value)
+        if type(value) is Unknown or options or unknown_in(args) is not None:
+            return from_unknown(value, "a spectrum")
+        given = value.tensor.to(FLOAT) if name.startswith("r") else value.tensor
+        return Array(getattr(torch.fft, name)(given, *args))
+
+    return apply
+
+
+def _inverse(machine, value, *args, **options):
+    if not isinstance(value, Array):
+        return from_unknown(value, "the inverse of a matrix")
+    return Array(value.tensor.transpose(-1, -2).to(FLOAT))
+
+
 def _keeping(machine, value, *args, **options):
     return value if isinstance(value, (Array, int, float)) else array(machine, value)
 
@@ -473,6 +498,11 @@ FOUND: dict[str, Any] = {
             "sin": _elementwise(math.sin),
             "cos": _elementwise(math.cos),
             "tanh": _elementwise(math.tanh),
+            "real": _part,
+            "imag": _part,
+            **{f"fft.{name}": _spectrum(name) for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")},
+            "linalg.inv": _inverse,
+            "linalg.pinv": _inverse,
             "add": _binary("add"),
             "subtract": _binary("sub"),
             "multiply": _binary("mul"),

@@ -24,6 +24,7 @@ from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transpare
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
 from torchlint.shapes.libraries.processes import OF_TORCH
+from torchlint.shapes.libraries.remote import REMOTE
 from torchlint.shapes.libraries.scaler import make_scaler
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
@@ -50,7 +51,8 @@ KNOWN = REAL | frozenset(
     " torch.func torch.export torch.library torch.mps torch.overrides torch.return_types torch.storage"
     " torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree"
     " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum torch.distributed.fsdp torch._C"
-    " torch._jit_internal torch.fx._symbolic_trace".split()
+    " torch._jit_internal torch.fx._symbolic_trace torch.distributed.rpc torch.distributed.rpc.functions"
+    " torch.futures".split()
 )
 PREFIXES = ("torch.nn.modules.", "torch.distributions.", "torch.optim.")
 DENIED = frozenset(
@@ -442,6 +444,7 @@ FOUND: dict[str, Any] = {
     **REPARAMETRIZATIONS,
     **OPERATIONS,
     **OF_TORCH,
+    **REMOTE,
     **TUPLES,
     **{
         f"torch.{prefix}{name}Tensor": _legacy(dtype, home)

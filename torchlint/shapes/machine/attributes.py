@@ -22,7 +22,7 @@ from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
 from torchlint.shapes.tensors import wild
-from torchlint.shapes.tensors.arrays import Array
+from torchlint.shapes.tensors.arrays import Array, of_number
 from torchlint.shapes.tensors.wild import Known
 
 # Methods of Python's own values that only look at or change the value itself.
@@ -117,6 +117,8 @@ class Attributes:
                     return getattr(owner, name)
                 if base in (dict, tuple) and kind.__module__.startswith(("torch", "collections")) and name[0] != "_":
                     return getattr(owner, name)
+                if kind in (int, float) and (found := of_number(owner, name)) is not None:
+                    return found
                 error = AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
                 if self.scripting and is_several(owner) and hasattr(torch.Tensor, name):
                     self.remember(error, getattr, (owner, name), {}, certain=not self.asked)

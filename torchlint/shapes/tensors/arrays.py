@@ -140,7 +140,9 @@ class Array:
 
     @property
     def real(self) -> Array:
-        return self
+        return Array(torch.empty_like(self.tensor, dtype=self.tensor.dtype.to_real()))
+
+    imag = real
 
     def astype(self, dtype: Any, **options) -> Any:
         found = dtype_of(dtype)
@@ -303,6 +305,20 @@ class Array:
 
 
 COMPARISONS = frozenset({operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne})
+
+
+def of_number(value: float, name: str) -> Any:
+    """What a number of NumPy's has that a number of Python's has not, None if that is nothing either."""
+    if name == "astype":
+        return lambda dtype, **options: _converted(value, dtype_of(dtype))
+    if name in ("item", "tolist", "copy", "squeeze"):
+        return lambda *_: value
+    dtype = NumpyType("int64" if type(value) is int else "float64")
+    return {"shape": (), "ndim": 0, "size": 1, "dtype": dtype}.get(name)
+
+
+def _converted(value: float, dtype: torch.dtype | None) -> Any:
+    return Unknown("a number") if dtype is None else float(value) if dtype.is_floating_point else int(value)
 
 
 def promote(a: torch.dtype, b: torch.dtype) -> torch.dtype:
