@@ -226,4 +226,4 @@ def test_calls_within_calls_take_no_memory_anew():
     def at_all_depths():
         return max(many(depth) for depth in range(200))
 
-    assert with_room(at_all_depths)() < 100
+    assert with_room(at_all_depths) < 100

@@ -8,16 +8,15 @@ run is many calls deep, and meets such borders all the time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
+Result = TypeVar("Result")
 SLOTS = (1 << 19) + 1  # of 8 bytes: a piece is a power of two, and what is not used of it is never touched
 
 
-def with_room(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function, called by one that says it needs much room: what it calls has the rest of a large piece."""
+def with_room(function: Callable[[], Result]) -> Result:
+    """Call a function by one that says it needs much room: what it calls has the rest of a large piece."""
+    return function()
 
-    def call(*args: Any) -> Any:
-        return function(*args)
 
-    call.__code__ = call.__code__.replace(co_stacksize=SLOTS)
-    return call
+with_room.__code__ = with_room.__code__.replace(co_stacksize=SLOTS)

@@ -95,7 +95,7 @@ def dry_run(
             from torchlint.shapes.record.traces import Traces as Collector
 
             traces = Collector(path)
-        result = with_room(_Run(program, view, inputs, traces, listener, graphs, step).run)()
+        result = with_room(_Run(program, view, inputs, traces, listener, graphs, step).run)
         if traces is None or graphs:
             result = cured(path, text, result, lambda changed: _run_changed(path, changed, view, inputs))
         return result
