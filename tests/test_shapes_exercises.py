@@ -63,6 +63,33 @@ USE = "import torch\nfrom torch import nn\n"
         torch.sigmoid(Classifier()(torch.zeros(2)))
         Embedding()(torch.zeros(1, 3, 8, 8))
         """,
+        # what is only planned
+        """
+        class Encoder(nn.Module):
+            def __init__(self, size):
+                super().__init__()
+                self.size = size
+                # TODO: build the layers
+
+            def forward(self, x):
+                \"\"\"TODO: run them.\"\"\"
+                # TODO: the layers
+                # TODO: the activation
+                pass
+
+            def loss(self, x):
+                # TODO: compare x
+
+                pass
+
+            def sample(self):
+                # TODO: draw from it
+                pass
+
+        encoder = Encoder(3)
+        print(encoder(torch.zeros(2, 3)).shape)
+        torch.optim.SGD(encoder.parameters(), 0.1)
+        """,
     ],
 )
 def test_nothing_is_said_of_what_is_right_or_not_there_yet(tmp_path, program):
@@ -74,3 +101,8 @@ def test_nothing_is_said_of_what_is_right_or_not_there_yet(tmp_path, program):
 def test_a_sentence_is_no_gap():
     text = "def sizes():\n    # size = first, ratio = ...\n    return 4\n"
     assert Gaps(text, "a.py").lines == [] and Gaps(text.replace("size = first, ", ""), "a.py").lines
+
+
+def test_a_plan_is_no_gap_where_all_is_written():
+    text = "def sizes():\n    # TODO: more of them\n    return 4\n\ndef later():\n    # TODO: write it\n    pass\n"
+    assert Gaps(text, "a.py").lines == []

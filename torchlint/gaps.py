@@ -19,6 +19,8 @@ _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
 _UNWRITTEN = re.compile(r"=[ \t]*#")  # `x = # YOUR CODE`
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
+EXERCISE = 3  # blocks that are only planned, in a file whose plans are for whoever does the exercise
+_GAP_OR_PLAN = re.compile(rf"{_GAP.pattern}|^{_PLAN.pattern}", re.IGNORECASE)
 _EXERCISE = re.compile(
     r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
 )
@@ -68,10 +70,24 @@ def _gaps(text: str) -> Iterator[int]:
     """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
     lines = text.split("\n")
     code, seen = 0, -1
+    gap = _GAP if _unwritten_functions(lines) < EXERCISE else _GAP_OR_PLAN
     for at, written in enumerate(lines):
-        if ("#" in written or "***" in written) and _GAP.search(written) or "..." in written and _BLANK.match(written):
+        if ("#" in written or "***" in written) and gap.search(written) or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at
             yield code
+
+
+def _unwritten_functions(lines: list[str]) -> int:
+    """How many blocks are a plan, `# TODO: compute the loss`, and then `pass`?"""
+    found, is_planned = 0, False
+    for line in lines:
+        found += is_planned and line.strip() == "pass"
+        is_planned = _PLAN.match(line) is not None or is_planned and not _is_written(line)
+    return found
+
+
+def _is_written(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
 def _is_code(line: str) -> bool:

@@ -27,7 +27,7 @@ from torchlint.source.text.index import (
 from torchlint.source.text.spelling import dumped, unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
 from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
-from torchlint.source.training.grads import is_stateless
+from torchlint.source.training.grads import lacks_weights
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
@@ -468,7 +468,7 @@ def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
                 known = callees(origin) if isinstance(origin.node, ast.Call) else []
                 if not known or not all(
                     (
-                        is_stateless(c.name)
+                        lacks_weights(c.name, origin.node)
                         if c.name.startswith("torch.nn.")
                         else c.owner is not None and _is_without_weights(c.owner, depth - 1)
                     )

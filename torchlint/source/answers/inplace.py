@@ -225,6 +225,7 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
                     and (
                         _is_chosen_in_a_loop(origin)
                         or _is_replaced(tensor, origin)
+                        or _is_of_the_first_round(origin, change)
                         or _is_one_of_several(origin, made, change)
                     )
                 )
@@ -301,6 +302,30 @@ def _is_replaced(tensor: ast.expr, origin: Value) -> bool:
         for binding in later
         for test, truth in map(_plain, tests_around(binding))
     )
+
+
+def _is_of_the_first_round(origin: Value, change: ast.AST) -> bool:
+    """`if i > 0: x += y` in a loop that makes `x` anew: what was made before the loop is no longer there."""
+    for loop in loops_around(change):
+        names = (
+            {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+            if isinstance(loop, ast.For)
+            else set()
+        )
+        inside = [test for test in tests_around(change) if within(test[0], loop)]
+        if names and not within(origin.node, loop) and any(_is_past_the_first(*test, names) for test in inside):
+            return True
+    return False
+
+
+def _is_past_the_first(test: ast.expr, truth: bool, counters: set[str]) -> bool:
+    """`i`, `i > 0`, `i >= 1`, `i != 0`, or not `i == 0`"""
+    if isinstance(test, ast.Name):
+        return truth and test.id in counters
+    if not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name) or test.left.id not in counters:
+        return False
+    said = (type(test.ops[0]), getattr(test.comparators[0], "value", None))
+    return said in ((ast.Gt, 0), (ast.GtE, 1), (ast.NotEq, 0)) if truth else said == (ast.Eq, 0)
 
 
 def _is_one_of_several(origin: Value, made: list[Value], change: ast.AST) -> bool:

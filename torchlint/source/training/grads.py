@@ -229,7 +229,7 @@ def _call(origin: Value, depth: int) -> bool | None:
                 or (None if asked and not _is_asked_for(origin, asked, False, value=False) else False)
             )
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
-            has_weights = not is_stateless(name)
+            has_weights = not lacks_weights(name, callee.made.node)
             answers.append(True if has_weights else _any(origin, node.args, depth))
         elif gives_gradients({name}):
             answers.append(None if may_have_a_graph_of_gradients(origin) else False)
@@ -304,6 +304,16 @@ def _is_asked_for(origin: Value, given: list[ast.expr], default: bool, value: bo
         return default is value
     found = origins(origin.at(given[0], ()))
     return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is value for o in found)
+
+
+def lacks_weights(name: str, made: ast.AST) -> bool:
+    """Is a layer of `torch.nn` stateless, or made without its weights: `GroupNorm(2, 8, affine=False)`?"""
+    return is_stateless(name) or any(
+        keyword.arg in ("affine", "elementwise_affine")
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is False
+        for keyword in getattr(made, "keywords", ())
+    )
 
 
 def is_stateless(name: str) -> bool:
