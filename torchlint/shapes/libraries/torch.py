@@ -193,11 +193,10 @@ def make_tensor(
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)
         if ends and all(type(e) is Unknown for e in ends):  # each may be a number or a sequence
-            number = wild.kind_of_all(ends)
-            if number is not None and requires_grad is False:
+            number, numbers = wild.kind_of_all(ends), all(map(wild.is_number, ends))
+            if requires_grad is False and (number is not None or numbers and dtype is not None):
                 kind = torch.int64 if number is int else torch.get_default_dtype()
                 return machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
-            numbers = all(map(wild.is_number, ends))
             ranks = [len(shape)] if numbers else [r for r in wild.RANKS if r >= len(shape)]
             made = _of_unknown(machine, ends[0], dtype, device, ranks, shape[0] if len(shape) == 1 else None)
             return made if requires_grad is False else Unknown(made.reason)
@@ -229,7 +228,7 @@ def _of_unknown(machine, data, dtype, device, ranks=wild.RANKS, first=None):
     unknown = data if type(data) is Unknown else dtype
     if not machine.wild:
         return Unknown(unknown.reason)
-    if wild.is_number(unknown) and unknown is data and first is None:
+    if ranks is wild.RANKS and unknown is data and wild.is_number(unknown):
         ranks = (0,)
     dtypes = (dtype,) if isinstance(dtype, torch.dtype) else wild.DATA
     device = device if type(device) is not Unknown else None

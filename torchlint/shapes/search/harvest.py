@@ -31,6 +31,7 @@ _TIMES = re.compile(r"^(t|ts|time|times|timesteps?|sigmas?|noise_level|lengths?|
 _FEATURES = re.compile(r"_(emb|embeds?|embeddings?|hidden_states?|features?)(\[.*\])?$")
 _EDGES = re.compile(r"(^|[._])edge_(label_)?ind(ex|ices)$")  # the two ends of each edge of a graph
 _COUNTS = re.compile(r"\.num_\w+$")
+_NODES = re.compile(r"\.\w+_ind(ex|ices)$")  # `data.boundary_index`: some of them
 _OF_EDGES = re.compile(r"(^|[._])edge_(weights?|attrs?|features?|feats?)$")
 _SEVERAL = re.compile(r"(typing\.)?(List|list|Sequence|Tuple|tuple)\[.*Tensor")
 _HOLES = re.compile(r"\[\s*((typing\.)?Optional\[|None\b)|\|\s*None\s*\]")
@@ -438,6 +439,8 @@ def _from_name(name: str) -> list[Any]:
         return [TensorGuess((TIME,)), TensorGuess((TIME, WIDTH)), None]
     if lower.endswith(".batch"):  # to which graph each node belongs
         return [TensorGuess((BATCH,), "long")]
+    if _NODES.search(lower):
+        return [TensorGuess((BATCH,), "long"), TensorGuess((BATCH, TIME), "long")]
     if _FEATURES.search(lower):
         return [TensorGuess((BATCH, TIME, WIDTH)), TensorGuess((BATCH, WIDTH)), TensorGuess((BATCH, 3, SIDE, SIDE))]
     if _TIMES.match(lower):

@@ -139,13 +139,19 @@ def _of_one_window(
 
 
 def of_other_ranks(assumption: Assumption) -> Iterator[Assumption]:
-    """The same inputs with other numbers of dimensions, from which sizes that fit may be looked for."""
+    """The same inputs with other numbers of dimensions, from which sizes that fit may be looked for; what picks from
+    others also stays as it is.
+    """
+    tried = [_ranks(assumption)]
     for rank in range(2, 6):
-        start = assumption
-        for path, guess in leaves(assumption):
-            start = replace(start, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
-        if _ranks(start) != _ranks(assumption):
-            yield start
+        for kinds in (("float", "double"), ("float", "double", "long", "bool")):
+            start = assumption
+            for path, guess in leaves(assumption):
+                if guess.dtype in kinds:
+                    start = replace(start, path, TensorGuess(of_rank(rank)[0].shape, guess.dtype))
+            if _ranks(start) not in tried:
+                tried.append(_ranks(start))
+                yield start
 
 
 def stops_alike(other: RunResult, result: RunResult) -> bool:

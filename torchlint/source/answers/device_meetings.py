@@ -16,7 +16,7 @@ from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, statement_of, within
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.devices import (
     MOVED,
@@ -257,12 +257,20 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     ):
         met = list(_meets(module, call, [a for a in flat(call) if a is not node]))
         yield from met
-        if not met:
+        if not met and not _is_mean_loss(call, names):
             yield from _follow(module, call, seen, depth - 1)
     elif any(
         c.kind == "external" and c.name.startswith("torch.") and c.name.count(".") == 1 for c in known
     ) and not any(k.arg == "device" for k in call.keywords):
         yield from _follow(module, call, seen, depth - 1)
+
+
+def _is_mean_loss(call: ast.Call, names: set[str]) -> bool:
+    """`F.mse_loss(a, b)`: one number, which mixes with every device."""
+    rows = [fact(name) for name in names if name.startswith("torch.nn.functional.")]
+    reduction = argument(call, "reduction")
+    asked = getattr(reduction, "value", None) if reduction is not None else "mean"
+    return asked in ("mean", "sum") and bool(rows) and all(row is not None and row.reduces for row in rows)
 
 
 def _may_be_tensor(value: Value, method: str) -> bool:
