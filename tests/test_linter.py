@@ -61,6 +61,12 @@ def test_bytes(data, found):
     assert codes(data) == found
 
 
+def test_a_template_of_python_is_not_called_wrong():
+    template = "import torch\n{%- if heads == 'many' %}\nheads = 8\n{% endif %}\n"
+    assert codes(template) == []
+    assert codes(template.replace("{%-", "%").replace("{%", "%")) == [("TL001", 2)]
+
+
 def test_a_notebook_that_was_written_out_as_a_script_is_not_called_wrong():
     outcome = lint("import torch\n\n!pip install timm\n", "a.py")
     assert outcome.findings == () and outcome.notices == ("not linted, as it is IPython syntax",)

@@ -17,6 +17,7 @@ _GAP = re.compile(
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
 _UNWRITTEN = re.compile(r"=[ \t]*#")  # `x = # YOUR CODE`
+_TEMPLATE = re.compile(r"^[ \t]*\{%-?[ \t]", re.MULTILINE)  # `{% if wanted %}`
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
 EXERCISE = 3  # blocks that are only planned, in a file whose plans are for whoever does the exercise
@@ -45,9 +46,11 @@ class Gaps:
 
 
 def stops_at_a_gap(text: str, line: int, why: str) -> bool:
-    """Is a text no Python because code is left to others: a value, or a block of which the comments right above say so?
-    What is written there and wrong is a mistake of whoever filled the gap.
+    """Is a text no Python because code is left to others: a value, a block of which the comments right above say so, or
+    what a template's engine puts in? What is written there and wrong is a mistake of whoever filled the gap.
     """
+    if _TEMPLATE.search(text):
+        return True
     *above, written = text.split("\n")[:line]
     if _UNWRITTEN.search(written):
         return True
