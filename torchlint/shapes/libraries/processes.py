@@ -83,6 +83,11 @@ def _sharded(machine, module, *args, **kwargs):
     return Parallel(module) if isinstance(module, nn.Module) else Unknown("a parallel model")
 
 
+def _whole(machine, module, *args, **kwargs):
+    """What is split in place among processes: this one has all of it."""
+    return module
+
+
 def _class(name: str, make: Any) -> Special:
     made = Special(name, make)
     made.__dict__["kind"] = Parallel
@@ -99,5 +104,6 @@ OF_TORCH: dict[str, Any] = {
     "torch.nn.parallel.DataParallel": _class("DataParallel", _parallel),
     "torch.nn.parallel.DistributedDataParallel": _class("DistributedDataParallel", _distributed),
     "torch.distributed.fsdp.FullyShardedDataParallel": _class("FullyShardedDataParallel", _sharded),
-    "torch.distributed.fsdp.fully_shard": Special("fully_shard", lambda machine, module, *args, **kwargs: module),
+    "torch.distributed.fsdp.fully_shard": Special("fully_shard", _whole),
+    "torch.distributed.tensor.parallel.parallelize_module": Special("parallelize_module", _whole),
 }
