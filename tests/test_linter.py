@@ -186,6 +186,26 @@ y, h = model(torch.randn(3, 2, 5).to(device), h)
     assert [code for code, _ in codes(text, Settings(selections=(Selection(select=("TL903",)),)))] == ["TL903"]
 
 
+def test_a_constructor_that_never_calls_its_bases_is_said_once():
+    pytest.importorskip("torch")
+    text = """\
+import torch
+from torch import nn
+
+class Pair(nn.Module):
+    def __init__(self):
+        self.first = nn.Linear(3, 2)
+        self.second = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.first(x) + self.second(x)
+
+Pair()(torch.zeros(4, 3))
+"""
+    assert codes(text, Settings()) == [("TL601", 6)]
+    assert codes(text, Settings(selections=(Selection(select=("TL907",)),))) == [("TL907", 6)]
+
+
 def test_numpy_of_a_graph_is_said_once():
     pytest.importorskip("torch")
     text = "import torch\nfrom torch import nn\nout = nn.Linear(3, 2)(torch.zeros(4, 3))\nprint(out.numpy())\n"

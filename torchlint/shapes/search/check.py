@@ -36,6 +36,7 @@ from torchlint.shapes.search.alone import call_alone
 from torchlint.shapes.search.candidates import Attempt
 from torchlint.shapes.search.class_callers import Callers
 from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, without_step
+from torchlint.shapes.search.evidence import TOO_EARLY
 from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
 from torchlint.shapes.search.remembered import Remembered
@@ -421,8 +422,9 @@ class _Run:
                 start = shlex.join([os.path.basename(self.program.path), *machine.starts.line])
                 says = f"started as `{start.replace(MISSING, '…')}`"
                 fault = msgspec.structs.replace(fault, help=f"{fault.help}; {says}" if fault.help else says)
-            if self.told.setdefault(failure.place, (fault.path, fault.span)) != (fault.path, fault.span):
-                return  # another way that leads to the same place
+            cause = failure.stack[-1][0] if failure.stack and TOO_EARLY in fault.message else failure.place
+            if self.told.setdefault(cause, (fault.path, fault.span)) != (fault.path, fault.span):
+                return  # another way that leads to the same place, or another layer of the same constructor
             known = self.faults.setdefault((fault.path, fault.span), fault)
             if known.presumed and not fault.presumed:  # what is surer is said
                 self.faults[fault.path, fault.span] = fault

@@ -16,13 +16,10 @@ from torchlint.shapes.machine.machine import Machine
 # A size that is doubled until the memory is full, which it never is here.
 _TOO_LARGE = "size calculation overflowed"
 
+TOO_EARLY = "before Module.__init__()"  # layers in a constructor that has not called the base's
+
 # What torch says of things that are what they are whatever the data hold.
-_OF_THE_KIND = (
-    "invalid index of a 0-dim tensor",
-    "view size is not compatible",
-    "boolean masks",
-    "before Module.__init__()",
-)
+_OF_THE_KIND = ("invalid index of a 0-dim tensor", "view size is not compatible", "boolean masks", TOO_EARLY)
 
 
 def is_presumed(machine: Machine, failure: FailedOperation, text: str, between_layers: bool) -> bool:
