@@ -223,7 +223,8 @@ class _Trace:
                 return None
         if not asks or not all(isinstance(o.node, ast.Call) for o in identity(model).values()):
             return None
-        return None if _is_switched_by_owner_or_maker(event, model) else True
+        at_the_top = self.body is not self.module.tree.body and _is_switched_at_the_top(model)
+        return None if at_the_top or _is_switched_by_owner_or_maker(event, model) else True
 
     def _may_switch_unseen(self, start: Event, end: Event, model: Value) -> bool:
         """Is the model given to a function in between that was not followed?"""
@@ -293,6 +294,17 @@ def _may_reach(switched: Value, model: Value) -> bool:
     if not are_distinct(switched, model) or unparsed(model.node).startswith(unparsed(switched.node) + "."):
         return True
     return any(contains(whole, part) for whole in identity(switched).values() for part in identity(model).values())
+
+
+def _is_switched_at_the_top(model: Value) -> bool:
+    """Does the file that makes a model put it in eval mode, before anybody calls its functions?"""
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and enclosing_function(call) is None
+        and _may_reach(Value(made.module, call.func.value), model)
+        for made in identity(model).values()
+        for call in made.module.index.callers("eval")
+    )
 
 
 def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:

@@ -23,7 +23,7 @@ from torchlint.source.text.index import (
     last_word,
     within,
 )
-from torchlint.source.text.spelling import root_of, unparsed
+from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
@@ -80,14 +80,16 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
 
 
 def _is_over_parts(loop: ast.AST, found: list[Act]) -> bool:
-    """`for critic, optimizer in zip(critics, optimizers)`, in no other loop: each of its rounds has another optimizer,
-    and it has as many as there are.
+    """`for critic, optimizer in zip(critics, optimizers)`, or `optimizers[i].step()`, in no other loop: each of its
+    rounds has another optimizer, and it has as many as there are.
     """
     if not isinstance(loop, ast.For) or loops_around(loop):
         return False
     names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-    stepped = [root_of(act.on.node) for act in found if act.role == STEP and act.on is not None]
-    return bool(stepped) and all(root is not None and root.id in names for root in stepped)
+    stepped = [act.on.node for act in found if act.role == STEP and act.on is not None]
+    return bool(stepped) and all(
+        any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(optimizer)) for optimizer in stepped
+    )
 
 
 def _is_a_sum_of(module: Module, part: ast.expr, loop: ast.AST, place: Collecting) -> bool:

@@ -375,7 +375,9 @@ def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | No
     if receiver is None:
         return None
     if seems(receiver, SCHEDULER) and not seems(receiver, OPTIMIZER):
-        return Act(event, SCHEDULE, receiver)
+        return (
+            Act(event, SCHEDULE, receiver) if isinstance(event.node.up, ast.Expr) else None
+        )  # torch's returns nothing
     if seems(receiver, OPTIMIZER):
         return Act(event, STEP, receiver)
     return None

@@ -11,7 +11,10 @@ from torchlint.source.text.index import last_word
 LOSS, SAMPLER = "loss", "sampler"
 _WORDS = {
     OPTIMIZER: re.compile(r"(^|_)opt(im(i[sz]ers?)?)?s?(_|$|[a-z0-9]$)|optimi[sz]er"),
-    SCHEDULER: re.compile(r"(^|_)(lr_)?sched(uler)?s?(_|$)|lr_?sched|scheduler$"),
+    SCHEDULER: re.compile(  # other things have schedules, too
+        r"^(?!.*(?:epsilon|eps_|beta|temperature|noise|entropy|tau_|curriculum|mask))"
+        r".*(?:(?:^|_)(?:lr_)?sched(?:uler)?s?(?:_|$)|lr_?sched|scheduler$)"
+    ),
     SCALER: re.compile(r"(grad|loss|amp)_?scaler|^scaler$"),
     LOADER: re.compile(r"loader$|(^|_)loader(_|$)"),
     LOSS: re.compile(r"loss|criterion|metric|objective"),
