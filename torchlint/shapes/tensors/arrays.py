@@ -308,13 +308,12 @@ COMPARISONS = frozenset({operator.lt, operator.le, operator.gt, operator.ge, ope
 
 
 def of_number(value: float, name: str) -> Any:
-    """What a number of NumPy's has that a number of Python's has not, None if that is nothing either."""
+    """A method that a number of NumPy's has and one of Python's has not, None if neither has it. Of a shape nothing is
+    said: programs tell arrays from numbers by it.
+    """
     if name == "astype":
         return lambda dtype, **options: _converted(value, dtype_of(dtype))
-    if name in ("item", "tolist", "copy", "squeeze"):
-        return lambda *_: value
-    dtype = NumpyType("int64" if type(value) is int else "float64")
-    return {"shape": (), "ndim": 0, "size": 1, "dtype": dtype}.get(name)
+    return (lambda *_: value) if name in ("item", "tolist", "copy", "squeeze") else None
 
 
 def _converted(value: float, dtype: torch.dtype | None) -> Any:

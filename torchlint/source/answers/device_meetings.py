@@ -52,6 +52,7 @@ _MEETING_NOBODY = frozenset(
 )
 
 
+MAX_READS = 10  # of a name, to see what becomes of it
 MAX_PARTS = 200  # of what a tensor is computed from
 
 
@@ -81,7 +82,7 @@ def _becomes_an_array(module: Module, node: ast.expr, depth: int = 3) -> bool:
             if node.attr in ("numpy", "cpu", "to"):
                 return node.attr == "numpy"
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            return any(_becomes_an_array(module, use, depth - 1) for use in uses(module, node.targets[0]))
+            return any(_becomes_an_array(module, use, depth - 1) for use in uses(module, node.targets[0])[:MAX_READS])
         elif not isinstance(node, (ast.BinOp, ast.UnaryOp)) and (
             getattr(node, "func", None) is not part and getattr(node, "value", None) is not part
         ):

@@ -88,12 +88,17 @@ def _forgotten_by(module: Module, call: ast.AST) -> Iterator[str]:
         owner = callee.owner is not None and isinstance(call.func, ast.Attribute)
         given = [call.func.value, *call.args] if owner else call.args
         names = {p.arg: unparsed(node) for p, node in zip(function.args.args, given)}
-        for text in {text for node in ast.walk(function) for text in _forgotten(node)}:
+        for text in _forgotten_in(callee.module, function):
             root, dot, rest = text.partition(".")
             if root in names and (dot or not text.isidentifier()):
                 yield names[root] + dot + rest
             elif dot and callee.module is module and root not in function.scope.bindings:
                 yield text
+
+
+@remembered
+def _forgotten_in(module: Module, function: ast.FunctionDef) -> frozenset[str]:
+    return frozenset(text for node in ast.walk(function) for text in _forgotten(node))
 
 
 def _forgotten(node: ast.AST) -> Iterator[str]:

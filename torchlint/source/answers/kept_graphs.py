@@ -60,6 +60,7 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
     found = acts(module, loop.body)
     backwards = _Backwards([act for act in found if act.role == BACKWARD], loop)
     has_few = _is_over_parts(loop, found)
+    said: set[int] = set()  # a method may keep several of its arguments
     for place in places:
         inner = _loops_between(place.place, loop)
         if place.counted not in (None, loop) or is_emptied(module, place, loop):
@@ -72,9 +73,11 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if (
                 part is not None
+                and id(place.place) not in said
                 and not _is_used_for_backward(module, place)
                 and not _is_a_sum_of(module, part, loop, place)
             ):
+                said.add(id(place.place))
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
                 break
 

@@ -28,6 +28,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import DEFINITIONS, LOOPS, last_word
 from torchlint.source.text.surface import Surface, surface
+from torchlint.source.training.loops import trains_once
 from torchlint.vocabulary import Words
 
 Armed = list[tuple[Rule, Trigger]]
@@ -126,9 +127,8 @@ def _is_any(node: ast.AST) -> bool:
 
 
 def _loops(module: Module) -> list[ast.AST]:
-    """The loops of a file. One whose first whole round leaves it, to look at the first batch, repeats nothing."""
-    leaving = (ast.Break, ast.Return, ast.Raise)
-    return [node for node in module.index.nodes(*LOOPS) if not isinstance(node.body[-1], leaving)]
+    """The loops of a file that train more than once."""
+    return [node for node in module.index.nodes(*LOOPS) if not trains_once(module, node)]
 
 
 def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:

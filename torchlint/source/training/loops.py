@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.kinds import LOADER, kinds
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import LOOPS, ancestors, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.events import iterated
 
+_TRAINING = ("backward", "manual_backward", "step")
 EPOCHS, BATCHES = "epochs", "batches"
 
 
@@ -22,6 +24,22 @@ def counts(loop: Value) -> str | None:
     if "epoch" in f"{unparsed(node.target)} {unparsed(node.iter)}".lower() or unparsed(node.target) in ("ep", "e"):
         return EPOCHS
     return BATCHES if kinds(loop.at(iterated(node), ())) == {LOADER} else None
+
+
+def trains_once(module: Module, loop: ast.AST) -> bool:
+    """Does the first round that trains leave the loop, to look at one batch? Rounds may be passed over before that."""
+    if not isinstance(loop.body[-1], (ast.Break, ast.Return, ast.Raise)):
+        return False
+    steps = [call.pos for call in module.index.inside(loop, ast.Call) if last_word(call.func) in _TRAINING]
+    first = min(steps, default=loop.pos)
+    return not any(
+        isinstance(node, ast.Continue) and node.pos > first and _loop_of(node) is loop
+        for node in module.index.inside(loop, ast.Continue)
+    )
+
+
+def _loop_of(node: ast.AST) -> ast.AST | None:
+    return next((around for around in ancestors(node) if isinstance(around, LOOPS)), None)
 
 
 def length(loop: Value) -> int | None:
