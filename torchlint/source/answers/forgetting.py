@@ -75,13 +75,17 @@ def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
     """
     memo, key = module.world.memo, ("forgets", id(loop))
     if key not in memo:
-        memo[key] = {text for node in ast.walk(loop) for text in (*_forgotten(node), *_forgotten_by(module, node))}
+        calls = {
+            unparsed(node): node for node in ast.walk(loop) if isinstance(node, ast.Call)
+        }  # the same empty the same
+        texts = {text for node in ast.walk(loop) for text in _forgotten(node)}
+        memo[key] = texts.union(*(_forgotten_by(module, call) for call in calls.values()))
     return not memo[key].isdisjoint((ast.unparse(base(place.into)), place.holder))
 
 
-def _forgotten_by(module: Module, call: ast.AST) -> Iterator[str]:
+def _forgotten_by(module: Module, call: ast.Call) -> Iterator[str]:
     """What a method or function empties that is called here, as the caller would write it."""
-    for callee in callees(Value(module, call)) if isinstance(call, ast.Call) else ():
+    for callee in callees(Value(module, call)):
         function = callee.function
         if not isinstance(function, ast.FunctionDef) or function.name == "__init__":
             continue
