@@ -20,7 +20,7 @@ _UNWRITTEN = re.compile(r"=[ \t]*#")  # `x = # YOUR CODE`
 _TEMPLATE = re.compile(r"^[ \t]*\{%-?[ \t]", re.MULTILINE)  # `{% if wanted %}`
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")
-EXERCISE = 3  # blocks that are only planned, in a file whose plans are for whoever does the exercise
+_PLANNED = 3  # blocks that are only planned, in a file whose plans are for whoever does the exercise
 _GAP_OR_PLAN = re.compile(rf"{_GAP.pattern}|^{_PLAN.pattern}", re.IGNORECASE)
 _EXERCISE = re.compile(
     r"(?:^|[^a-z])(?:exercises?|empty|unsolved|unanswered|skeleton|starter)(?:[^a-z]|$)", re.IGNORECASE
@@ -73,7 +73,7 @@ def _gaps(text: str) -> Iterator[int]:
     """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
     lines = text.split("\n")
     code, seen = 0, -1
-    gap = _GAP if _unwritten_functions(lines) < EXERCISE else _GAP_OR_PLAN
+    gap = _GAP if _unwritten_functions(lines) < _PLANNED else _GAP_OR_PLAN
     for at, written in enumerate(lines):
         if ("#" in written or "***" in written) and gap.search(written) or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at

@@ -375,9 +375,8 @@ def _step(event: Event, receiver: Value | None, first: Value | None) -> Act | No
     if receiver is None:
         return None
     if seems(receiver, SCHEDULER) and not seems(receiver, OPTIMIZER):
-        return (
-            Act(event, SCHEDULE, receiver) if isinstance(event.node.up, ast.Expr) else None
-        )  # torch's returns nothing
+        is_torchs = isinstance(event.node.up, ast.Expr)  # which returns nothing that could be used
+        return Act(event, SCHEDULE, receiver) if is_torchs else None
     if seems(receiver, OPTIMIZER):
         return Act(event, STEP, receiver)
     return None

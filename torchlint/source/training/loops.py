@@ -32,10 +32,7 @@ def trains_once(module: Module, loop: ast.AST) -> bool:
         return False
     steps = [call.pos for call in module.index.inside(loop, ast.Call) if last_word(call.func) in _TRAINING]
     first = min(steps, default=loop.pos)
-    return not any(
-        isinstance(node, ast.Continue) and node.pos > first and _loop_of(node) is loop
-        for node in module.index.inside(loop, ast.Continue)
-    )
+    return not any(node.pos > first and _loop_of(node) is loop for node in module.index.inside(loop, ast.Continue))
 
 
 def _loop_of(node: ast.AST) -> ast.AST | None:
