@@ -119,6 +119,7 @@ def check(cls: ModuleClass):
             call.is_call(*SHOWS)
             and not call.tests
             and not is_logged(call)
+            and not is_of_an_error(statement)
             and not isinstance(statement.up, (ast.Try, ast.ExceptHandler))
         ):
             what = "prints for every batch"
@@ -146,6 +147,15 @@ def is_logged(call) -> bool:
     if any(isinstance(loop, ast.For) and shown == [ast.unparse(loop.target)] for loop in call.loops):
         return True
     return "loss" in ast.unparse(call.node).lower()
+
+
+def is_of_an_error(statement) -> bool:
+    """Is it what an assert says, or the last word before something is raised?"""
+    if isinstance(statement, ast.Assert):
+        return True
+    blocks = (getattr(statement.up, name, []) for name in ("body", "orelse"))
+    block = next((block for block in blocks if statement in block), [])
+    return bool(block) and any(isinstance(later, ast.Raise) for later in block[block.index(statement) :])
 
 
 def only_shows(forward) -> bool:

@@ -90,6 +90,7 @@ except RuntimeError:
 from torchlint import on_error
 
 read_on = ("TL905", "TL611", "notes/broadcasting", "torch.Tensor.view")
+also_said_by = ("TL802",)
 
 
 @on_error("shape")

@@ -311,8 +311,7 @@ def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:
     """Does a method of the class that keeps the model put it in eval mode, as its constructor may, or the function that
     makes it?
     """
-    function = enclosing_function(event.node)
-    owner = method_class(event.module, function) if function is not None else None
+    owner = _owner_around(event)
     around = [(event.module, owner.node)] if owner is not None else []
     around += [(made.module, enclosing_function(made.node)) for made in identity(model).values()]
     return any(
@@ -323,6 +322,14 @@ def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:
         for call in module.index.callers("eval")
         if within(call, place)
     )
+
+
+def _owner_around(event: Event) -> ClassInfo | None:
+    """The class in a method of which something happens, be it in a function inside of that method."""
+    around = enclosing_function(event.node)
+    while around is not None and (owner := method_class(event.module, around)) is None:
+        around = enclosing_function(around)
+    return None if around is None else owner
 
 
 def _is_conditional(act: Act, event: Event) -> bool:

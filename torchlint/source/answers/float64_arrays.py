@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
-from torchlint.source.answers.members import class_has_weights
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
@@ -16,6 +15,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import last_word
 from torchlint.source.training.filled import read_of
+from torchlint.source.training.members import class_has_weights
 
 FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
 SMALL = "small int"  # up to 16 bits, booleans too: beside float32 the result is float32
@@ -387,7 +387,8 @@ def _watched(module: Module, call: ast.Call) -> Iterator[tuple[ast.expr, bool]]:
             for name in c.owner.foreign
         )
         with_weights = any(class_has_weights(c.owner) for c in known)
-        if method is not None and not foreign and with_weights and not _casts_its_input(method) and call.args:
+        casts = method is None or _casts_its_input(known[0].module, method)
+        if not foreign and with_weights and not casts and call.args:
             yield call.args[0], False
     elif names and names <= _COMPUTING and not any(_begins_with_own_code(c) for c in known):
         yield from ((a, False) for a in call.args[:1])
@@ -413,19 +414,28 @@ def _begins_with_own_code(callee) -> bool:
     first = origins(callee.made.at(callee.made.node.args[0], ()))
     return any(
         isinstance(o.node, ast.Call)
-        and any(c.kind == "class" and (m := c.owner.method("forward")) and _casts_its_input(m.node) for c in callees(o))
+        and any(
+            c.kind == "class" and (m := c.owner.method("forward")) and _casts_its_input(m.module, m.node)
+            for c in callees(o)
+        )
         for o in first
     )
 
 
-def _casts_its_input(method: ast.FunctionDef) -> bool:
-    """Does a forward itself care for the dtype of what it gets?"""
-    return any(
-        isinstance(n, ast.Attribute) and n.attr in ("float", "type", "type_as", "half", "double", "dtype", "to")
-        for n in ast.walk(method)
+def _casts_its_input(module: Module, method: ast.FunctionDef, depth: int = 3) -> bool:
+    """Does a forward care for the dtype of what it gets, itself or where it hands that on?"""
+    if any(isinstance(n, ast.Attribute) and n.attr in _CASTS for n in ast.walk(method)):
+        return True
+    taken = {a.arg for a in method.args.args[1:]}
+    return depth > 0 and any(
+        isinstance(callee.function, ast.FunctionDef) and _casts_its_input(callee.module, callee.function, depth - 1)
+        for call in module.index.inside(method, ast.Call)
+        if any(isinstance(given, ast.Name) and given.id in taken for given in call.args)
+        for callee in callees(Value(module, call))
     )
 
 
+_CASTS = frozenset("float type type_as half double dtype to".split())
 _COMPUTING = named("weights", "keeps_input", home="nn") | {"torch.nn.Sequential()"}
 _LOSSES = named_of(
     *"mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits".split()

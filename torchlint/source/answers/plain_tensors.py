@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from torchlint.facts import named
 from torchlint.source.answers.device_meetings import Meeting, meetings
-from torchlint.source.answers.members import MemberAssignment, is_of_self, stores_of
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
@@ -19,6 +18,7 @@ from torchlint.source.text.index import enclosing_function, last_word, standing_
 from torchlint.source.text.spelling import rooted_in_import
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
 from torchlint.source.training.devices import HERE, MOVES, device_of
+from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of
 from torchlint.source.training.ranks import rank
 
 # Who says one of these of a tensor knows that it does not follow the module.

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.answers.members import has_weights
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
@@ -16,6 +15,7 @@ from torchlint.source.flow.uses import may_follow
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import is_super, unparsed
+from torchlint.source.training.members import has_weights
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
 from torchlint.source.training.regions import tests_around
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.answers.members import has_weights
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
@@ -17,6 +16,7 @@ from torchlint.source.text.index import enclosing_function, last_word, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
+from torchlint.source.training.members import has_weights
 from torchlint.source.training.optimizers import constructor_argument, holding, holds
 from torchlint.source.training.regions import runs_without_grad
 from torchlint.source.training.sameness import identity

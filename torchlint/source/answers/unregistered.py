@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.answers.members import MemberAssignment, has_weights, stores_of
 from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects, origins
@@ -14,6 +13,7 @@ from torchlint.source.flow.kinds import MODULE, PARAMETER, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, within
+from torchlint.source.training.members import MemberAssignment, has_weights, stores_of
 
 LIST, DICT = "list", "dict"
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.source.answers.members import LISTING, MemberAssignment, has_weights, is_of_self, parts_of, stores_of
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
@@ -15,6 +14,7 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in, statement_of
 from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.members import LISTING, MemberAssignment, has_weights, is_of_self, parts_of, stores_of
 from torchlint.source.training.regions import tests_around
 
 _PLAIN_BASES = frozenset("torch.nn.Module lightning.LightningModule abc.ABC builtins.object typing.Generic".split())

@@ -11,7 +11,6 @@ from torchlint.source.answers.cut_layers import layers_cut_off
 from torchlint.source.answers.keepers import keepers
 from torchlint.source.answers.kept_graphs import Kept, kept_by_step
 from torchlint.source.answers.made_anew import made_anew
-from torchlint.source.answers.members import MemberAssignment
 from torchlint.source.answers.plain_tensors import PlainTensor, plain_tensors
 from torchlint.source.answers.unregistered import Unregistered, unregistered
 from torchlint.source.answers.unused_layers import is_slip, unused_layers
@@ -20,6 +19,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
+from torchlint.source.training.members import MemberAssignment
 
 
 class Change(Place):

@@ -24,7 +24,6 @@ from torchlint.source.answers.cut_layers import networks_cut_off
 from torchlint.source.answers.device_meetings import Meeting, meetings
 from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
 from torchlint.source.answers.kept_graphs import Kept, kept_by_function
-from torchlint.source.answers.members import has_weights
 from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
 from torchlint.source.answers.outdated_names import OutdatedUse, uses
 from torchlint.source.answers.stale_parameters import Stale, changed_after, rebuilt_by_methods
@@ -47,6 +46,7 @@ from torchlint.source.training import datasets, default_devices, devices, dtypes
 from torchlint.source.training.asked_for import defaults_of, is_never_asked_for, is_off_by_default
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import keyword_names, keyword_values
+from torchlint.source.training.members import has_weights
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import is_told_to_be_plain
 from torchlint.source.training.roles import Role

@@ -16,6 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import dotted
+from torchlint.source.training.members import has_weights
 from torchlint.source.training.regions import runs_without_grad
 
 CUTS = named("cuts") | {".stop_gradient"}
@@ -214,7 +215,7 @@ def _call(origin: Value, depth: int) -> bool | None:
     if runs_without_grad(origin):
         return None
     if origin.path == ("applied",):
-        return True
+        return _is_of_learning_layers(origin)
     answers = []
     for callee in callees(origin):
         name = callee.name
@@ -229,8 +230,8 @@ def _call(origin: Value, depth: int) -> bool | None:
                 or (None if asked and not _is_asked_for(origin, asked, False, value=False) else False)
             )
         elif callee.kind == "instance" and name.startswith("torch.nn.") and callee.made is not None:
-            has_weights = not lacks_weights(name, callee.made.node)
-            answers.append(True if has_weights else _any(origin, node.args, depth))
+            learns = _learns(name, callee.made)
+            answers.append(_any(origin, node.args, depth) if learns is False else learns)
         elif gives_gradients({name}):
             answers.append(None if may_have_a_graph_of_gradients(origin) else False)
         elif (
@@ -304,6 +305,24 @@ def _is_asked_for(origin: Value, given: list[ast.expr], default: bool, value: bo
         return default is value
     found = origins(origin.at(given[0], ()))
     return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is value for o in found)
+
+
+def _is_of_learning_layers(applied: Value) -> bool | None:
+    """What the last layer of a Sequential gives belongs to a graph if any layer has weights; else that hangs on what
+    the Sequential is given.
+    """
+    around = applied.node.up
+    while isinstance(around, (ast.Starred, ast.List, ast.Tuple)):
+        around = around.up
+    container = around if isinstance(around, ast.Call) else applied.node
+    return has_weights(applied.at(container, ())) or None
+
+
+def _learns(name: str, made: Value) -> bool | None:
+    """Has a layer of `torch.nn` weights? A Sequential has those of its parts."""
+    if name == "torch.nn.Sequential()" and made.node.args:
+        return has_weights(made)
+    return not lacks_weights(name, made.node)
 
 
 def lacks_weights(name: str, made: ast.AST) -> bool:
