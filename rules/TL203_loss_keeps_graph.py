@@ -160,12 +160,28 @@ from torchlint import Loop, ModuleClass, Node, on_loop, on_module, on_node
 read_on = ("TL211", "TL505", "torch.Tensor.item", "torch.Tensor.detach")
 in_tests = False
 
+MANY = 50  # rounds
+OF_TRAINING = (
+    "epoch",
+    "batch",
+    "iter",
+    "step",
+    "load",
+    "data",
+    "train",
+    "episode",
+    "set",
+)  # what a loop counts or reads
+
 
 @on_loop(needs="backward")
 def check(loop: Loop):
     for kept in loop.kept_graphs:
         is_small = (
-            is_of_one_step(loop, kept.into) or is_of_one_batch(loop, kept.into) or is_last_of_an_epoch(loop, kept)
+            is_of_one_step(loop, kept.into)
+            or is_of_one_batch(loop, kept.into)
+            or is_last_of_an_epoch(loop, kept)
+            or not is_long(loop)
         )
         yield found(loop, kept, "backward went through it here", "info" if is_small else "warning")
 
@@ -181,6 +197,14 @@ def check_step(cls: ModuleClass):
     for kept in cls.kept_graphs:
         severity = "info" if is_of_one_epoch(cls, kept.into) else "warning"
         yield found(cls, kept, "Lightning runs backward through what is returned here", severity)
+
+
+def is_long(loop: Loop) -> bool:
+    """Is it seen to have many rounds? Agents, critics, samples of a noise are few, and their sum goes with the call."""
+    if loop.counts or (loop.length or 0) >= MANY or isinstance(loop.node, ast.While):
+        return True
+    over = f"{ast.unparse(loop.node.target)} {ast.unparse(loop.node.iter)}".lower()
+    return any(word in over for word in OF_TRAINING)
 
 
 def is_of_one_epoch(cls, into) -> bool:

@@ -31,7 +31,9 @@ class Attention(nn.Module):
 device = "cuda" if torch.cuda.is_available() else "cpu"
 model = Attention().to(device)
 ```
-```python bad
+What nothing of its project is seen to move is only remarked on.
+
+```python remark
 class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
@@ -184,7 +186,7 @@ def check(call: Call):
         help="pass `device=`, or use a `*_like` or `new_*` function of a tensor that is there",
         fix=on_same_device(call),
         notes=note,
-        severity="info" if call.is_never_asked_for else "warning",
+        severity="warning" if call.is_seen_on_a_device else "info",
     )
 
 

@@ -485,10 +485,12 @@ class Call(Place):
         return None if found is None or default_devices.nothing_is_elsewhere(self.module, self.method_of) else found
 
     @property
-    def is_never_asked_for(self) -> bool:
-        """Does it stand below `if option:`, for which no call in its file asks? Those of other files may."""
+    def is_seen_on_a_device(self) -> bool:
+        """Does its file, or one that uses it, name a device? Not below `if option:` for which no call in it asks."""
         function = self.function
-        return isinstance(function, ast.FunctionDef) and is_never_asked_for(self.module, function, self.node)
+        if isinstance(function, ast.FunctionDef) and is_never_asked_for(self.module, function, self.node):
+            return False
+        return default_devices.is_seen_to_leave_the_cpu(self.module)
 
     def array_dtype(self, node: ast.AST) -> str | None:
         """The dtype of a NumPy expression: `float64`, `float32`, `int`, …; None if it is not known."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from itertools import takewhile
+from pathlib import PurePath
 
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import ancestors, last_word
 
 MAX_USING = 20  # files that use a file, looked through for a device
-_LEAVES = re.compile(r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b|\.to\(", re.IGNORECASE)
+_ELSEWHERE = r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b"
+_NAMES = re.compile(_ELSEWHERE, re.IGNORECASE)
+_LEAVES = re.compile(rf"{_ELSEWHERE}|\.to\(", re.IGNORECASE)
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 
 
 def is_default_moved(module: Module) -> bool:
@@ -52,17 +57,45 @@ def uses_a_device(module: Module) -> bool:
 @remembered
 def is_used_on_the_cpu(module: Module) -> bool:
     """Is it a file of definitions, and are all programs that use it, through others too, seen to stay on the CPU?"""
-    files, waiting, runs = {module.path}, [module], False
-    while waiting:
-        one = waiting.pop()
-        if _LEAVES.search(one.index.text) or len(files) > MAX_USING:
+    runs = False
+    for number, one in enumerate(_using(module)):
+        if number == MAX_USING or _LEAVES.search(one.index.text):
             return False
-        runs = runs or any(_runs_something(s) for s in one.tree.body)
-        for user in (user for name in _defined(one) for user in one.users(name)):
-            if user.path not in files:
-                files.add(user.path)
-                waiting.append(user)
+        runs = runs or any(map(_runs_something, one.tree.body))
     return runs
+
+
+@remembered
+def is_seen_to_leave_the_cpu(module: Module) -> bool:
+    """Does the file name a device, or one that uses it? For what nothing of its project uses, one beside it may."""
+    number = 0
+    for number, one in enumerate(_using(module)):
+        if number == MAX_USING or _names_a_device(one.index.text):
+            return True
+    if number or any(map(_runs_something, module.tree.body)):
+        return False
+    folder, view = PurePath(module.path).parent, module.world.view
+    beside = {path for word in ("cuda", "device") for path in view.mentions(word) if PurePath(path).parent == folder}
+    return any(_names_a_device(view.read(path) or "") for path in beside)
+
+
+def _names_a_device(text: str) -> bool:
+    """In its code, not in what a comment has switched off."""
+    return bool(_NAMES.search(text) and _NAMES.search(_COMMENT.sub("", text)))
+
+
+def _using(module: Module) -> Iterator[Module]:
+    """A file and those that use what it defines, through others too; one more than `MAX_USING` where there are more."""
+    seen, waiting = {module.path}, [module]
+    for _ in range(MAX_USING + 1):
+        if not waiting:
+            return
+        one = waiting.pop()
+        yield one
+        for user in (user for name in _defined(one) for user in one.users(name)):
+            if user.path not in seen:
+                seen.add(user.path)
+                waiting.append(user)
 
 
 def nothing_is_elsewhere(module: Module, owner: ast.ClassDef | None) -> bool:
