@@ -12,6 +12,9 @@ class Positions(nn.Module):
 
     def forward(self, x):
         return x + self.table[: x.size(1)]
+
+def train(positions, device):
+    positions.to(device)
 ```
 ```python fixed
 class Positions(nn.Module):
@@ -21,6 +24,9 @@ class Positions(nn.Module):
 
     def forward(self, x):
         return x + self.table[: x.size(1)]
+
+def train(positions, device):
+    positions.to(device)
 ```
 ```python bad
 class Blur(nn.Module):
@@ -37,6 +43,9 @@ class Blur(nn.Module):
         kernel = self.kernel
         x = F.conv2d(x, kernel).mean(dim=(2, 3))
         return F.cross_entropy(x, y, weight=self.weights), self.embedding(self.index)
+
+def train(blur, device):
+    blur.to(device)
 ```
 
 Parameters and buffers move by themselves, numbers live nowhere, an index may stay on the CPU, and what is moved by hand or
@@ -105,6 +114,7 @@ def check(cls: ModuleClass):
             fix=None if several else registered(cls, kept),
             notes=[cls.note(kept.meeting.node, place)],
             at=kept.store.statement,
+            severity="warning" if cls.is_seen_on_a_device else "info",
         )
 
 

@@ -9,6 +9,8 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
+from torchlint.source.training.asked_for import is_never_asked_for
+from torchlint.source.training.default_devices import is_seen_to_leave_the_cpu
 from torchlint.source.training.regions import (
     asks_training_mode,
     loops_around,
@@ -46,6 +48,14 @@ class Standing:
     def asks_mode(self) -> bool:
         """Does it run only in train or only in eval mode, or only when a flag for probabilities is set?"""
         return asks_training_mode(self.module, self.node)
+
+    @property
+    def is_seen_on_a_device(self) -> bool:
+        """Does its file, or one that uses it, name a device? Not below `if option:` for which no call in it asks."""
+        function = self.function
+        if isinstance(function, ast.FunctionDef) and is_never_asked_for(self.module, function, self.node):
+            return False
+        return is_seen_to_leave_the_cpu(self.module)
 
     def excludes(self, other: Standing) -> bool:
         """Do the conditions around the two places contradict each other?"""

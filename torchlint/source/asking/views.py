@@ -43,7 +43,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import datasets, default_devices, devices, dtypes
-from torchlint.source.training.asked_for import defaults_of, is_never_asked_for, is_off_by_default
+from torchlint.source.training.asked_for import defaults_of, is_off_by_default
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import keyword_names, keyword_values
 from torchlint.source.training.members import has_weights
@@ -483,14 +483,6 @@ class Call(Place):
             return None
         found = next(meetings(self.module, self.node), None)
         return None if found is None or default_devices.nothing_is_elsewhere(self.module, self.method_of) else found
-
-    @property
-    def is_seen_on_a_device(self) -> bool:
-        """Does its file, or one that uses it, name a device? Not below `if option:` for which no call in it asks."""
-        function = self.function
-        if isinstance(function, ast.FunctionDef) and is_never_asked_for(self.module, function, self.node):
-            return False
-        return default_devices.is_seen_to_leave_the_cpu(self.module)
 
     def array_dtype(self, node: ast.AST) -> str | None:
         """The dtype of a NumPy expression: `float64`, `float32`, `int`, …; None if it is not known."""
