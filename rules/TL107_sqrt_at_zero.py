@@ -56,7 +56,8 @@ def check(call: Call):
         return
     origins = call.origins(argument)
     is_loss = bool(origins) and all(o.does(*LOSSES) for o in origins)  # of a prediction, whoever made it
-    if not is_loss and not (call.requires_grad(argument) and origins and all(o.does(*SUMS, *LOSSES) for o in origins)):
+    is_sum = bool(origins) and all(o.does(*SUMS, *LOSSES) for o in origins)
+    if not is_loss and not (is_sum and call.requires_grad(argument) is True):
         return
     text = call.source(argument)
     simple = isinstance(argument, (ast.Name, ast.Call, ast.Attribute))

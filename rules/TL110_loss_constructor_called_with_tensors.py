@@ -90,7 +90,7 @@ def activation(call: Call):
 def loss(call: Call):
     if len(call.node.args) >= 2 and (
         call.is_tensor(call.node.args[0])
-        and (call.requires_grad(call.node.args[0]) or call.is_tensor(call.node.args[1]))
+        and (call.requires_grad(call.node.args[0]) is True or call.is_tensor(call.node.args[1]))
         or is_reckoned_with(call)
     ):
         yield finding(call)

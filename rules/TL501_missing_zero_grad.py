@@ -118,7 +118,7 @@ def check(round: Round):
     told = set()
     if is_measured(round):
         return
-    for update in round.updates if round.repeats else ():
+    for update in round.updates if round.repeats is True else ():
         backward, step, optimizer = update.backward, update.step, update.optimizer
         if optimizer in told or round.ends_after(backward) or round.ends_after(step):
             continue

@@ -138,4 +138,4 @@ def check(round: Round):
 
 def _is_one_round(round, step) -> bool:
     """Of a function it must be plain that it makes one step, whoever calls it again and again."""
-    return bool(round.repeats) or all(act.runs_always for act in (step, *round.each("backward")))
+    return round.repeats is True or all(act.runs_always for act in (step, *round.each("backward")))

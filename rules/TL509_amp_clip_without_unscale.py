@@ -138,7 +138,7 @@ def check(round: Round):
 def _is_unscaled(clip, unscales, steps) -> bool:
     """Is an optimizer unscaled, and none of those that step known to hold what is clipped while that one does not?"""
     other = all(unscale.holds_clipped(clip) is False for unscale in unscales)
-    return bool(unscales) and not (other and any(step.holds_clipped(clip) for step in steps))
+    return bool(unscales) and not (other and any(step.holds_clipped(clip) is True for step in steps))
 
 
 def _scaler(backward) -> str:

@@ -49,7 +49,9 @@ OTHERWISE = ("backward", "autograd", ".grad", "accelerat", "deepspeed", "closure
 def check(loop: Loop):
     if loop.project_says(*OTHERWISE) or loop.inner_iterations or not loop.is_seen_through:
         return
-    steps = [step for step in loop.each("step") if step.on is not None and loop.role(step.on.node).is_a("optimizer")]
+    steps = [
+        step for step in loop.each("step") if step.on is not None and loop.role(step.on.node).is_a("optimizer") is True
+    ]
     losses = [name for name in loop.names_in() if name.lower().endswith("loss")]
     if len(steps) == 1 and loop.each("clear") and losses:
         yield loop.finding(

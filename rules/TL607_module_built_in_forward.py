@@ -70,7 +70,9 @@ PLAIN = frozenset(("affine", "elementwise_affine"))  # norms that are told to ha
 def check(cls: ModuleClass):
     for node, method in cls.made_anew:
         call = cls.at(node)
-        if call.word() in CONTAINERS and not any(call.has_weights(a) for a in node.args if isinstance(a, ast.Call)):
+        if call.word() in CONTAINERS and not any(
+            call.has_weights(a) is True for a in node.args if isinstance(a, ast.Call)
+        ):
             continue  # layers of its own in another order
         if call.word() != "Parameter" and call.has_weights() is True and not any(k.arg in PLAIN for k in node.keywords):
             yield call.finding(

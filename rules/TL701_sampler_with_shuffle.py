@@ -115,4 +115,4 @@ def is_sampler(loader: Call, name: str, position: int) -> bool:
         return False
     found = loader.argument_origins(name, position, frozenset())
     made = [o for o in found if isinstance(o.node, ast.Call) and not loader.excludes(o)]
-    return any(o.role().is_a("sampler") for o in made)
+    return any(o.role().is_a("sampler") is True for o in made)

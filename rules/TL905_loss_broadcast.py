@@ -110,7 +110,7 @@ def check_by_hand(op):
     steps = 0
     while made is not None and made.name in _POSITIVE and steps < 3:
         first, second = made.argument("input", 0), made.argument("other", 1)
-        if made.name == "mul" and not (hasattr(first, "is_same") and first.is_same(second)):
+        if made.name == "mul" and first != second:
             return
         made, steps = getattr(first, "made_by", None), steps + 1
     if made is None or made.name != "sub" or not steps:

@@ -127,6 +127,8 @@ def test_examples_that_are_as_they_say(tree, run):
         ("yield call", "1 / 0; yield call", "line 4: TL000 is found here: rule TL999 failed here: ZeroDivisionError"),
         ("```python good", "```python gut", "there is no ```python good block"),
         ("@on_call", "@lambda f: print", "no function has a trigger"),
+        ("not call.loops", "not call.requires_grad()", "line 19: `requires_grad` may be unknown, which is not no"),
+        ("not call.loops", "bool(call.role().is_a('model'))", "line 19: `is_a` may be unknown"),
     ],
 )
 def test_what_differs_is_said_with_its_line(old, new, said, tree, run):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from torchlint.config import Settings
-from torchlint.examples import cases, differences, missing
+from torchlint.examples import cases, differences, shortcomings
 from torchlint.frontends.rule_manual import manual
 from torchlint.linter import Job, fix_until_stable, lint
 from torchlint.rule import Rule, RuleError, load_rules
@@ -34,7 +34,7 @@ def test_example(case, tmp_path):
 def test_manual(rule):
     assert len(rule.summary) <= 100 and rule.summary.endswith(".")
     if rule.triggers:
-        assert list(missing(rule)) == []
+        assert list(shortcomings(rule)) == []
 
 
 @pytest.mark.parametrize("rule", [r for r in RULES.values() if r.triggers], ids=lambda r: r.code)

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from torchlint.config import Selection, Settings
+from torchlint.dev.unknowns import read_as_no
 from torchlint.installed import NEWEST
 from torchlint.linter import Job, fix_until_stable, lint
 from torchlint.project import Project
@@ -54,14 +55,16 @@ def _programs(rule: Rule, examples: list[Example]) -> Iterator[Case]:
         yield Case(rule, blocks[0].kind, tuple(blocks), earlier)
 
 
-def missing(rule: Rule) -> Iterator[str]:
-    """What a manual lacks."""
+def shortcomings(rule: Rule) -> Iterator[str]:
+    """What a manual lacks, and where a check reads an answer that may be unknown as no."""
     kinds = {example.kind for example in rule.examples}
     for kind, shows in (("bad", "what the rule finds"), ("good", "what looks the same and is right")):
         if kind not in kinds and rule.triggers:
             yield f"there is no ```python {kind} block, which shows {shows}"
     if not rule.triggers:
         yield "no function has a trigger such as @on_call(…)"
+    for line, word in read_as_no(Path(rule.path).read_text(encoding="utf-8")):
+        yield f"line {line}: `{word}` may be unknown, which is not no: ask `is True` or `is not False`"
 
 
 def differences(case: Case, rules: Mapping[str, Rule], folder: Path, strict: bool = False) -> Iterator[str]:

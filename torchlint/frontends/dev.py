@@ -67,14 +67,14 @@ def test(which: str, rule_path: tuple[str, ...]) -> int:
     """Run the examples in the manual of a rule (a file, a code, or all of a folder)."""
     from importlib.util import find_spec
 
-    from torchlint.examples import cases, differences, missing
+    from torchlint.examples import cases, differences, shortcomings
 
     chosen, rules = _chosen(which, rule_path)
     differ = 0
     for rule in chosen:
         if rule.dry and find_spec("torch") is None:
             raise Failure(f"{rule.code} needs torch, which `pip install 'torchlint[torch]'` brings")
-        found = list(missing(rule))
+        found = list(shortcomings(rule))
         programs = cases(rule)
         with tempfile.TemporaryDirectory() as folder:
             for number, case in enumerate(programs):

@@ -20,7 +20,7 @@ CHANGES = 24  # runs with other sizes that must lead to the same finding
 
 class Operand:
     """A tensor that an operation takes or gives: `shape`, `dtype` ("float32"), `device` ("cuda:0"), and the operation
-    that `made_by` it.
+    that `made_by` it. Two are equal that are one tensor.
     """
 
     __slots__ = ("tensor",)
@@ -48,8 +48,11 @@ class Operand:
     def made_by(self) -> Operation | None:
         return getattr(self.tensor, "torchlint_made_by", None)
 
-    def is_same(self, other: Any) -> bool:
+    def __eq__(self, other: Any) -> bool:
         return isinstance(other, Operand) and other.tensor is self.tensor
+
+    def __hash__(self) -> int:
+        return id(self.tensor)
 
 
 class Operation:

@@ -12,7 +12,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, last_word
 
 Factor = tuple  # (id of what the tensor comes from, its axis), or (a text,) for any other size
@@ -82,7 +82,7 @@ def _is_torn(before: Layout, j: int, after: Layout, i: int) -> bool:
     return False not in answers and True in answers
 
 
-def _differ(old: list[Factor], new: list[Factor]) -> bool | None:
+def _differ(old: list[Factor], new: list[Factor]) -> Answer:
     """Is the product of some sizes another one? None where that depends on numbers nobody knows."""
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
     if not gone and not come:

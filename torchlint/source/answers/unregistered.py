@@ -223,7 +223,7 @@ def _is_new_layer(module: Module, part: ast.expr) -> str | None:
     for origin in objects(value):
         if not isinstance(origin.node, ast.Call):
             return None
-    if not has_weights(value):
+    if has_weights(value) is not True:
         return None
     return PARAMETER if kinds(value) == {PARAMETER} else MODULE
 

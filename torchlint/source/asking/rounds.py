@@ -16,6 +16,7 @@ from torchlint.source.answers.lasting_modes import eval_modes_kept
 from torchlint.source.answers.renewed_optimizers import renewed_optimizers
 from torchlint.source.asking.views import Origin, Place
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.values import Answer
 from torchlint.source.text.index import LOOPS
 from torchlint.source.training import loops
 from torchlint.source.training.acts import Act, acts
@@ -33,7 +34,7 @@ class Round(Place):
     """
 
     @property
-    def repeats(self) -> bool | None:
+    def repeats(self) -> Answer:
         """Does it run again and again? A loop does, and what Lightning calls; of another function nobody can tell."""
         if isinstance(self.node, LOOPS):
             return True

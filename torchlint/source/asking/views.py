@@ -39,7 +39,7 @@ from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tens
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.uses import may_follow, reads, repeats
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, receiver
 from torchlint.source.training import datasets, default_devices, devices, dtypes
@@ -184,7 +184,7 @@ class Place(Fixing, Standing):
     def is_module(self, node: ast.AST | None = None) -> bool:
         return is_module(self.value.at(node or self.node, ()))
 
-    def has_weights(self, node: ast.AST | None = None) -> bool | None:
+    def has_weights(self, node: ast.AST | None = None) -> Answer:
         """Has a layer, as it is made, weights of its own? None where it cannot be told."""
         return has_weights(self.value.at(node or self.node, ()))
 
@@ -196,7 +196,7 @@ class Place(Fixing, Standing):
         """Is a dataset `indexed`, so that a sampler can choose its order, or only `iterated`? None: not known."""
         return datasets.reading(self.value.at(node or self.node, ()))
 
-    def requires_grad(self, node: ast.AST | None = None) -> bool | None:
+    def requires_grad(self, node: ast.AST | None = None) -> Answer:
         """Is it part of a graph? None where it cannot be told."""
         return requires_grad(self.value.at(node or self.node, ()))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow import flow
-from torchlint.source.flow.values import LookedThrough, Value
+from torchlint.source.flow.values import Answer, LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
 
 _COMPARED = {
@@ -73,7 +73,7 @@ def live(choice: Value) -> list[ast.expr]:
     return [branch for branch, sense in ((node.body, True), (node.orelse, False)) if truth is not (not sense)]
 
 
-def runs(place: Value) -> bool | None:
+def runs(place: Value) -> Answer:
     """Do the tests around a place hold? None where a test is not decided, or where there is none."""
     world = place.module.world
     if (
@@ -89,7 +89,7 @@ def runs(place: Value) -> bool | None:
         world.deciding -= 1
 
 
-def _decided(place: Value) -> bool | None:
+def _decided(place: Value) -> Answer:
     child, found = place.node, []
     for parent in ancestors(place.node):
         if parent is place.frame.function:
@@ -105,7 +105,7 @@ def _decided(place: Value) -> bool | None:
     return True if found and None not in found else None
 
 
-def _truth(test: Value) -> bool | None:
+def _truth(test: Value) -> Answer:
     node = test.node
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         truth = _truth(test.at(node.operand))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from torchlint.source.flow.values import Stored, Value
+from torchlint.source.flow.values import Answer, Stored, Value
 from torchlint.source.text.index import Index, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import dotted
 
@@ -48,10 +48,7 @@ def changes_of(index: Index, name: str) -> list[ast.AST]:
 
 
 def last_added(
-    made: Value,
-    before: ast.AST | None = None,
-    back: int = 1,
-    runs: Callable[[ast.AST], bool | None] = lambda change: None,
+    made: Value, before: ast.AST | None = None, back: int = 1, runs: Callable[[ast.AST], Answer] = lambda change: None
 ) -> ast.expr | None:
     """What is put last (with `back` 2, before the last), by statements of its own, into a list (before it is used
     there) or container that is made or grown here under a name. `runs` says whether the tests around a change hold.

@@ -14,6 +14,8 @@ EACH = "each"  # the step from a container to its elements
 VALUE = "value"  # the step from a dict to its values
 ENTER = "enter"  # the step from a context manager to what `as` binds
 Step = int | str
+# Yes, no, or None where nobody can tell. Who asks says which he takes, `is True` or `is not False`: unknown is not no.
+Answer = bool | None
 
 
 class LookedThrough:

@@ -11,7 +11,7 @@ from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import LOADER, MODULE, OBJECT, OPTIMIZER, SCALER, SCHEDULER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
 from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.events import Event, events
@@ -176,7 +176,7 @@ class Act:
         plateau = any("Plateau" in name for name in names) or "plateau" in last_word(self.on.node).lower()
         return self.role == SCHEDULE and not self.node.args and not self.node.keywords and not plateau
 
-    def schedules(self, step: Act) -> bool | None:
+    def schedules(self, step: Act) -> Answer:
         """Is the scheduler that of the optimizer that steps? None where it cannot be told."""
         found: list[bool] = []
         for origin in identity(self.on).values():
@@ -204,7 +204,7 @@ class Act:
         """Is it torch's own function, not a method of a library that knows better?"""
         return any(name.startswith("torch.") for name in self.event.names)
 
-    def holds_clipped(self, clip: Act) -> bool | None:
+    def holds_clipped(self, clip: Act) -> Answer:
         """Does the optimizer of a step or an `unscale_` hold the parameters that are clipped? None where it cannot be
         told.
         """

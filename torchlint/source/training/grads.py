@@ -13,7 +13,7 @@ from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, is_tensor_method, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import EACH, Value
+from torchlint.source.flow.values import EACH, Answer, Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import dotted
 from torchlint.source.training.members import has_weights
@@ -28,13 +28,13 @@ CONVERTS = frozenset(("torch.as_tensor", "torch.asarray"))  # a tensor stays wha
 CREATES = named("creates") | {"torch.autograd.Variable", "torch.load"}
 
 
-def requires_grad(value: Value, depth: int = 8) -> bool | None:
+def requires_grad(value: Value, depth: int = 8) -> Answer:
     """Is the value part of a graph? None where it cannot be told."""
     return None if depth == 0 or value.node is None else _requires_grad(value, depth)
 
 
 @remembered(by=1)
-def _requires_grad(value: Value, depth: int) -> bool | None:
+def _requires_grad(value: Value, depth: int) -> Answer:
     found = origins(value)
     mixed = len(found) > 1 and any(
         _is_empty_list(origin) for origin in found
@@ -177,7 +177,7 @@ def _is_parameters_call(origin: Value, method: str) -> bool:
     return any(c.kind == "method" and c.name == method and kinds(c.receiver) == {MODULE} for c in callees(origin))
 
 
-def _origin(origin: Value, depth: int) -> bool | None:
+def _origin(origin: Value, depth: int) -> Answer:
     node = origin.node
     if node is None:
         return None
@@ -210,7 +210,7 @@ def _origin(origin: Value, depth: int) -> bool | None:
     return None
 
 
-def _call(origin: Value, depth: int) -> bool | None:
+def _call(origin: Value, depth: int) -> Answer:
     node: ast.Call = origin.node
     if runs_without_grad(origin):
         return None
@@ -288,7 +288,7 @@ def _gives_places(call: Value) -> bool:
     return bool(names) and names <= _WITH_INDICES
 
 
-def _any(origin: Value, parts: list[ast.expr], depth: int) -> bool | None:
+def _any(origin: Value, parts: list[ast.expr], depth: int) -> Answer:
     answers = [requires_grad(origin.at(p.value if isinstance(p, ast.Starred) else p, ()), depth - 1) for p in parts]
     return True if True in answers else None if None in answers else False
 
@@ -307,7 +307,7 @@ def _is_asked_for(origin: Value, given: list[ast.expr], default: bool, value: bo
     return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is value for o in found)
 
 
-def _is_of_learning_layers(applied: Value) -> bool | None:
+def _is_of_learning_layers(applied: Value) -> Answer:
     """What the last layer of a Sequential gives belongs to a graph if any layer has weights; else that hangs on what
     the Sequential is given.
     """
@@ -318,7 +318,7 @@ def _is_of_learning_layers(applied: Value) -> bool | None:
     return has_weights(applied.at(container, ())) or None
 
 
-def _learns(name: str, made: Value) -> bool | None:
+def _learns(name: str, made: Value) -> Answer:
     """Has a layer of `torch.nn` weights? A Sequential has those of its parts."""
     if name == "torch.nn.Sequential()" and made.node.args:
         return has_weights(made)

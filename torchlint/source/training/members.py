@@ -10,7 +10,7 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Stored, Value
+from torchlint.source.flow.values import Answer, Stored, Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in
 
 LISTING = ("children", "named_children", "modules", "named_modules", "_modules", "__dict__", "vars", "get_submodule")
@@ -29,7 +29,7 @@ class MemberAssignment(NamedTuple):
 
 
 @remembered(meanwhile=None)
-def has_weights(value: Value) -> bool | None:
+def has_weights(value: Value) -> Answer:
     """Has the layer (or the list of layers) that an expression makes weights of its own? None where nobody can tell."""
     answers = [_made_with_weights(origin) for origin in objects(value)]
     if not answers or None in answers or len(set(answers)) > 1:
@@ -37,14 +37,14 @@ def has_weights(value: Value) -> bool | None:
     return answers[0]
 
 
-def _made_with_weights(origin: Value) -> bool | None:
+def _made_with_weights(origin: Value) -> Answer:
     if not isinstance(origin.node, ast.Call) or origin.path:
         return None
     found = {_callee_with_weights(callee, origin) for callee in callees(origin)}
     return found.pop() if len(found) == 1 else None
 
 
-def _callee_with_weights(callee, origin: Value) -> bool | None:
+def _callee_with_weights(callee, origin: Value) -> Answer:
     if callee.kind == "class":
         return class_has_weights(callee.owner)
     if callee.kind != "external":
@@ -69,13 +69,13 @@ def parts_of(call: ast.Call) -> list[ast.expr]:
     return parts
 
 
-def _any(answers) -> bool | None:
+def _any(answers) -> Answer:
     answers = list(answers)
     return True if True in answers else None if None in answers or not answers else False
 
 
 @remembered(meanwhile=None)
-def class_has_weights(owner: ClassInfo) -> bool | None:
+def class_has_weights(owner: ClassInfo) -> Answer:
     """Has a module class of the project weights: a layer or parameter that its methods, or those of a base, set?"""
     if not owner.is_module:
         return None

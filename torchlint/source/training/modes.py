@@ -12,7 +12,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
-from torchlint.source.flow.values import Value, frame_of
+from torchlint.source.flow.values import Answer, Value, frame_of
 from torchlint.source.text.index import last_word, within
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.regions import tests_around
@@ -23,9 +23,9 @@ _WITH_MODE_LAYERS = ("torchvision.models", "timm.create_model", "timm.models")
 
 
 @remembered
-def asks_mode(model: Value, depth: int = 4) -> bool | None:
+def asks_mode(model: Value, depth: int = 4) -> Answer:
     """Does a model hold dropout, batch norm or the like? None where its layers are not seen."""
-    found: list[bool | None] = []
+    found: list[Answer] = []
     for origin in identity(model).values():
         if not isinstance(origin.node, ast.Call) or origin.path not in ((), ("applied",)):
             return None
@@ -93,7 +93,7 @@ def _is_zero(rate: Value) -> bool:
 
 
 @remembered
-def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None, open_options: bool = False) -> bool | None:
+def _class_asks(owner: ClassInfo, depth: int, made: Value | None = None, open_options: bool = False) -> Answer:
     """Do objects of a class, or the one that is made by a call? A class that handles modes itself answers None: its
     authors know. With open options layers that are a choice count as unknown.
     """
@@ -117,8 +117,8 @@ def _switches(owner: ClassInfo) -> bool:
 @remembered
 def _code_asks(
     module: Module, function: ast.AST, depth: int, made: Value | None = None, open_options: bool = False
-) -> bool | None:
-    answer: bool | None = False
+) -> Answer:
+    answer: Answer = False
     # What the object was made with counts for its own layers only: each object would be another question.
     frame = frame_of(module, function, made, made) if made is not None and function.name == "__init__" else None
     for call in module.index.inside(function, ast.Call):

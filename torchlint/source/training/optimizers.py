@@ -8,7 +8,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import last_word, within
 from torchlint.source.training.filled import put_in, read_of
 from torchlint.source.training.sameness import identity, is_same
@@ -113,7 +113,7 @@ def _held(value: Value, found: Holding, depth: int, seen: set[tuple]) -> None:
             found.complete = False
 
 
-def holds(optimizer: Value, module: Value) -> bool | None:
+def holds(optimizer: Value, module: Value) -> Answer:
     """Are parameters of a module in an optimizer? None where it cannot be told."""
     held = holding(optimizer)
     mine = identity(module)
@@ -143,7 +143,7 @@ def _is_one_of_several(made: Value) -> bool:
     return False
 
 
-def holds_nothing_but(optimizer: Value, module: Value) -> bool | None:
+def holds_nothing_but(optimizer: Value, module: Value) -> Answer:
     """Are a module's parameters all that an optimizer was given? None where it cannot be told."""
     held = holds(optimizer, module)
     return all(is_same(other, module) for other in holding(optimizer).modules) if held else held

@@ -9,7 +9,7 @@ import ast
 
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import LOADER, MODULE, OPTIMIZER, PLAIN, SCALER, SCHEDULER, kinds
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.training.grads import is_stateless
 from torchlint.source.training.naming import LOSS, SAMPLER, sounds_like
 from torchlint.source.training.optimizers import holds
@@ -28,7 +28,7 @@ class Role:
     def __init__(self, value: Value):
         self.value = value
 
-    def is_a(self, role: str) -> bool | None:
+    def is_a(self, role: str) -> Answer:
         """Is it a `model`, `loss`, `optimizer`, `scheduler`, `scaler`, `loader` or `sampler`?"""
         if role in (LOSS, SAMPLER):
             return self._is_made_as(role)
@@ -49,23 +49,23 @@ class Role:
         """The expressions that make it, as far as they are seen: calls, or the parameter or attribute that it is."""
         return list(identity(self.value).values())
 
-    def is_same(self, other: Role) -> bool | None:
+    def is_same(self, other: Role) -> Answer:
         """Are the two one object?"""
         if are_distinct(self.value, other.value):
             return False
         mine, theirs = identity(self.value).keys(), identity(other.value).keys()
         return True if mine and mine == theirs else None
 
-    def holds(self, model: Role) -> bool | None:
+    def holds(self, model: Role) -> Answer:
         """Does an optimizer hold parameters of a model?"""
         return holds(self.value, model.value)
 
-    def _is_made_as(self, role: str) -> bool | None:
+    def _is_made_as(self, role: str) -> Answer:
         answers = {_makes(origin, role) for origin in self.made}
         return answers.pop() if len(answers) == 1 else None
 
 
-def _makes(origin: Value, role: str) -> bool | None:
+def _makes(origin: Value, role: str) -> Answer:
     """Does a call make a loss or a sampler?"""
     names = {callee.name or (callee.owner.name if callee.owner else "") for callee in _callees(origin)}
     if not names or "" in names:

@@ -9,7 +9,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
@@ -64,7 +64,7 @@ class Update:
         return [act for act in self._acts if act.may_clear(self.step)]
 
     @property
-    def is_cleared(self) -> bool | None:
+    def is_cleared(self) -> Answer:
         """Are the gradients of the rounds before cleared in each round? False where nothing can do it, None where
         something may.
         """
