@@ -111,6 +111,8 @@ How it is found: `torchlint/source/answers/batches.py`, and for attention `atten
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.attention_axes import contracted_elsewhere
+from torchlint.source.answers.batches import gives_batches_of_scores, is_batch_of_scores
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
@@ -137,13 +139,13 @@ def layer(call: Call):
 
 
 def finding(call: Call, fix, of_three: bool):
+    takes = (
+        "its input has three, and it takes the first, the batch"
+        if of_three
+        else "for three dimensions it takes the batch"
+    )
     return call.finding(
-        f"`{call.short}` does not say over which dimension: "
-        + (
-            "its input has three, and it takes the first, the batch"
-            if of_three
-            else "for three dimensions it takes the batch"
-        ),
+        f"`{call.short}` does not say over which dimension: {takes}",
         help="pass `dim=-1`, or `dim=1` for images",
         fix=fix,
         severity="warning" if of_three else "info",
@@ -182,19 +184,17 @@ def sequence_over_the_batch(call: Call):
         or len(layers) < 2
     ):
         return
-    if call.gives_batches_of_scores(layers[-2]):
+    if gives_batches_of_scores(call.module, call.node, layers[-2]):
         yield batch_finding(call.at(call.value.at(last, ())))
 
 
 def judge(call: Call, scores, at: Call):
-    function = call.function
-    code = function if isinstance(function, ast.FunctionDef) else call.statement
-    words = {n.attr for n in ast.walk(code) if isinstance(n, ast.Attribute)}
-    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or any(
-        isinstance(n, ast.MatMult) for n in ast.walk(code)
-    ):
+    code = call.function if isinstance(call.function, ast.FunctionDef) else call.statement
+    words = {n.attr for n in call.inside(ast.Attribute, of=code)}
+    operators = {type(n.op) for n in call.inside(ast.BinOp, ast.AugAssign, of=code)}
+    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or ast.MatMult in operators:
         return  # weights of the instances of a bag
-    if scores is not None and call.is_batch_of_scores(scores):
+    if scores is not None and is_batch_of_scores(call.value.at(scores, ())):
         yield batch_finding(at)
 
 
@@ -225,7 +225,7 @@ def layer_of_attention(call: Call):
 
 
 def elsewhere(call: Call, at: Call, scores, axis):
-    product = call.contracted_elsewhere(scores, axis) if isinstance(axis, int) else None
+    product = contracted_elsewhere(call.module, call.node, scores, axis) if isinstance(axis, int) else None
     if product is not None:
         yield at.finding(
             f"the attention weights sum to 1 over dimension {axis}, and `{call.quoted(product)}` sums over the last one",

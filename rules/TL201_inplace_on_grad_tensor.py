@@ -187,12 +187,15 @@ class Codec(nn.Module):
         return bytes(symbols)
 ```
 
-How it is found: `torchlint/source/answers/inplace.py` and `torchlint/source/answers/keepers.py`.
+How it is found: `torchlint/source/answers/inplace.py`, `keepers.py` and, for weights, `changed_weights.py` beside it.
 """
 
 import ast
 
 from torchlint import Call, Change, Round, on_call, on_inplace, on_round
+from torchlint.source.answers.changed_weights import changed_weights
+from torchlint.source.answers.inplace import changed_in_sequence, has_alias, is_trained, keeping_producer
+from torchlint.source.answers.keepers import keepers
 
 read_on = ("TL202", "TL904", "notes/autograd#in-place-correctness-checks", "torch.Tensor.clone")
 in_tests = False
@@ -204,9 +207,10 @@ SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**",
 def check(change: Change):
     tensor = change.tensor
     is_attribute = isinstance(tensor, ast.Attribute)
-    if is_attribute and tensor.attr in ("data", "grad") or not change.is_trained:
+    if is_attribute and tensor.attr in ("data", "grad") or not is_trained(change.module, change.node):
         return
-    producer = change.producer
+    made = keeping_producer(change.module, tensor, change.node)
+    producer = change.at(made) if made else None
     if producer and is_attribute and producer.function is not change.function:  # a buffer, or what an earlier call left
         return
     if producer:
@@ -218,9 +222,8 @@ def check(change: Change):
                 f" {'made it a view that autograd lets nobody change' if views else 'keeps its result for backward'}"
             ),
         )
-    elif change.keeper:
-        place, kept_by = change.keeper
-        why = f"{kept_by} keeps it for backward"
+    elif keeper := next(keepers(change.module, tensor, change.node), None):
+        place, why = change.at(keeper.node), f"{keeper.what} keeps it for backward"
     else:
         return
     if change.no_grad or is_asked_for(change):
@@ -242,7 +245,7 @@ def is_asked_for(change: Change) -> bool:
 
 @on_call("torch.nn.Sequential", needs="inplace|ReLU(True)")
 def check_sequence(call: Call):
-    for before, layer in call.changed_in_sequence:
+    for before, layer in changed_in_sequence(call.value):
         yield call.finding(
             f"`{ast.unparse(layer)}` changes in place what `{ast.unparse(before)}` keeps for backward: backward will"
             " fail",
@@ -260,7 +263,7 @@ def drops_nothing(call: Call, layer: ast.Call) -> bool:
 
 @on_round("loop", "function", "file", needs="backward")
 def check_weights(round: Round):
-    for found in round.changed_weights if round.may_call("backward") else ():
+    for found in changed_weights(round.module, round.acts) if round.may_call("backward") else ():
         model, by = ast.unparse(found.model), found.backward
         yield round.finding(
             f"the weights of `{model}` change here, but `{by.text}` still needs those of line {found.forward.lineno}:"
@@ -288,7 +291,7 @@ def new_tensor(change: Change):
     if (
         not isinstance(node, ast.AugAssign)
         or not isinstance(node.target, ast.Name)
-        or change.has_alias
+        or has_alias(change.module, change.tensor)
         or type(node.op) not in SIGNS
     ):
         return None

@@ -105,6 +105,7 @@ How it is found: `torchlint/source/answers/inplace.py`.
 import ast
 
 from torchlint import Change, on_inplace
+from torchlint.source.answers.inplace import changed_leaf
 
 read_on = ("TL201", "TL204", "torch.no_grad", "notes/autograd#locally-disabling-gradient-computation")
 across_files = False
@@ -112,8 +113,11 @@ across_files = False
 
 @on_inplace(needs="requires_grad|Parameter|Embedding|parameters|nn.")
 def check(change: Change):
-    leaf = change.leaf
-    if leaf is None or change.no_grad or frozen(change, leaf) or change.may_be_without_grad or asks_whether(change):
+    made = changed_leaf(change.module, change.tensor)
+    if made is None or change.no_grad:
+        return
+    leaf = change.at(made)
+    if frozen(change, leaf) or change.may_be_without_grad or asks_whether(change):
         return
     name = ast.unparse(change.tensor)
     at = (

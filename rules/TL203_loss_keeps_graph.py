@@ -156,6 +156,7 @@ How it is found: `torchlint/source/answers/kept_graphs.py`.
 import ast
 
 from torchlint import Loop, ModuleClass, Node, on_loop, on_module, on_node
+from torchlint.source.answers.kept_graphs import kept_by_function, kept_by_loop, kept_by_step
 
 read_on = ("TL211", "TL505", "torch.Tensor.item", "torch.Tensor.detach")
 in_tests = False
@@ -176,7 +177,7 @@ OF_TRAINING = (
 
 @on_loop(needs="backward")
 def check(loop: Loop):
-    for kept in loop.kept_graphs:
+    for kept in kept_by_loop(loop.module, loop.node):
         is_small = (
             is_of_one_step(loop, kept.into)
             or is_of_one_batch(loop, kept.into)
@@ -188,13 +189,13 @@ def check(loop: Loop):
 
 @on_node("FunctionDef", needs="backward")
 def check_method(function: Node):
-    for kept in function.kept_graphs:
+    for kept in kept_by_function(function.module, function.node):
         yield found(function, kept, "backward went through it here")
 
 
 @on_module(needs="training_step")
 def check_step(cls: ModuleClass):
-    for kept in cls.kept_graphs:
+    for kept in kept_by_step(cls.info):
         severity = "info" if is_of_one_epoch(cls, kept.into) else "warning"
         yield found(cls, kept, "Lightning runs backward through what is returned here", severity)
 

@@ -134,6 +134,8 @@ How it is found: `torchlint/source/answers/backwards.py`, and for layers and net
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
+from torchlint.source.answers.backwards import cut_paths, cut_results
+from torchlint.source.answers.cut_layers import layers_cut_off, networks_cut_off
 
 read_on = ("TL203", "TL205", "TL906", "torch.Tensor.detach", "notes/autograd")
 in_tests = False
@@ -142,7 +144,7 @@ across_files = False
 
 @on_call(".backward", ".manual_backward", unknown=True)
 def check(call: Call):
-    for cut in call.cut_paths:
+    for cut in cut_paths(call.module, call.node):
         inner, how = ast.unparse(cut.inner), said(cut.place.node)
         yield call.finding(
             f"{how} takes `{inner}` out of its graph: "
@@ -159,7 +161,7 @@ def check(call: Call):
 
 @on_call(".backward", ".manual_backward", needs=".data|.detach|.numpy|torch.tensor|torch.Tensor|Variable", unknown=True)
 def check_networks(call: Call):
-    for cut, network in call.networks_cut_off:
+    for cut, network in networks_cut_off(call.module, call.node):
         name = ast.unparse(network)
         yield call.finding(
             f"{said(cut.node)} cuts `{name}` off from every loss: its optimizer gets no gradient",
@@ -171,13 +173,13 @@ def check_networks(call: Call):
 
 @on_module(needs=".data|.detach|.item|.numpy|torch.tensor|torch.Tensor|Variable")
 def check_forward(cls: ModuleClass):
-    for cut in cls.cut_results:
+    for cut in cut_results(cls.info):
         yield cls.finding(
             f"{said(cut.node)} takes the loss out of its graph before Lightning runs backward through it",
             help="return the loss itself; `self.log` detaches what it keeps",
             at=cls.at(cut),
         )
-    for cut, layer, name in cls.layers_cut_off:
+    for cut, layer, name in layers_cut_off(cls.info):
         yield cls.finding(
             f"{said(cut.node)} cuts `self.{name}` off from every loss: it never learns",
             help="take the cut away; if the layer is not to learn, freeze it with `requires_grad_(False)`",

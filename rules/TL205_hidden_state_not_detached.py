@@ -162,6 +162,7 @@ How it is found: `torchlint/source/answers/carried_states.py`.
 import ast
 
 from torchlint import Loop, on_loop
+from torchlint.source.answers.carried_states import carried_states
 
 read_on = ("TL203", "TL206", "torch.Tensor.detach")
 across_files = False
@@ -169,7 +170,7 @@ across_files = False
 
 @on_loop(needs="backward")
 def check(loop: Loop):
-    for carried in loop.carried_states:
+    for carried in carried_states(loop.module, loop.node):
         state, backward = ast.unparse(carried.state), carried.backward
         retained = any(k.arg == "retain_graph" for k in backward.node.keywords)
         yield loop.finding(

@@ -130,6 +130,7 @@ How it is found: `torchlint/source/answers/backwards.py`.
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.backwards import used_up
 
 read_on = ("TL205", "TL207", "torch.Tensor.backward")
 in_tests = False
@@ -138,7 +139,7 @@ across_files = False
 
 @on_node("Module", needs="backward")
 def check(file: Node):
-    for again in file.used_up:
+    for again in used_up(file.module):
         shared = ast.unparse(again.shared.node)
         repeated = again.first is again.backward
         yield file.finding(

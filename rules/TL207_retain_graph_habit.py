@@ -69,6 +69,7 @@ How it is found: `torchlint/source/answers/backwards.py`.
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.backwards import is_last_backward
 
 read_on = ("TL206", "torch.Tensor.backward")
 default = False
@@ -81,7 +82,7 @@ def check(call: Call):
             keyword.arg == "retain_graph"
             and isinstance(keyword.value, ast.Constant)
             and keyword.value.value is True
-            and call.is_last_backward
+            and is_last_backward(call.module, call.node)
         ):
             yield call.finding(
                 "the graph is kept after this backward, and nothing runs through it again",

@@ -182,7 +182,7 @@ def check(call: Call):
         and call.asks_mode
         or is_asked_first(call, tensor)
         or call.requires_grad(tensor) is not True
-        or call.may_be_frozen
+        or call.says("requires_grad_(False)", "requires_grad = False")
         or call.may_be_without_grad
     ):
         return

@@ -90,6 +90,7 @@ How it is found: `torchlint/source/answers/non_leaves.py`.
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.non_leaves import made_non_leaf
 
 read_on = ("TL202", "TL209", "torch.Tensor.is_leaf", "torch.Tensor.requires_grad_")
 in_tests = False
@@ -103,7 +104,7 @@ WHY = {
 
 @on_node("Assign", needs="requires_grad|Parameter")
 def check(node: Node):
-    found = node.non_leaf
+    found = made_non_leaf(node.module, node.node)
     if found is None:
         return
     is_element = found.made.node is not node.node.value  # of a list that an optimizer is given

@@ -137,11 +137,14 @@ def rotation(a, b, device=None):
 angles = [0.1, 0.2]
 up = rotation(0.1, 0.2) @ torch.tensor([0.0, 1.0]) + rotation(*angles) @ torch.tensor([1.0, 0.0])
 ```
+
+How it is found: `torchlint/source/answers/device_meetings.py`.
 """
 
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.device_meetings import first_meeting
 
 read_on = ("TL605", "TL304", "TL903", "torch.zeros_like", "torch.Tensor.to")
 in_tests = False
@@ -175,7 +178,7 @@ OF_TENSORS = frozenset(
 def check(call: Call):
     if call.has_stars or is_scalar(call) or not call.uses_a_device:
         return
-    meeting = call.meeting
+    meeting = first_meeting(call.module, call.node)
     if meeting is None or is_shown(meeting.node):
         return
     partner = ast.unparse(meeting.partner)

@@ -55,6 +55,7 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`.
 import ast
 
 from torchlint import Node, named, on_node, words
+from torchlint.source.answers.unmoved import is_read_later, may_stay
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
 in_tests = False
@@ -86,9 +87,9 @@ def dropped(place: Node, call: ast.Call):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     needless = only_moves(place, call) and (
-        place.may_stay(tensor) or is_parameter and place.function.name == "__init__"
+        may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__"
     )
-    needless = needless or isinstance(tensor, ast.Name) and not place.is_read_later(tensor)
+    needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
     text, said = place.source(tensor), place.quoted(call)
     alone = call is place.node.value
     fix = place.replace(call, f"{text} = {place.source(call)}") if alone and not is_parameter else None

@@ -108,19 +108,22 @@ How it is found: `torchlint/source/answers/float64_arrays.py`.
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.float64_arrays import arrivals, dtype_of
 
 read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
 in_tests = False
 
+DOUBLE = ".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor"
+
 
 @on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")
 def check(call: Call):
-    if call.is_double_precision_file:
+    if call.says(*DOUBLE):
         return
     data = call.argument("data", 0) or call.argument("ndarray")
-    if data is None or call.array_dtype(data) != "float64":
+    if data is None or dtype_of(call.value.at(data, ())) != "float64":
         return
-    arrival = call.arrival
+    arrival = arrivals(call.module).get(id(call.node))
     if arrival is None:
         return
     where = (

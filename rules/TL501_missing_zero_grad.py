@@ -105,6 +105,7 @@ import ast
 import re
 
 from torchlint import Loop, Round, on_loop, on_round
+from torchlint.source.answers.hand_updates import hand_updates
 
 read_on = ("TL502", "TL512", "torch.optim.Optimizer.zero_grad", "torch.Tensor.backward")
 in_tests = False
@@ -161,7 +162,7 @@ def _fix(round, update):
 
 @on_loop(needs=("backward(", ".grad"))
 def by_hand(loop: Loop):
-    for backward, update, weight in loop.updated_by_hand:
+    for backward, update, weight in hand_updates(loop.module, loop.node):
         yield loop.finding(
             f"`{backward.text}` adds to `{weight}.grad`, which nothing clears: the gradients of all rounds before are"
             " still in it",

@@ -110,9 +110,12 @@ for z in batches:
     disc(gen(z).detach()).mean().backward()
     opt_d.step()
 ```
+
+How two losses that share a clearing are found: `torchlint/source/answers/discarded_gradients.py`.
 """
 
 from torchlint import Round, on_round
+from torchlint.source.answers.discarded_gradients import discarded_gradients
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.zero_grad", "torch.optim.Optimizer.step")
 in_tests = False
@@ -142,7 +145,7 @@ def between(round: Round):
 @on_round("function", "file", needs=("backward", "step"))
 def between_losses(round: Round):
     """Backward of one loss, clear, backward of another one, step."""
-    for clear, backward, step in round.discarded_gradients:
+    for clear, backward, step in discarded_gradients(round.module, round.acts) if round.may_train else ():
         yield round.finding(
             f"`{clear.text}` throws away the gradients of `{backward.text}`: `{step.text}` learns the second loss only",
             help="clear once, before the first `backward()`, or step in between",

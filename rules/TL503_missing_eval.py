@@ -117,9 +117,12 @@ class Lit(L.LightningModule):
     def predict_step(self, batch, batch_idx):
         return self.net(batch)
 ```
+
+How it is found: `torchlint/source/answers/evaluation.py`.
 """
 
 from torchlint import Node, on_node
+from torchlint.source.answers.evaluation import evaluations_in_train_mode
 
 read_on = ("TL504", "TL505", "TL513", "torch.nn.Module", "notes/autograd#evaluation-mode-nn-module-eval")
 in_tests = False
@@ -127,7 +130,7 @@ in_tests = False
 
 @on_node("Module", needs="torch")
 def check(file: Node):
-    for found in file.evaluations_in_train_mode:
+    for found in evaluations_in_train_mode(file.module):
         model = file.quoted(found.model)
         yield file.finding(
             f"`{model}` evaluates in train mode, in which dropout is active and batch norm uses this batch",

@@ -129,6 +129,7 @@ How it is found: `torchlint/source/answers/lasting_modes.py`.
 """
 
 from torchlint import Loop, on_loop
+from torchlint.source.answers.lasting_modes import eval_modes_kept
 
 read_on = ("TL503", "torch.nn.Module", "notes/autograd#evaluation-mode-nn-module-eval")
 in_tests = False
@@ -136,7 +137,7 @@ in_tests = False
 
 @on_loop(needs="optim|backward")
 def check(loop: Loop):
-    for switch, step in loop.eval_modes_kept:
+    for switch, step in eval_modes_kept(loop.module, loop.node):
         model = switch.on_text
         yield loop.finding(
             f"`{switch.text}` puts the model in eval mode, and the next round trains it so: nothing in the loop calls"

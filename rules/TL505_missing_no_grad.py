@@ -131,6 +131,8 @@ How it is found: `torchlint/source/answers/evaluation.py` and `torchlint/source/
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.bootstrapped_targets import bootstraps
+from torchlint.source.answers.evaluation import evaluations_with_graph
 
 read_on = ("TL503", "TL514", "torch.no_grad", "torch.autograd.grad_mode.inference_mode")
 in_tests = False
@@ -143,7 +145,7 @@ in_tests = False
     needs="eval(|def val|def test|def eval|accuracy(|def predict|def infer|_val(|_test(|_eval(",
 )
 def check(place: Node):
-    for found in place.evaluations_with_graph:
+    for found in evaluations_with_graph(place.module, place.node):
         model = place.quoted(found.model)
         yield place.finding(
             f"`{model}` is evaluated, but every forward is recorded for a backward that never comes",
@@ -157,7 +159,7 @@ def check(place: Node):
 
 @on_node("Module", needs=("backward", "gamma|discount|GAMMA|DISCOUNT|γ|0.9|0.8"))
 def check_targets(file: Node):
-    for found in file.bootstraps:
+    for found in bootstraps(file.module):
         model = file.quoted(found.call.at(found.call.node.func, ()))
         yield file.finding(
             f"the target is computed by `{model}` itself, and backward goes through it",

@@ -120,6 +120,7 @@ How it is known what a scheduler counts: `torchlint/source/answers/horizons.py`.
 """
 
 from torchlint import Loop, on_loop
+from torchlint.source.answers.horizons import horizon
 
 read_on = ("TL506", "optim#how-to-adjust-learning-rate", "torch.optim.lr_scheduler.OneCycleLR")
 in_tests = False
@@ -131,17 +132,17 @@ def check(loop: Loop):
     for schedule in loop.each("schedule"):
         if schedule.event.tests or not schedule.is_plain_schedule:
             continue
-        horizon, runs = loop.horizon(schedule), _runs(loop, schedule)
-        if horizon is None or runs is None or runs == horizon.unit:
+        counted, runs = horizon(schedule.on, loop.value), _runs(loop, schedule)
+        if counted is None or runs is None or runs == counted.unit:
             continue
-        made = loop.at(horizon.made).short
+        made = loop.at(counted.made).short
         if runs == "batches":
             message = f"`{schedule.text}` runs for every batch, but `{made}` counts epochs"
             help = "step it once per epoch, or let the horizon count batches: epochs × len(loader)"
         else:
             message = f"`{schedule.text}` runs once per epoch, but `{made}` counts batches"
             help = "step it after each `optimizer.step()`, or let the horizon count epochs"
-        yield loop.finding(message, help=help, notes=[loop.note(horizon, "the horizon is set here")], at=schedule)
+        yield loop.finding(message, help=help, notes=[loop.note(counted, "the horizon is set here")], at=schedule)
         return
 
 

@@ -86,6 +86,8 @@ How they are found: `torchlint/source/answers/stale_parameters.py` and `unheld_p
 """
 
 from torchlint import Node, on_node
+from torchlint.source.answers.stale_parameters import changed_after, rebuilt_by_methods
+from torchlint.source.answers.unheld_parameters import orphans
 
 read_on = ("TL511", "TL517", "torch.optim.Optimizer.add_param_group", "optim#constructing-it")
 across_files = False
@@ -94,7 +96,7 @@ across_files = False
 @on_node("Assign", "Expr", needs=("optim", ".parameters("))
 def changed_later(place: Node):
     """The model is changed, or built anew, below the optimizer."""
-    stale = place.stale
+    stale = changed_after(place.module, place.node)
     if stale is not None:
         what = f"`{place.source(stale.model)}` is built anew" if stale.rebuilt else f"`{place.short}` comes"
         yield place.finding(
@@ -107,7 +109,7 @@ def changed_later(place: Node):
 @on_node("ClassDef", needs=("optim", ".parameters("))
 def in_a_method(cls: Node):
     """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
-    for stale in cls.rebuilt_models:
+    for stale in rebuilt_by_methods(cls.module, cls.node):
         model, optimizer = cls.source(stale.model), cls.source(stale.optimizer.node.targets[0])
         yield cls.finding(
             f"`{model}` is built anew, but `{optimizer}` holds the parameters of the old one: the new ones are never"
@@ -121,7 +123,7 @@ def in_a_method(cls: Node):
 @on_node("Module", needs=("optim", "backward", ".parameters("))
 def never_given(file: Node):
     """A part of the loss that no optimizer holds."""
-    for orphan in file.orphans:
+    for orphan in orphans(file.module):
         name = file.source(orphan.used)
         yield file.finding(
             f"no optimizer holds the parameters of `{name}`, although the loss goes through it",

@@ -103,6 +103,7 @@ How it is found: `torchlint/source/answers/renewed_optimizers.py`.
 import ast
 
 from torchlint import Loop, on_round
+from torchlint.source.answers.renewed_optimizers import renewed_optimizers
 
 read_on = ("TL510", "optim#constructing-it", "torch.optim.Adam")
 in_tests = False
@@ -117,7 +118,7 @@ def check(loop: Loop):
     counted = loop.names_in(loop.node.target) if isinstance(loop.node, ast.For) else set()
     if any(part in name.lower() for name in counted for part in TRIED):
         return
-    for made, step in loop.renewed_optimizers:
+    for made, step in renewed_optimizers(loop.module, loop.node):
         settings = loop.at(made.value)
         if MEMORYLESS in made.names or _forgets_nothing(settings) or counted & settings.names_in():
             continue

@@ -129,6 +129,7 @@ How living weights are found: `torchlint/source/answers/aliased_weights.py`.
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.aliased_weights import collected_states, kept_models, kept_states
 
 read_on = ("TL804", "torch.nn.Module", "notes/serialization")
 in_tests = False
@@ -138,7 +139,7 @@ in_tests = False
 @on_node("Assign", "AnnAssign", needs="state_dict")
 def kept(place: Node):
     """`best = model.state_dict()`, `best.update(weights=model.state_dict())`"""
-    for kept in place.kept_states:
+    for kept in kept_states(place.module, place.node):
         holder = place.source(kept.holder)
         yield _finding(place, kept, f"`{holder}` holds references to the weights, and training changes them")
 
@@ -147,7 +148,7 @@ def kept(place: Node):
 @on_node("Assign", needs="state_dict")
 def collected(place: Node):
     """`history.append(model.state_dict())`, `states[epoch] = model.state_dict()`"""
-    for kept in place.collected_states:
+    for kept in collected_states(place.module, place.node):
         holder = place.source(kept.holder)
         message = f"each entry of `{holder}` refers to the same weights, and training changes them"
         yield _finding(place, kept, message, help="keep copies: `copy.deepcopy(…)` of the state")
@@ -156,7 +157,7 @@ def collected(place: Node):
 @on_node("Assign", needs="best")
 def another_name(place: Node):
     """`best_model = model`"""
-    for kept in place.kept_models:
+    for kept in kept_models(place.module, place.node):
         holder, model = place.source(kept.holder), place.source(kept.value)
         message = f"`{holder}` is another name for `{model}`, which goes on being trained"
         yield _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)`")

@@ -98,7 +98,15 @@ def _is_divided(loop, backward) -> bool:
         scaled = map(_scaled, ast.walk(code))
         if any(isinstance(whole, ast.Name) and whole.id in named for whole in scaled):
             return True
-    return any(origin.unknown or _is_a_sum_or_part(origin.node) for origin in loop.loss_origins(backward))
+    return any(origin.unknown or _is_a_sum_or_part(origin.node) for origin in _losses(loop, backward))
+
+
+def _losses(loop, backward):
+    """Where the loss comes from, before a GradScaler scaled it."""
+    for origin in loop.at(backward.on).origins() if backward.on is not None else ():
+        node = origin.node
+        scaled = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "scale"
+        yield from origin.origins(node.args[0]) if scaled and node.args else [origin]
 
 
 def _scaled(node):

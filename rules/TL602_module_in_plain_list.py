@@ -138,6 +138,7 @@ What counts as registered is answered in `torchlint/source/answers/unregistered.
 import ast
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.unregistered import unregistered
 
 read_on = ("TL605", "TL608", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList")
 
@@ -151,7 +152,7 @@ CONTAINERS = {
 
 @on_module(needs="self.")
 def check(cls: ModuleClass):
-    for found in cls.unregistered:
+    for found in unregistered(cls.info):
         container = CONTAINERS[found.holds, found.shape]
         what = "layers" if found.holds == "module" else "parameters"
         kind = {ast.Tuple: "tuple"}.get(type(found.made), found.shape)

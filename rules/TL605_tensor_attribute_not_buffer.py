@@ -97,6 +97,7 @@ What a tensor meets is answered in `torchlint/source/answers/plain_tensors.py`.
 import ast
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.plain_tensors import plain_tensors
 
 read_on = ("TL602", "TL301", "torch.nn.Module", "torch.nn.Buffer")
 in_tests = False
@@ -104,7 +105,7 @@ in_tests = False
 
 @on_module(needs="self.")
 def check(cls: ModuleClass):
-    for kept in cls.plain_tensors:
+    for kept in plain_tensors(cls.info):
         called, place = kept.name, f"`{cls.quoted(kept.meeting.partner)}` is where the module is"
         several = isinstance(kept.store.value, (ast.List, ast.Dict))
         said = "holds tensors, but no buffers: they stay" if several else "is a tensor, but no buffer: it stays"

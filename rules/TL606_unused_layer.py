@@ -137,6 +137,7 @@ What counts as a use is answered in `torchlint/source/answers/unused_layers.py`.
 import re
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.unused_layers import is_slip, unused_layers
 
 read_on = ("TL602", "TL906", "torch.nn.Module")
 in_tests = False
@@ -148,7 +149,7 @@ KNOWN = re.compile(
 
 @on_module(needs=("self.", "forward"))
 def check(cls: ModuleClass):
-    for store in cls.unused_layers:
+    for store in unused_layers(cls.info):
         if is_known(cls, store.statement):
             continue
         what = "parameter" if cls.kinds(store.value) == {"parameter"} else "layer"
@@ -156,7 +157,7 @@ def check(cls: ModuleClass):
             f"the {what} `self.{store.target.attr}` is never used: it is not trained",
             help="use it in `forward`, or delete it",
             at=store.statement,
-            severity="warning" if cls.is_slip(store) else "info",
+            severity="warning" if is_slip(cls.info, store) else "info",
         )
 
 

@@ -66,13 +66,14 @@ Where each axis is, is answered in `torchlint/source/answers/axes.py`.
 import ast
 
 from torchlint import Node, on_node
+from torchlint.source.answers.axes import misplaced
 
 read_on = ("TL612", "TL901", "torch.permute", "torch.Tensor.view")
 
 
 @on_node("Call", called=("view", "reshape"), needs=(".view(|.reshape(", "shape|size("))
 def check(place: Node):
-    found = place.misplaced_axis
+    found = misplaced(place.module, place.node)
     if found is None:
         return
     tensor, fix = place.node.func.value, None

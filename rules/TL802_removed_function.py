@@ -82,16 +82,19 @@ z = np.linalg.solve(a, b)
 w = torch.fft.rfft(x)
 v = rfft(linear_operator.solve(x))
 ```
+
+How they are found, and who asks for a version first: `torchlint/source/answers/outdated_names.py`.
 """
 
 from torchlint import Node, on_node
+from torchlint.source.answers.outdated_names import removed_names
 
 read_on = ("TL803", "linalg")
 
 
 @on_node("Module")
 def check(file: Node):
-    for use in file.removed_names:
+    for use in removed_names(file.module):
         yield file.finding(
             f"{use.label} is gone since {use.since}" + (f": {use.why}" if use.why else ""),
             help=f"use `{use.help}`",

@@ -113,11 +113,14 @@ if hasattr(torch, "outer"):
 else:
     outer = torch.ger(a, b)
 ```
+
+How they are found: `torchlint/source/answers/outdated_names.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
+from torchlint.source.answers.outdated_names import deprecated_names
 
 read_on = ("TL802", "amp")
 also_said_by = ("TL204",)
@@ -133,7 +136,7 @@ ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 @on_node("Module")
 def check(file: Node):
-    for use in file.deprecated_names:
+    for use in deprecated_names(file.module):
         what = "is deprecated" if use.why != "not public" else "has a public name"
         yield file.finding(
             f"{use.label} {what} since {use.since}" + (f": {use.why}" if use.why else ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -69,6 +70,7 @@ CIRCLES = [
     },
     {f"shapes.language.{file}" for file in ("expressions", "functions", "patterns", "statements", "targets")},
 ]
+ANSWERS = "torchlint.source.answers."
 MOST_EXAMPLES = 8  # in a manual
 MOST_CODE = 100  # lines of a rule below its manual
 LONGEST = 600  # lines: a call whose arguments do not fit has one for each
@@ -194,6 +196,19 @@ def test_files_need_each_other_only_where_that_is_the_nature_of_the_thing() -> N
     )
 
 
+def test_whichever_file_of_the_text_world_is_imported_first() -> None:
+    """Files that need each other must not rest on somebody's having asked for the right one."""
+    script = """
+import importlib, sys
+for module in sys.argv[1:]:
+    for loaded in [name for name in sys.modules if name.startswith("torchlint")]:
+        del sys.modules[loaded]
+    importlib.import_module(module)
+"""
+    circle = sorted(f"torchlint.{module}" for module in CIRCLES[0])
+    subprocess.run([sys.executable, "-c", script, *circle, "torchlint.source.asking.rounds"], check=True)
+
+
 def test_nothing_but_a_front_end_imports_a_front_end() -> None:
     guilty = [name(path) for path in MODULES if part(path) != "frontends" and "frontends" in parts_imported(path)]
     assert [path for path in guilty if not path.endswith("__main__.py")] == []
@@ -236,11 +251,29 @@ def test_libcst_is_imported_late() -> None:
 
 @pytest.mark.parametrize("path", RULES, ids=name)
 def test_rules_import_only_torchlint_itself(path: Path) -> None:
-    """`torchlint` is the whole surface: what a rule needs from deeper inside belongs into `torchlint/__init__.py`."""
+    """`torchlint` is the whole surface: what a rule needs from deeper inside belongs into `torchlint/__init__.py`. Only
+    its own long answer it asks directly.
+    """
     outside = {module for module, _ in imports(path) if module.split(".")[0] not in sys.stdlib_module_names}
     allowed = {"torchlint", "libcst"}
     assert {module for module in outside if module.split(".")[0] != "torchlint"} <= allowed
-    assert {module for module in outside if module.startswith("torchlint.") and module.split(".")[1] in LOWER} == set()
+    deeper = {module for module in outside if module.startswith("torchlint.") and module.split(".")[1] in LOWER}
+    assert {module for module in deeper if not module.startswith(ANSWERS)} == set()
+
+
+@pytest.mark.parametrize("path", RULES, ids=name)
+def test_a_manual_names_the_file_of_its_long_answer(path: Path) -> None:
+    asked = {module.split(".")[3] for module, _ in imports(path) if module.startswith(ANSWERS)}
+    manual = ast.get_docstring(parsed(path)) or ""
+    assert {file for file in asked if f"{file}.py`" not in manual} == set()
+
+
+def test_what_two_rules_ask_is_no_long_answer_of_one() -> None:
+    """It belongs to the words that every rule has, and what works it out into torchlint/source/training."""
+    asked = Counter(
+        module for path in RULES for module, _ in imports(path) if module.count(".") == ANSWERS.count(".") + 1
+    )
+    assert {answer for answer, rules in asked.items() if rules > 1 and answer.startswith(ANSWERS)} == set()
 
 
 @pytest.mark.parametrize("path", RULES, ids=name)

@@ -11,6 +11,7 @@ from torchlint.project import TORCH
 from torchlint.result import shown
 from torchlint.source.asking.rounds import Round
 from torchlint.source.asking.views import Call, Origin, Place
+from torchlint.source.flow.kinds import may_be_tensor
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import LOOPS, ancestors, enclosing_function
 from torchlint.source.training.devices import device_of
@@ -81,7 +82,7 @@ def _properties(place: Place) -> Iterator[tuple[str, str]]:
     known = [word for word in ROLES if role.is_a(word)]
     yield "role:", ", ".join(known)
     yield "role, by its name:", ", ".join(word for word in ROLES if word not in known and role.seems_a(word))
-    if place.may_be_tensor():
+    if may_be_tensor(place.value.at(place.node, ())):
         needs = place.requires_grad()
         yield "requires grad:", "not known" if needs is None else "yes" if needs else "no"
         yield "device:", device_of(place.value) or "not known"

@@ -541,7 +541,7 @@ def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:
     return node.module is module and within(node.node, body)
 
 
-def is_last(module: Module, call: ast.Call) -> bool:
+def is_last_backward(module: Module, call: ast.Call) -> bool:
     """Is it plain that nothing runs through the graph of a backward after it: the loss is made in the same round, of a
     model's output?
     """

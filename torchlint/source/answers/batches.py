@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import named
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
@@ -21,15 +21,24 @@ MAX_DEPTH = 10
 def is_batch_of_scores(value: Value) -> bool:
     """The result of a linear layer or convolution that gives several scores for each of several samples."""
     made = origins(value)
-    return bool(made) and all(_gives_scores(origin) and is_batch(origin) for origin in made)
+    return bool(made) and all(_gives_scores(origin) and _is_batch(origin) for origin in made)
 
 
-def is_own(func: ast.expr) -> bool:
+def gives_batches_of_scores(module: Module, sequential: ast.Call, layer: ast.expr) -> bool:
+    """Is the Sequential that a call makes called with a batch, and gives this linear layer of it several scores?"""
+    if not _gives_several(Value(module, layer)):
+        return False
+    named = [c for c in module.index.calls if c.args and (isinstance(c.func, ast.Name) or _is_own(c.func))]
+    used = [c for c in named if any(o.node is sequential for o in objects(Value(module, c.func)))]
+    return bool(used) and all(_is_batch(o) for c in used for o in origins(Value(module, c.args[0])))
+
+
+def _is_own(func: ast.expr) -> bool:
     """`self.body`"""
     return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
 
 
-def gives_several(layer: Value) -> bool:
+def _gives_several(layer: Value) -> bool:
     """Is it the constructor of a linear layer or convolution with more than one output?"""
     node = layer.node
     made = {c.name for c in callees(layer)} if isinstance(node, ast.Call) else set()
@@ -40,7 +49,7 @@ def gives_several(layer: Value) -> bool:
 
 
 @remembered
-def is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
+def _is_batch(origin: Value, depth: int = MAX_DEPTH) -> bool:
     """Is it plain that an origin has two or four dimensions, and that the first one counts samples?"""
     node = origin.node
     if depth == 0 or node is None:
@@ -69,14 +78,14 @@ def _gives_scores(origin: Value) -> bool:
     if not isinstance(origin.node, ast.Call):
         return False
     if origin.path == ("applied",):
-        return gives_several(Value(origin.module, origin.node))
+        return _gives_several(Value(origin.module, origin.node))
     makers = [c.made for c in callees(origin) if c.made is not None and c.name.removesuffix("()") in _SCORING]
-    return len(makers) == 1 and gives_several(makers[0])
+    return len(makers) == 1 and _gives_several(makers[0])
 
 
 def _are_batches(place: Value, expressions: list[ast.expr], depth: int) -> bool:
     found = [origin for expression in expressions for origin in origins(place.at(expression, ()))]
-    return bool(found) and all(is_batch(origin, depth - 1) for origin in found)
+    return bool(found) and all(_is_batch(origin, depth - 1) for origin in found)
 
 
 def _is_loader(origin: Value) -> bool:

@@ -15,9 +15,18 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, ancestors, enclosing_function, statement_of, within
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    LOOPS,
+    ancestors,
+    enclosing_class,
+    enclosing_function,
+    statement_of,
+    within,
+)
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.asked_for import is_never_asked_for
+from torchlint.source.training.default_devices import nothing_is_elsewhere
 from torchlint.source.training.devices import (
     MOVED,
     MOVES,
@@ -62,6 +71,16 @@ class Meeting(NamedTuple):
     module: Module
     node: ast.expr
     partner: ast.expr
+
+
+def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
+    """Where the tensor that is made there meets one that was moved to a device."""
+    if is_the_other_branch(module, created):
+        return None
+    found = next(meetings(module, created), None)
+    function = enclosing_function(created)
+    owner = enclosing_class(function) if function is not None else None
+    return None if found is None or nothing_is_elsewhere(module, owner) else found
 
 
 def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:

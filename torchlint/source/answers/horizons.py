@@ -39,7 +39,7 @@ class Horizon(NamedTuple):
 
 def horizon(scheduler: Value, loop: Value) -> Horizon | None:
     """What a scheduler counts that steps in a loop over epochs; None where it is not plain."""
-    made = next(iter(objects(scheduler)), None)
+    made = next(iter(objects(scheduler)), None) if isinstance(loop.node, (ast.For, ast.AsyncFor)) else None
     if made is None or not isinstance(made.node, ast.Call) or has_stars(made.node):
         return None
     names = {callee.name.rsplit(".", 1)[-1] for callee in callees(made) if callee.name}

@@ -45,8 +45,10 @@ class Keeper(NamedTuple):
     line: int
 
 
-def keepers(module: Module, use: ast.Name, change: ast.AST) -> Iterator[Keeper]:
+def keepers(module: Module, use: ast.expr, change: ast.AST) -> Iterator[Keeper]:
     """What has kept the tensor that `use` names, before `change` changes it."""
+    if not isinstance(use, ast.Name):
+        return
     first = statement_of(change).lineno
     scope = use.at.lookup(use.id)
     if scope is None or not isinstance(scope.node, (*FUNCTIONS, ast.Module)):

@@ -211,7 +211,7 @@ def _part_of(node: Value) -> tuple:
 def kept_by_step(info: ClassInfo) -> Iterator[Kept]:
     """The same for the `training_step` of a Lightning module, whose loss is what it returns."""
     step = info.methods.get("training_step")
-    if step is None or not step.gives or step.yields:
+    if not info.is_lightning or step is None or not step.gives or step.yields:
         return
     module = info.module
     used: set[tuple] = set()

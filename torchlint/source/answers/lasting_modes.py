@@ -11,7 +11,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, TRAIN, Act, acts
-from torchlint.source.training.events import events
+from torchlint.source.training.events import events, may_call
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.optimizers import holds
 from torchlint.source.training.roles import called_model
@@ -22,6 +22,8 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     """The `eval()` of a model in a loop that trains it and never calls `train()`, each with the step of the
     training.
     """
+    if not any(may_call(module, loop.body, "backward", "step", switch) for switch in ("eval", "train")):
+        return []
     found = acts(module, loop.body)
     backwards = [act for act in found if act.role == BACKWARD]
     pairs = [(backwards[0], step) for step in found if step.role == STEP] if backwards else []

@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.outdated import OutdatedName
+from torchlint.facts.removed import REMOVED
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
@@ -92,7 +94,17 @@ def may_be_asked_for(module: Module, alias: ast.alias) -> bool:
     return any(view.project.contains(other, stem) for other in view.users(module.path, bound))
 
 
-def uses(module: Module, table: tuple[OutdatedName, ...], raises: bool) -> Iterator[OutdatedUse]:
+def removed_names(module: Module) -> list[OutdatedUse]:
+    """Where a file uses what the torch it is written for has no more."""
+    return list(_uses(module, REMOVED, raises=True))
+
+
+def deprecated_names(module: Module) -> list[OutdatedUse]:
+    """Where it uses what that torch has deprecated, or never made public."""
+    return list(_uses(module, DEPRECATED, raises=False))
+
+
+def _uses(module: Module, table: tuple[OutdatedName, ...], raises: bool) -> Iterator[OutdatedUse]:
     """Each use of a name of the table. `raises` says that its names do: who catches that knows."""
     known: dict[str, list[OutdatedName]] = {}
     families = []

@@ -6,16 +6,7 @@ import ast
 from functools import cached_property
 
 from torchlint.edits import Edits
-from torchlint.source.answers.carried_states import Carried, carried_states
-from torchlint.source.answers.changed_weights import ChangedWeights, changed_weights
-from torchlint.source.answers.discarded_gradients import discarded_gradients
-from torchlint.source.answers.hand_updates import HandUpdate, hand_updates
-from torchlint.source.answers.horizons import Horizon, horizon
-from torchlint.source.answers.kept_graphs import Kept, kept_by_loop
-from torchlint.source.answers.lasting_modes import eval_modes_kept
-from torchlint.source.answers.renewed_optimizers import renewed_optimizers
-from torchlint.source.asking.views import Origin, Place
-from torchlint.source.flow.flow import origins
+from torchlint.source.asking.views import Place
 from torchlint.source.flow.values import Answer
 from torchlint.source.text.index import LOOPS
 from torchlint.source.training import loops
@@ -112,16 +103,6 @@ class Round(Place):
         """Gradients cleared between backward and step: the clearing, the backward, the step."""
         return lost_gradients(self.acts) if self.may_train else []
 
-    @property
-    def discarded_gradients(self) -> list[LostGradients]:
-        """Gradients of a loss that are cleared before the backward of the next one: clearing, backward, step."""
-        return list(discarded_gradients(self.module, self.acts)) if self.may_train else []
-
-    @property
-    def changed_weights(self) -> list[ChangedWeights]:
-        """The weights that it changes between the forward that used them and the backward that still needs them."""
-        return list(changed_weights(self.module, self.acts))
-
     def step_of(self, schedule: Act) -> Act | None:
         """The first step of the optimizer whose scheduler steps there."""
         return next((step for step in self.each("step") if schedules(schedule, step, self.acts)), None)
@@ -161,49 +142,7 @@ class Loop(Round):
         """What it iterates over: `loader` of `enumerate(tqdm(loader))`."""
         return iterated(self.node) if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
 
-    def horizon(self, schedule: Act) -> Horizon | None:
-        """What the scheduler counts that steps there, if its constructor says so."""
-        return horizon(schedule.on, self.value) if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
-
-    def loss_origins(self, backward: Act) -> list[Origin]:
-        """Where the loss of a backward comes from, before a GradScaler scaled it."""
-        found = []
-        for origin in origins(backward.on) if backward.on is not None else ():
-            scaled = (
-                isinstance(origin.node, ast.Call)
-                and isinstance(origin.node.func, ast.Attribute)
-                and origin.node.func.attr == "scale"
-            )
-            found += origins(origin.at(origin.node.args[0], ())) if scaled and origin.node.args else [origin]
-        return [Origin(v) for v in found]
-
-    @property
-    def updated_by_hand(self) -> list[HandUpdate]:
-        """The updates `w -= lr * w.grad` that it makes without an optimizer and without clearing `w.grad`."""
-        return list(hand_updates(self.module, self.node))
-
     @property
     def inner_iterations(self) -> list[Place]:
         """What is iterated over in each round, here or in a helper that is called."""
         return [Place(value) for value in iterations(self.module, self.node.body)]
-
-    @property
-    def renewed_optimizers(self) -> list[tuple[Event, Act]]:
-        """The optimizers that every round makes anew for older parameters: constructor and step."""
-        return renewed_optimizers(self.module, self.node)
-
-    @property
-    def eval_modes_kept(self) -> list[tuple[Act, Act]]:
-        """The `eval()` calls after which the next round trains the same model in eval mode: the call, and the step."""
-        may_train = self.may_call("backward", "step", "eval") or self.may_call("backward", "step", "train")
-        return eval_modes_kept(self.module, self.node) if may_train else []
-
-    @property
-    def carried_states(self) -> list[Carried]:
-        """What goes from round to round with its graph although each round runs backward."""
-        return list(carried_states(self.module, self.node))
-
-    @property
-    def kept_graphs(self) -> list[Kept]:
-        """What the rounds collect although backward has gone through it."""
-        return list(kept_by_loop(self.module, self.node))

@@ -10,24 +10,9 @@ from typing import Protocol
 
 from torchlint.edits import Edits
 from torchlint.facts import fact, named_of
-from torchlint.facts.deprecated import DEPRECATED
-from torchlint.facts.removed import REMOVED
 from torchlint.facts.rows import Fact
 from torchlint.finding import Finding, Fix, Note, Severity
-from torchlint.source.answers import aliased_weights, batches, float64_arrays, inplace, unmoved
-from torchlint.source.answers.aliased_weights import Aliased
-from torchlint.source.answers.attention_axes import contracted_elsewhere
-from torchlint.source.answers.axes import Misplaced, misplaced
-from torchlint.source.answers.backwards import Again, Cut, cut_paths, is_last, used_up
-from torchlint.source.answers.bootstrapped_targets import Bootstrap, bootstraps
-from torchlint.source.answers.cut_layers import networks_cut_off
-from torchlint.source.answers.device_meetings import Meeting, meetings
-from torchlint.source.answers.evaluation import Evaluation, evaluations_in_train_mode, evaluations_with_graph
-from torchlint.source.answers.kept_graphs import Kept, kept_by_function
-from torchlint.source.answers.non_leaves import NonLeaf, made_non_leaf
-from torchlint.source.answers.outdated_names import OutdatedUse, uses
-from torchlint.source.answers.stale_parameters import Stale, changed_after, rebuilt_by_methods
-from torchlint.source.answers.unheld_parameters import Orphan, orphans
+from torchlint.source.answers.outdated_names import OutdatedUse
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
@@ -35,7 +20,7 @@ from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import only_appended
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
-from torchlint.source.flow.kinds import is_module, is_tensor, kinds, may_be_tensor
+from torchlint.source.flow.kinds import is_module, is_tensor, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.uses import may_follow, reads, repeats
@@ -166,10 +151,6 @@ class Place(Fixing, Standing):
         """Is a tensor surely on the device of the model or the data: moved, or computed from what was?"""
         return devices.device_of(self.value.at(node, ())) == devices.MOVED
 
-    def is_made_here(self, node: ast.expr) -> bool:
-        """Is a tensor surely on the default device: made there, and computed from nothing else?"""
-        return devices.device_of(self.value.at(node, ())) == devices.HERE
-
     def rank(self, node: ast.expr) -> int | None:
         """How many dimensions a tensor has; None where it is not plain."""
         return rank(self.value.at(node, ()))
@@ -177,9 +158,6 @@ class Place(Fixing, Standing):
     def dtype(self, node: ast.AST | None = None) -> str | None:
         """The dtype of a tensor: `float32`, `int64`, …; None where it is not plain."""
         return dtypes.dtype(self.value.at(node or self.node, ()))
-
-    def may_be_tensor(self, node: ast.AST | None = None) -> bool:
-        return may_be_tensor(self.value.at(node or self.node, ()))
 
     def is_module(self, node: ast.AST | None = None) -> bool:
         return is_module(self.value.at(node or self.node, ()))
@@ -233,18 +211,6 @@ class Place(Fixing, Standing):
         """Does it stand in an `__init__`, which runs before the other methods?"""
         return getattr(enclosing_function(node), "name", "") == "__init__"
 
-    @property
-    def evaluations_in_train_mode(self) -> list[Evaluation]:
-        """The calls in this file by which a model is evaluated with dropout and batch norm as in training."""
-        return list(evaluations_in_train_mode(self.module))
-
-    @property
-    def evaluations_with_graph(self) -> list[Evaluation]:
-        """The calls of this function (or the file's top) by which a model in eval mode is evaluated while autograd
-        records.
-        """
-        return list(evaluations_with_graph(self.module, self.node))
-
     # What a rule makes of it
 
     def finding(
@@ -272,82 +238,9 @@ class Place(Fixing, Standing):
 class Node(Place):
     """A node of a kind that the rule asked for."""
 
-    def may_stay(self, tensor: ast.Name | ast.Attribute) -> bool:
-        """Does a tensor whose move is dropped here do no harm where it is?"""
-        return unmoved.may_stay(self.module, tensor)
-
-    def is_read_later(self, name: ast.Name) -> bool:
-        """Does the function read it after this place, or in the loop around it?"""
-        return unmoved.is_read_later(self.module, name)
-
-    @property
-    def kept_states(self) -> list[Aliased]:
-        """What a statement keeps of a model's weights, to come back to them, although training changes them."""
-        return list(aliased_weights.kept_states(self.module, self.node))
-
-    @property
-    def collected_states(self) -> list[Aliased]:
-        """The same for what a call of `append`, or an assignment to an entry, adds to a collection in each round."""
-        return list(aliased_weights.collected_states(self.module, self.node))
-
-    @property
-    def kept_models(self) -> list[Aliased]:
-        """The models of which an assignment keeps only another name."""
-        return list(aliased_weights.kept_models(self.module, self.node))
-
-    @property
-    def removed_names(self) -> list[OutdatedUse]:
-        """Where the file uses what the torch it is written for has no more."""
-        return list(uses(self.module, REMOVED, raises=True))
-
-    @property
-    def deprecated_names(self) -> list[OutdatedUse]:
-        """Where it uses what that torch has deprecated, or never made public."""
-        return list(uses(self.module, DEPRECATED, raises=False))
-
     def migration(self, use: OutdatedUse) -> Fix | None:
         """What the table says to write instead, as a fix."""
         return migrated(self.at(use.node), use)
-
-    @property
-    def used_up(self) -> list[Again]:
-        """The backwards of the file that go through a graph for the second time."""
-        return list(used_up(self.module))
-
-    @property
-    def orphans(self) -> list[Orphan]:
-        """The modules and parameters of the file that a loss would train, but no optimizer holds."""
-        return list(orphans(self.module))
-
-    @property
-    def stale(self) -> Stale | None:
-        """The change of a model by this statement, after an optimizer took its parameters."""
-        return changed_after(self.module, self.node)
-
-    @property
-    def rebuilt_models(self) -> list[Stale]:
-        """The models that methods of this class build anew, while the optimizer of `__init__` keeps the old ones."""
-        return list(rebuilt_by_methods(self.module, self.node))
-
-    @property
-    def bootstraps(self) -> list[Bootstrap]:
-        """The calls by which a network of the file computes targets for itself, with their graph."""
-        return list(bootstraps(self.module))
-
-    @property
-    def kept_graphs(self) -> list[Kept]:
-        """What a method that runs backward adds to its object, from call to call, although it has a graph."""
-        return list(kept_by_function(self.module, self.node))
-
-    @property
-    def misplaced_axis(self) -> Misplaced | None:
-        """The axis that a `view` or `reshape` plainly does not leave in its place."""
-        return misplaced(self.module, self.node)
-
-    @property
-    def non_leaf(self) -> NonLeaf | None:
-        """What an assignment computes from a leaf although a leaf is needed later."""
-        return made_non_leaf(self.module, self.node)
 
 
 class Call(Place):
@@ -404,31 +297,6 @@ class Call(Place):
         return is_raw_score(self.value)
 
     @property
-    def cut_paths(self) -> list[Cut]:
-        """What cuts the way of this backward to the parameters."""
-        return list(cut_paths(self.module, self.node))
-
-    @property
-    def networks_cut_off(self) -> list[tuple[Value, ast.expr]]:
-        """The cuts on the way of this backward behind which a network lies that is to learn: the cut, the network."""
-        return list(networks_cut_off(self.module, self.node))
-
-    @property
-    def is_last_backward(self) -> bool:
-        """Does nothing run through the graph of this backward later?"""
-        return is_last(self.module, self.node)
-
-    @property
-    def may_be_frozen(self) -> bool:
-        """Does the file freeze parameters? Which ones is not followed."""
-        return self.says("requires_grad_(False)", "requires_grad = False")
-
-    @property
-    def changed_in_sequence(self) -> list[tuple[ast.Call, ast.Call]]:
-        """The layers of this Sequential that change in place what the layer before them keeps: that layer, and they."""
-        return list(inplace.changed_in_sequence(self.value))
-
-    @property
     def is_method(self) -> bool:
         return bool(self.names) and all(name.startswith(".") for name in self.names)
 
@@ -451,52 +319,10 @@ class Call(Place):
             if any(o.node is self.node for o in objects(Value(self.module, c.func)))
         ]
 
-    def is_batch_of_scores(self, node: ast.expr) -> bool:
-        """Several scores for each of several samples, plainly."""
-        return batches.is_batch_of_scores(self.value.at(node, ()))
-
-    def contracted_elsewhere(self, scores: ast.expr, axis: int) -> ast.expr | None:
-        """The product that sums over another axis of attention weights than the one over which this softmax goes."""
-        return contracted_elsewhere(self.module, self.node, scores, axis)
-
-    def gives_batches_of_scores(self, layer: ast.expr) -> bool:
-        """Is the Sequential that this call makes called with a batch, and gives this linear layer of it several
-        scores?
-        """
-        if not batches.gives_several(self.value.at(layer, ())):
-            return False
-        named = [
-            c for c in self.module.index.calls if c.args and (isinstance(c.func, ast.Name) or batches.is_own(c.func))
-        ]
-        used = [c for c in named if any(o.node is self.node for o in objects(Value(self.module, c.func)))]
-        return bool(used) and all(batches.is_batch(o) for c in used for o in origins(Value(self.module, c.args[0])))
-
     @property
     def uses_a_device(self) -> bool:
         """May the program leave the CPU, without a default that new tensors follow?"""
         return default_devices.uses_a_device(self.module) and not default_devices.is_default_moved(self.module)
-
-    @property
-    def meeting(self) -> Meeting | None:
-        """Where the tensor that is made here meets one that was moved to a device."""
-        if devices.is_the_other_branch(self.module, self.node):
-            return None
-        found = next(meetings(self.module, self.node), None)
-        return None if found is None or default_devices.nothing_is_elsewhere(self.module, self.method_of) else found
-
-    def array_dtype(self, node: ast.AST) -> str | None:
-        """The dtype of a NumPy expression: `float64`, `float32`, `int`, …; None if it is not known."""
-        return float64_arrays.dtype_of(self.value.at(node, ()))
-
-    @property
-    def arrival(self) -> float64_arrays.Arrival | None:
-        """The layer or loss that the tensor made here from an array reaches without a cast."""
-        return float64_arrays.arrivals(self.module).get(id(self.node))
-
-    @property
-    def is_double_precision_file(self) -> bool:
-        """Does the file want float64 somewhere?"""
-        return self.says(".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor")
 
     @property
     def has_stars(self) -> bool:
