@@ -47,7 +47,7 @@ def whole(node: ast.stmt, scope: CompiledScope) -> Run:
             return run(frame)
         except BaseException as error:
             if isinstance(error, Exception) and frame.machine.goes_on(error):
-                _doubt(node, frame, scope.program)
+                loosen_reach(node, frame, scope.program)
                 return abandon(node, scope, frame, error)
             unknown = Unknown(ABANDONED)
             for name, value in zip(names, before):
@@ -57,7 +57,7 @@ def whole(node: ast.stmt, scope: CompiledScope) -> Run:
                 _set(target, frame, unknown)
             failure = frame.machine.failures.get(id(error))
             given = (*failure.args, *failure.kwargs.values()) if failure is not None else ()
-            _doubt(node, frame, scope.program, frozenset(map(id, given)))
+            loosen_reach(node, frame, scope.program, frozenset(map(id, given)))
             raise
 
     return step
@@ -134,9 +134,10 @@ def _effects_of_functions(node: ast.Module | ast.ClassDef) -> _Effects:
     return _Effects(_in_functions(node))
 
 
-def _doubt(node: ast.stmt, frame: Frame, program: Program, refused: frozenset[int] = frozenset()) -> None:
-    """Let nothing be certain that a statement may have changed. What torch `refused` it has not filled, and its refusal
-    is judged by that.
+def loosen_reach(node: ast.stmt, frame: Frame, program: Program, refused: frozenset[int] = frozenset()) -> None:
+    """Let nothing be certain that a statement may have changed through others: globals, containers, and attributes of
+    objects that the functions and methods it calls have hold of. What it sets itself is `statements.unset_targets`.
+    What torch `refused` it has not filled, and its refusal is judged by that.
     """
     inside = list(walk(node))
     names = {one.id for one in inside if isinstance(one, ast.Name)}
@@ -152,10 +153,10 @@ def _doubt(node: ast.stmt, frame: Frame, program: Program, refused: frozenset[in
         _loosen(frame.vars.get(name), refused)
     for value in [frame.vars.get(name) for name in names]:
         if frame.machine.is_own(value) and not isinstance(value, type):
-            _doubt_object(value, frame, effects, refused)
+            _loosen_object(value, frame, effects, refused)
 
 
-def _doubt_object(value: Any, frame: Frame, effects: list[_Effects], refused: frozenset[int]) -> None:
+def _loosen_object(value: Any, frame: Frame, effects: list[_Effects], refused: frozenset[int]) -> None:
     codes = [frame.machine.codes.get(kind) for kind in type(value).__mro__]
     effects = [*effects, *(_effects_of_functions(code.node) for code in codes if code is not None)]
     held = getattr(value, "__dict__", {})

@@ -257,9 +257,9 @@ class Rounds:
         """`break`: on a condition that nobody knows, it may come in a later round."""
         if self.frame.machine.decisions > self.decisions:
             self.leave_open(like_the_last=True)
-            self._forget_what_was_found()
+            self._doubt_what_was_found()
 
-    def _forget_what_was_found(self) -> None:
+    def _doubt_what_was_found(self) -> None:
         """`for n in sizes: if fits(n): found = n; break`, or `self.size = n` in its place."""
         names, fields = _given_by_rounds(self.node)
         held = self.frame.vars
@@ -267,7 +267,7 @@ class Rounds:
             held[name] = of_any_round(held[name])
         for owner, name, value in self.changes.fields[self.fields :]:
             if name in fields and of_any_round(value) is not value:
-                _forget(owner, name)
+                _make_unknown(owner, name)
 
     def returned(self) -> None:
         """`return` on a condition that nobody knows: what it finds may be that of a later round."""
@@ -293,7 +293,7 @@ class Rounds:
         first: dict[tuple[int, str], Any] = {}
         for owner, name, value in self.changes.fields[self.fields :]:
             if not same(first.setdefault((id(owner), name), value), value):
-                _forget(owner, name)
+                _make_unknown(owner, name)
         for owner in {id(o): o for o, _ in self.changes.items[self.items :]}.values():
             owner[:] = [Unknown("it changes from round to round") if type(item) in NUMBERS else item for item in owner]
         for container in {id(c): c for c in self.changes.containers[self.containers :]}.values():
@@ -368,7 +368,7 @@ def _names_attributes(node: ast.AST) -> bool:
     return any(last_word(call.func) in NAMING for call in calls)
 
 
-def _forget(owner: Any, name: str) -> None:
+def _make_unknown(owner: Any, name: str) -> None:
     held = owner if isinstance(owner, dict) else getattr(owner, "__dict__", None)
     if held is not None and name in held:
         held[name] = Unknown("it changes from round to round")

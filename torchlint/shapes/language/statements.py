@@ -58,7 +58,7 @@ def abandon(node: ast.stmt, scope: CompiledScope, frame: Frame, error: Exception
     if isinstance(node, ast.Raise) or _initialises(node):
         raise error
     frame.machine.doubt(node, Doubt.LEFT_OUT)
-    forget(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
+    unset_targets(node, scope, frame, Unknown(str(error) if isinstance(error, UnknownUsed) else ABANDONED))
     if isinstance(node, ast.Return):
         frame.returned = Unknown(ABANDONED)
         return RETURN
@@ -72,8 +72,10 @@ def _initialises(node: ast.stmt) -> bool:
     )
 
 
-def forget(node: ast.stmt, scope: CompiledScope, frame: Frame, unknown: Unknown) -> None:
-    """What a statement sets becomes unknown."""
+def unset_targets(node: ast.stmt, scope: CompiledScope, frame: Frame, unknown: Unknown) -> None:
+    """What a statement names itself, and would have set, becomes unknown. What it may have changed through others is
+    loosened where it is a file's own: `abandoned.loosen_reach`.
+    """
     machine = frame.machine
     for part in walk(node) if not isinstance(node, _DEFINITIONS) else ():
         if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
