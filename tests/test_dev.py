@@ -51,6 +51,16 @@ def test_why_a_rule_speaks(tree, run):
     assert "It speaks here: `loss.backward()` adds to gradients" in out
 
 
+def test_why_a_rule_speaks_of_a_decorator(tree, run):
+    check = (
+        '@on_node("FunctionDef")\ndef check(place):\n    yield place.finding("no", at=place.node.decorator_list[0])\n'
+    )
+    rule = RULE.split("from torchlint")[0] + f"from torchlint import on_node\n\n\n{check}"
+    tree({"r/TL999_no_zeros.py": rule, "a.py": "import torch\n\n\n@torch.no_grad()\ndef f():\n    pass\n"})
+    out = run("dev", "why", "a.py:4", "TL999", "--rule-path", "r")[1]
+    assert "    says: no" in out
+
+
 def test_why_a_rule_is_not_armed(tree, run):
     tree({"r/TL999_no_zeros.py": RULE.replace('needs="zeros"', 'needs=("import", "ones|twos")'), "a.py": LOOP})
     out = run("dev", "why", "a.py:10", "TL999", "--rule-path", "r")[1]

@@ -10,6 +10,7 @@ from torchlint.installed import target
 from torchlint.linter import Job, lint
 from torchlint.project import View
 from torchlint.rule import Rule
+from torchlint.source.asking.part import lines_of
 from torchlint.source.flow.module import Module, World
 from torchlint.source.text.indexes import shared_index
 
@@ -36,8 +37,8 @@ class AskedFile:
         return self.module.index.lines[self.line - 1].strip()
 
     def stands_here(self, node: ast.AST) -> bool:
-        """Does a node begin in the line, or is the line in it?"""
-        return isinstance(node, ast.mod) or node.lineno <= self.line <= (node.end_lineno or node.lineno)
+        """Is the line in a node, or in a decorator of it?"""
+        return isinstance(node, ast.mod) or lines_of(node).has(self.line)
 
     def lint(self, rules: dict[str, Rule], settings: Settings):
         """What is said of the whole file."""
