@@ -7,7 +7,7 @@ from __future__ import annotations
 import collections.abc
 from typing import Any
 
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Special, Unknown
 
 
 class Library:
@@ -45,6 +45,13 @@ class StandIn:
     """
 
     takes_unknown: frozenset[str] = frozenset()
+
+
+def maker(kind: type[StandIn]) -> Special:
+    """What makes such objects, from which a class of the program may derive."""
+    special = Special(kind.__name__, lambda machine, *args, **options: kind(*args, **options))
+    special.__dict__["kind"] = kind
+    return special
 
 
 class Given(StandIn):

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from torchlint.shapes.core.standins import Samples, StandIn
+from torchlint.shapes.core.standins import Samples, StandIn, maker
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
 from torchlint.shapes.libraries.indexed_data import (
     Concatenated,
@@ -223,16 +223,6 @@ def _collate(machine, samples):
     return collate(samples[0], len(samples)) if samples else Unknown("an empty batch")
 
 
-def _made(kind: type):
-    def make(machine, *args, **kwargs):
-        kwargs.pop("*", None)
-        return kind(*args, **kwargs)
-
-    special = Special(kind.__name__, make)
-    special.__dict__["kind"] = kind
-    return special
-
-
 def _sampler(machine, *args, **kwargs):
     return Unknown("a sampler")
 
@@ -241,9 +231,9 @@ COLLATE = Special("default_collate", _collate)
 DATA: dict[str, Any] = {
     "Dataset": Dataset,
     "IterableDataset": IterableDataset,
-    "TensorDataset": _made(Tensors),
-    "ConcatDataset": _made(Concatenated),
-    "DataLoader": _made(Loader),
+    "TensorDataset": maker(Tensors),
+    "ConcatDataset": maker(Concatenated),
+    "DataLoader": maker(Loader),
     "random_split": Special("random_split", random_split),
     "Subset": Special("Subset", subset),
     "default_collate": COLLATE,

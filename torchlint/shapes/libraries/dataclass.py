@@ -104,6 +104,8 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
     unknown = kwargs.pop("*", None)
     fields = {n: f for n, f in _fields_of(machine, kind).items() if f.init is not False}
     positional = [n for n, f in fields.items() if not f.kw_only]
+    is_of_library = issubclass(kind, StandIn)  # which has fields of its own, before these
+    args = () if is_of_library else args
     if len(args) > len(positional):
         raise TypeError(f"{kind.__name__}() takes {len(positional)} positional arguments but {len(args)} were given")
     machine.budget.spend(len(positional))
@@ -111,7 +113,7 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
     if unknown is not None:
         machine.presume()  # a default is likely where another value may be given, but not certain
     for name, value in kwargs.items():
-        if name not in fields or name in values:
+        if (name not in fields and not is_of_library) or name in values:
             raise TypeError(f"{kind.__name__}() got an unexpected keyword argument '{name}'")
         values[name] = value
     for name, field in _fields_of(machine, kind).items():
@@ -130,6 +132,8 @@ def _initialise(machine, kind: type, instance: Any, args: tuple, kwargs: dict[st
         else:
             raise TypeError(f"{kind.__name__}() missing 1 required positional argument: '{name}'")
         setattr(instance, name, value)
+    for name in values.keys() - fields.keys():
+        setattr(instance, name, values[name])
     after = getattr(kind, "__post_init__", None)
     if after is not None:
         after(instance)

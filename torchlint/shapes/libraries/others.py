@@ -12,6 +12,7 @@ from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.cv2 import CV2
+from torchlint.shapes.libraries.huggingface import HUGGING_FACE
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
 from torchlint.shapes.libraries.settings_files import SETTINGS
@@ -27,6 +28,7 @@ KNOWN = frozenset(
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
     " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
+    " transformers.modeling_outputs transformers.utils transformers.file_utils transformers.utils.generic"
     " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 ) | {*timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
@@ -79,8 +81,7 @@ FOUND: dict[str, Any] = {
     **CLICK,
     **LIGHTNING,
     **ACCELERATE,
-    **CV2,
-    **ACCELERATE,
+    **HUGGING_FACE,
     **CV2,
     **MODELS,
     **timm_layers.TIMM,

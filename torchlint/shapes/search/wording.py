@@ -96,7 +96,10 @@ def written(failure: FailedOperation, count: int) -> WrittenCall:
         return WrittenCall((node.value, node.slice))
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return WrittenCall()
-    owner = [node.func.value] if count == len(node.args) + 1 and isinstance(node.func, ast.Attribute) else []
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if name_of_function(failure.function) == "backward" and called.startswith(("train", "fit")):
+        return WrittenCall()  # `trainer.train()` takes the loss back
+    owner = [node.func.value] if count == len(node.args) + 1 and called else []
     return WrittenCall((*owner, *node.args), {k.arg: k.value for k in node.keywords if k.arg})
 
 
