@@ -176,9 +176,10 @@ def is_batch_first(place, layer: ast.expr) -> bool | None:
 def told_first(made) -> bool | None:
     if made.is_call("torch.nn.TransformerEncoder") and made.node.args:
         return is_batch_first(made, made.node.args[0])
-    if not made.is_call(*(f"torch.nn.{name}" for name in LAYERS)) or made.has_stars:
+    name = next((name for name in LAYERS if made.is_call(f"torch.nn.{name}")), None)  # it may be called by another
+    if name is None or made.has_stars:
         return None
-    told = made.argument("batch_first", LAYERS[made.word()])
+    told = made.argument("batch_first", LAYERS[name])
     if told is None:
         return False
     return told.value if isinstance(told, ast.Constant) and isinstance(told.value, bool) else None
