@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
-
-
-def said(folder: Path, text: str, **files: str) -> list[str]:
-    """The lines at which a program fails, as they are written."""
-    for name, other in files.items():
-        (folder / f"{name}.py").write_text(textwrap.dedent(other))
-    path = folder / "program.py"
-    text = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
-    path.write_text(text)
-    faults = dry_run(text, str(path), Project(folder).view(path)).faults
-    return [text.splitlines()[fault.span.line - 1].strip() for fault in faults]
-
+from dry import failing_lines
 
 SILENT = {
     "what is there for the torch that is installed": """
@@ -266,7 +252,7 @@ SILENT = {
 
 @pytest.mark.parametrize("name", SILENT)
 def test_nothing_is_said_of_what_is_not_certain(tmp_path: Path, name: str) -> None:
-    assert said(tmp_path, SILENT[name]) == []
+    assert failing_lines(tmp_path, SILENT[name]) == []
 
 
 def test_a_file_that_is_imported_while_it_runs_may_meet_itself(tmp_path: Path) -> None:
@@ -290,7 +276,7 @@ def test_a_file_that_is_imported_while_it_runs_may_meet_itself(tmp_path: Path) -
 
         import program
     """
-    assert said(tmp_path, text, registry=registry) == []
+    assert failing_lines(tmp_path, text, registry=registry) == []
 
 
 WRONG = {
@@ -332,5 +318,5 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_certain_is_said(tmp_path: Path, name: str) -> None:
     text, line = WRONG[name]
-    found = said(tmp_path, text)
+    found = failing_lines(tmp_path, text)
     assert len(found) == 1 and found[0].startswith(line)

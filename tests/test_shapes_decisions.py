@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
+from dry import faults_of
 
 USE = "import torch\nfrom torch import nn\nfrom elsewhere import score, data\n"
 
 
 def run(tmp_path, text: str):
-    path = tmp_path / "program.py"
-    text = USE + textwrap.dedent(text)
-    path.write_text(text)
-    return [f.message for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+    return [f.message for f in faults_of(tmp_path, text, USE)]
 
 
 @pytest.mark.parametrize(

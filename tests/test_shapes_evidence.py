@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
+from dry import faults_of, line_of
 
 
 def said(folder: Path, text: str) -> list[tuple[str, bool]]:
     """The lines that fail, as they are written, and whether that is a remark only."""
-    path = folder / "program.py"
-    text = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
-    path.write_text(text)
-    faults = dry_run(text, str(path), Project(folder).view(path)).faults
-    return [(text.splitlines()[fault.span.line - 1].strip(), fault.presumed) for fault in faults]
+    return [(line_of(folder, fault), fault.presumed) for fault in faults_of(folder, text)]
 
 
 REMARKS = {

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.gaps import Gaps
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
+from dry import faults_of
 
-USE = "import torch\nfrom torch import nn\n"
+from torchlint.gaps import Gaps
 
 
 @pytest.mark.parametrize(
@@ -93,9 +89,7 @@ USE = "import torch\nfrom torch import nn\n"
     ],
 )
 def test_nothing_is_said_of_what_is_right_or_not_there_yet(tmp_path, program):
-    path = tmp_path / "program.py"
-    text = USE + textwrap.dedent(program)
-    assert dry_run(text, str(path), Project(tmp_path).view(path)).faults == ()
+    assert faults_of(tmp_path, program) == ()
 
 
 def test_a_sentence_is_no_gap():

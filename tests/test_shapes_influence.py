@@ -10,20 +10,7 @@ from effort import calls_of
 
 torch = pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
-
-
-def said(folder: Path, text: str, **files: str) -> list[str]:
-    """The lines at which a program fails, as they are written."""
-    for name, other in files.items():
-        (folder / f"{name}.py").write_text(textwrap.dedent(other))
-    path = folder / "program.py"
-    text = "import torch\nfrom torch import nn\n" + textwrap.dedent(text)
-    path.write_text(text)
-    faults = dry_run(text, str(path), Project(folder).view(path)).faults
-    return [text.splitlines()[fault.span.line - 1].strip() for fault in faults]
-
+from dry import failing_lines
 
 TRAINING = """
     import random
@@ -438,15 +425,15 @@ ENTANGLED = {
 @pytest.mark.parametrize("name", APART)
 def test_what_nobody_knows_silences_only_what_depends_on_it(tmp_path: Path, name: str) -> None:
     begins = textwrap.dedent(TRAINING) + textwrap.dedent(APART[name])
-    assert said(tmp_path, begins + '\nprint(settings["height"])\n') == ['print(settings["height"])']
+    assert failing_lines(tmp_path, begins + '\nprint(settings["height"])\n') == ['print(settings["height"])']
     twice = begins + "\nloss = model(torch.randn(3, 4)).square().mean()\nloss.backward()\nloss.backward()  # again\n"
-    assert said(tmp_path, twice) == ["loss.backward()  # again"]
+    assert failing_lines(tmp_path, twice) == ["loss.backward()  # again"]
 
 
 @pytest.mark.parametrize("name", ENTANGLED)
 def test_what_nobody_knows_silences_what_depends_on_it(tmp_path: Path, name: str) -> None:
     text = textwrap.dedent(TRAINING) + textwrap.dedent(ENTANGLED[name])
-    assert said(tmp_path, text) == []
+    assert failing_lines(tmp_path, text) == []
 
 
 @pytest.mark.effort
@@ -458,6 +445,6 @@ def test_what_depends_on_what_in_many_files_is_found_once(tmp_path: Path) -> Non
     def program(blocks: int) -> str:
         return imports + textwrap.dedent(TRAINING) + "".join(block.format(number) for number in range(blocks))
 
-    said(tmp_path, program(1), **files)  # what is read and compiled once
-    few, many = (calls_of(lambda n=n: said(tmp_path, program(n), **files), 20_000_000) for n in (2, 6))
+    failing_lines(tmp_path, program(1), **files)  # what is read and compiled once
+    few, many = (calls_of(lambda n=n: failing_lines(tmp_path, program(n), **files), 20_000_000) for n in (2, 6))
     assert many < 3 * few

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
+from dry import faults_of
 
 USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 
@@ -556,10 +553,7 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
     ],
 )
 def test_nothing_is_said(tmp_path, program):
-    path = tmp_path / "program.py"
-    text = USE + textwrap.dedent(program)
-    path.write_text(text)
-    assert [(f.span.line, f.message) for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == []
+    assert [(f.span.line, f.message) for f in faults_of(tmp_path, program, USE)] == []
 
 
 def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
@@ -571,9 +565,7 @@ def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
 
     Block(4, 8)(torch.zeros(2, 5))
     """
-    path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
-    path.write_text(text)
-    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["shape"]
+    assert [f.kind for f in faults_of(tmp_path, program, USE)] == ["shape"]
 
 
 @pytest.mark.parametrize(
@@ -585,13 +577,9 @@ def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
     ],
 )
 def test_what_fails_and_is_hidden_is_said(tmp_path, text):
-    path, text = tmp_path / "program.py", USE + text
-    path.write_text(text)
-    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["shape"]
+    assert [f.kind for f in faults_of(tmp_path, text, USE)] == ["shape"]
 
 
 def test_a_distributed_model_that_moves_nothing_gets_what_is_on_the_cpu(tmp_path):
     program = "nn.parallel.DistributedDataParallel(nn.Linear(3, 4).cuda())(torch.zeros(2, 3))"
-    path, text = tmp_path / "program.py", USE + program
-    path.write_text(text)
-    assert [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults] == ["device"]
+    assert [f.kind for f in faults_of(tmp_path, program, USE)] == ["device"]

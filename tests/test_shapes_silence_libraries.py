@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
-
-USE = "import torch\nfrom torch import nn\n"
+from dry import faults_of
 
 
 def faults(tmp_path, program: str) -> list[str]:
-    path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
-    path.write_text(text)
-    return [fault.message for fault in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+    return [fault.message for fault in faults_of(tmp_path, program)]
 
 
 @pytest.mark.parametrize(

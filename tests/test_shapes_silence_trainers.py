@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import pytest
 
 pytest.importorskip("torch")
 
-from torchlint.project import Project
-from torchlint.shapes.search.check import dry_run
+from dry import faults_of
 
 USE = "import torch\nfrom torch import nn\nimport numpy as np\n"
 
 
 def said(tmp_path, program: str) -> list[str]:
-    path, text = tmp_path / "program.py", USE + textwrap.dedent(program)
-    path.write_text(text)
-    return [f.kind for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
+    return [f.kind for f in faults_of(tmp_path, program, USE)]
 
 
 @pytest.mark.parametrize(

@@ -18,22 +18,6 @@ FLOAT = torch.float64
 KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
 
 
-def has_module(name: str) -> bool:
-    """Whether NumPy has this module."""
-    return name in KNOWN
-
-
-def find(name: str) -> tuple[Any] | None:
-    """The value with a dotted name."""
-    return (FOUND[name],) if name in FOUND else None
-
-
-def names(module: str) -> list[str]:
-    """The public names of a module, for `import *`."""
-    start = module + "."
-    return [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]
-
-
 def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
     """`np.array`: of nested lists, arrays, tensors and numbers."""
     kind = dtype_of(dtype) if dtype is not None else None

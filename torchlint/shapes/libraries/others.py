@@ -100,19 +100,3 @@ FOUND: dict[str, Any] = {
     **{f"six.moves.{name}": NAMES[name] for name in ("range", "zip", "map", "filter", "input")},
     "six.moves.xrange": NAMES["range"],
 }
-
-
-def has_module(name: str) -> bool:
-    """Whether one of these libraries has the module."""
-    return name in KNOWN
-
-
-def find(name: str) -> tuple[Any] | None:
-    """The value with a dotted name."""
-    return (FOUND[name],) if name in FOUND else None
-
-
-def names(module: str) -> list[str]:
-    """The public names of a module, for `import *`."""
-    start = module + "."
-    return [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]

@@ -44,6 +44,10 @@ MODULES = frozenset(
     " dis atexit keyword cProfile pstats profile tracemalloc resource fcntl select mmap ctypes optparse getopt"
     " ordereddict __main__".split()
 )
+KNOWN = MODULES | frozenset(
+    "os.path collections.abc concurrent.futures logging.handlers urllib.request importlib.metadata multiprocessing.pool"
+    " unittest.mock importlib.util urllib.parse xml.etree xml.etree.ElementTree".split()
+)
 
 
 class Context(StandIn):
@@ -512,33 +516,3 @@ def _namespace(values: dict[str, Any]) -> Any:
     from torchlint.shapes.libraries.argparse import Namespace
 
     return Namespace(values)
-
-
-def has_module(name: str) -> bool:
-    """Whether the standard library has this module (as far as we know)."""
-    top, _, rest = name.partition(".")
-    return not rest or name in (
-        "os.path",
-        "collections.abc",
-        "concurrent.futures",
-        "logging.handlers",
-        "urllib.request",
-        "importlib.metadata",
-        "multiprocessing.pool",
-        "unittest.mock",
-        "importlib.util",
-        "urllib.parse",
-        "xml.etree",
-        "xml.etree.ElementTree",
-    )
-
-
-def find(name: str) -> tuple[Any] | None:
-    """The value with a dotted name."""
-    return (FOUND[name],) if name in FOUND else None
-
-
-def names(module: str) -> list[str]:
-    """The public names of a module, for `import *`."""
-    start = module + "."
-    return [n.removeprefix(start) for n in FOUND if n.startswith(start) and "." not in n.removeprefix(start)]

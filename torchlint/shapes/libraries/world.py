@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, named
@@ -13,14 +13,34 @@ from torchlint.shapes.core.values import Special, Unknown, named
 _WITH_PRIVATE = re.compile(r"torch\._C$|torch\.nn\.modules\.")
 
 
+class Listed(NamedTuple):
+    """A library of which all that is known stands in two tables: its modules, and values by their dotted names."""
+
+    modules: frozenset[str]
+    values: dict[str, Any]
+
+    def has_module(self, name: str) -> bool:
+        return name in self.modules
+
+    def find(self, name: str) -> tuple[Any] | None:
+        """The value with a dotted name, which may be None."""
+        return (self.values[name],) if name in self.values else None
+
+    def names(self, module: str) -> list[str]:
+        """The public names of a module, for `import *`."""
+        start = module + "."
+        inside = [name.removeprefix(start) for name in self.values if name.startswith(start)]
+        return [name for name in inside if "." not in name]
+
+
 def _tables() -> dict[str, Any]:
     from torchlint.shapes.libraries import numpy, others, stdlib, torch
 
     return {
         "torch": torch,
-        "numpy": numpy,
-        **dict.fromkeys(stdlib.MODULES, stdlib),
-        **dict.fromkeys(others.MODULES, others),
+        "numpy": Listed(numpy.KNOWN, numpy.FOUND),
+        **dict.fromkeys(stdlib.MODULES, Listed(stdlib.KNOWN, stdlib.FOUND)),
+        **dict.fromkeys(others.MODULES, Listed(others.KNOWN, others.FOUND)),
     }
 
 
