@@ -162,9 +162,13 @@ def output_of(origin) -> ast.Call | None:
 
 def kinds_of(place, layer: ast.expr) -> set[str]:
     """The classes of torch of which a layer may be; empty where one is another's."""
-    made = place.objects(layer)
-    known = all(one.is_call("torch.nn.TransformerEncoder", *(f"torch.nn.{name}" for name in LAYERS)) for one in made)
-    return {one.word() for one in made} if known else set()
+    kinds = {class_of(made) for made in place.objects(layer)}
+    return kinds if None not in kinds else set()
+
+
+def class_of(made) -> str | None:
+    names = [name for name in (*LAYERS, "TransformerEncoder") if made.is_call(f"torch.nn.{name}")]
+    return names[0] if names else None
 
 
 def is_batch_first(place, layer: ast.expr) -> bool | None:
@@ -174,12 +178,12 @@ def is_batch_first(place, layer: ast.expr) -> bool | None:
 
 
 def told_first(made) -> bool | None:
-    if made.is_call("torch.nn.TransformerEncoder") and made.node.args:
-        return is_batch_first(made, made.node.args[0])
-    name = next((name for name in LAYERS if made.is_call(f"torch.nn.{name}")), None)  # it may be called by another
-    if name is None or made.has_stars:
+    kind = class_of(made)
+    if kind is None or made.has_stars:
         return None
-    told = made.argument("batch_first", LAYERS[name])
+    if kind == "TransformerEncoder":
+        return is_batch_first(made, made.node.args[0]) if made.node.args else None
+    told = made.argument("batch_first", LAYERS[kind])
     if told is None:
         return False
     return told.value if isinstance(told, ast.Constant) and isinstance(told.value, bool) else None

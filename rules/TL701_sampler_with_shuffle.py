@@ -93,7 +93,7 @@ def clashes(loader: Call):
         for name, given in (
             ("batch_size", sizes not in (None, 1)),
             ("shuffle", shuffles),
-            ("sampler", one),
+            ("sampler", one and (always(loader, "sampler", 3) or always(loader, "batch_sampler", 4))),
             ("drop_last", surely(loader, "drop_last", 8)),
         ):
             if given:
@@ -116,3 +116,9 @@ def is_sampler(loader: Call, name: str, position: int) -> bool:
     found = loader.argument_origins(name, position, frozenset())
     made = [o for o in found if isinstance(o.node, ast.Call) and not loader.excludes(o)]
     return any(o.role().is_a("sampler") is True for o in made)
+
+
+def always(loader: Call, name: str, position: int) -> bool:
+    """Is it given on each way here? Of two that may both be None, one may be there where the other is not."""
+    found = loader.argument_origins(name, position, frozenset())
+    return bool(found) and all(isinstance(o.node, ast.Call) and not o.path for o in found)

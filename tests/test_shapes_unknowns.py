@@ -248,9 +248,18 @@ PARTLY = {
     "an average": "nn.Linear(4, 2)(torch.from_numpy(np.average(np.zeros((5, 2, 3)), axis=0)).float())",
     "a module that was loaded": "import sys\nsize = 3\nnn.Linear(4, 2)(torch.zeros(2, getattr(sys.modules['__main__'], 'size')))",
 }
+HOOKED = (
+    "kept, layer = {}, nn.Conv2d(1, 32, 3)\ndef keep(layer, given, result):\n    kept['a'] = result.detach()\n"
+    "layer.register_forward_hook(keep)\nlayer(elsewhere.image().permute(0, 3, 1, 2))\n"
+)
 TABLE = "import pandas as pd\nt = pd.read_csv('a.csv', usecols=['a', 'b', 'c', 'y'])\n"
 THREE = "\nnn.Linear(3, 1)(torch.tensor(t.values).float())"
 FITS = {
+    "what a hook keeps": HOOKED + "np.array(kept['a']).transpose(1, 2, 3, 0)\nnn.Linear(9, 1)(kept['a'])",
+    "what a hook changes": (
+        "layer = nn.Linear(3, 4)\nlayer.register_forward_hook(lambda layer, given, result: result[:, :2])\n"
+        "nn.Linear(2, 1)(layer(elsewhere.rows().view(-1, 3)))"
+    ),
     "a batch of one that is taken away": (
         "def decode(y):\n    y = y.squeeze(0)\n    if y[3, 2, 1] > 0:\n        return torch.FloatTensor([y[3, 2, 1]])\n"
         "decode(nn.Conv2d(3, 8, 3)(elsewhere.image()).permute(0, 2, 3, 1))\n"

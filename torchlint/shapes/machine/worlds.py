@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import types
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import prod
@@ -325,9 +325,15 @@ class Worlds:
             if given is None:
                 return None if not LOSS.search(type(module).__name__) else self._loss_of_unknowns(module)
             args, kwargs = given
-        return self.in_worlds(
-            lambda given: self.call_module(module, list(given[0]), dict(given[1])), [args, kwargs], unknown.reason
-        )
+        with _taken_from(module) as hooks:
+            made = self.in_worlds(
+                lambda given: self.call_module(module, list(given[0]), dict(given[1])), [args, kwargs], unknown.reason
+            )
+        for number, hook in hooks.items():  # which see what stands for all worlds, once
+            named = [kwargs] if number in module._forward_hooks_with_kwargs else []
+            changed = self.call(hook, [module, tuple(args), *named, made], {})
+            made = made if changed is None else changed
+        return made
 
     def _loss_of_unknowns(self, module: nn.Module) -> Any:
         """What a loss makes of tensors nobody knows: one number, unless it is told to make more."""
@@ -438,6 +444,16 @@ class Worlds:
             value = known.example if known is not None else value
             if isinstance(value, torch.Tensor):
                 yield value
+
+
+@contextmanager
+def _taken_from(module: nn.Module) -> Iterator[dict[int, Callable]]:
+    """The functions of the program that a layer's results go through; while this lasts, the layer is without them."""
+    hooks, module._forward_hooks = module._forward_hooks, OrderedDict()
+    try:
+        yield dict(hooks)
+    finally:
+        module._forward_hooks = hooks
 
 
 def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.source.flow.flow import callees
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -20,6 +20,8 @@ _CLASSES = frozenset(
 )
 # What gives a model fresh weights: a new optimizer is right then.
 _RENEWS = frozenset("load_state_dict reset_parameters init_weights reset_weights reinit weight_reset apply".split())
+
+_COPIES = frozenset("deepcopy copy clone clone_module".split())
 
 
 def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]:
@@ -51,6 +53,8 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         sources = [origin for inner in held.modules for origin in identity(inner).values()]
         if not sources or held.tensors or not all(_is_older(origin, loop, made, classes) for origin in sources):
             continue
+        if any(_is_a_copy(origin) for inner in held.modules for origin in origins(inner)):
+            continue
         steps = [
             act
             for act in acts(module, loop.body)
@@ -59,6 +63,11 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         if steps and not any(_is_a_training(module, loop, event, step) for step in steps):
             found.append((event, steps[0]))
     return found
+
+
+def _is_a_copy(origin: Value) -> bool:
+    """`fast = copy.deepcopy(model)`: what is learned in a round is learned by weights of its own."""
+    return isinstance(origin.node, ast.Call) and last_word(origin.node.func) in _COPIES
 
 
 def _is_a_training(module: Module, loop: ast.AST, made: Event, step: Act) -> bool:

@@ -13,7 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
-from torchlint.source.text.spelling import first_argument
+from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_nothing_but
@@ -419,6 +419,8 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     """
     if word in _HARMLESS:
         return None
+    if any(_is_left_to_others(c.function) for c in callees(event.value)):
+        return Act(event, OPAQUE, None)
     is_hook = (
         receiver is not None
         and any(part in word.lower() for part in _HOOKS)
@@ -445,6 +447,17 @@ def _opaque(event: Event, word: str, receiver: Value | None) -> Act | None:
     ):
         return Act(event, OPAQUE, None)
     return None
+
+
+def _is_left_to_others(function: ast.AST | None) -> bool:
+    """Is it a method of which a base class only says that there is one: `raise NotImplementedError`?"""
+    if not isinstance(function, ast.FunctionDef) or not isinstance(function.up, ast.ClassDef):
+        return False
+    if any(last_word(decorator) == "abstractmethod" for decorator in function.decorator_list):
+        return True
+    raised = function.body[-1].exc if isinstance(function.body[-1], ast.Raise) else None
+    plain = all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in function.body[:-1])
+    return raised is not None and plain and "NotImplemented" in unparsed(raised)
 
 
 def _is_of_lightning(made: Value) -> bool:
