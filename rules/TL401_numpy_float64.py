@@ -113,13 +113,11 @@ from torchlint.source.answers.float64_arrays import arrivals, dtype_of
 read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
 in_tests = False
 
-DOUBLE = ".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor"
-
 
 @on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")
 def check(call: Call):
-    if call.says(*DOUBLE):
-        return
+    if call.says(".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor"):
+        return  # somebody wants float64
     data = call.argument("data", 0) or call.argument("ndarray")
     if data is None or dtype_of(call.value.at(data, ())) != "float64":
         return

@@ -16,6 +16,7 @@ from torchlint.dev.unknowns import read_as_no
 from torchlint.installed import NEWEST
 from torchlint.linter import Job, fix_until_stable, lint
 from torchlint.project import Project
+from torchlint.reading import read
 from torchlint.rule import Example, Rule
 
 PRELUDE = "import torch; from torch import nn; import torch.nn.functional as F\n"
@@ -63,7 +64,7 @@ def shortcomings(rule: Rule) -> Iterator[str]:
             yield f"there is no ```python {kind} block, which shows {shows}"
     if not rule.triggers:
         yield "no function has a trigger such as @on_call(…)"
-    for line, word in read_as_no(Path(rule.path).read_text(encoding="utf-8")):
+    for line, word in read_as_no(read(rule.path).decode()):
         yield f"line {line}: `{word}` may be unknown, which is not no: ask `is True` or `is not False`"
 
 
