@@ -51,17 +51,18 @@ loss = F.gaussian_nll_loss(z, y, y)
 
 import ast
 
-from torchlint import Call, named_of, on_call
+from torchlint import SAME_NUMBERS, Call, named_of, on_call
 
 read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss")
 in_tests = False
 
 RECTIFIED = named_of("relu")
+PICKED = SAME_NUMBERS | {"[]"}  # the scores of the rows that count are scores
 
 
 @on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
 def check(call: Call):
-    origins = call.argument_origins("input", 0)
+    origins = call.argument_origins("input", 0, PICKED)
     wrong = [o for o in origins if o.does("softmax", "sigmoid") or o.is_call(*RECTIFIED) or o.is_raw_score]
     if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
         return

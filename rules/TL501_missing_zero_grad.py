@@ -114,7 +114,7 @@ MEASURES = re.compile(r"speed|bench|profil|throughput|latenc|^test_|_test$")
 CLOCKS = ("time", "perf_counter", "monotonic", "synchronize", "elapsed_time")
 
 
-@on_round("loop", "function", needs="optim|backward")
+@on_round("loop", "comprehension", "function", needs="optim|backward")
 def check(round: Round):
     told = set()
     if is_measured(round):

@@ -144,5 +144,8 @@ def _exhausts(place, use: ast.AST) -> bool:
     parent = use.up
     if isinstance(parent, ast.Call):
         return use in parent.args and place.word(parent) not in LEAVE_IT
+    if isinstance(parent, ast.Dict):  # a group of an optimizer
+        key = parent.keys[parent.values.index(use)] if use in parent.values else None
+        return isinstance(key, ast.Constant) and key.value == "params"
     iterated = isinstance(parent, (ast.For, ast.comprehension)) and parent.iter is use
     return iterated or isinstance(parent, (ast.keyword, ast.Starred))

@@ -26,7 +26,15 @@ from torchlint.source.text.index import (
 )
 from torchlint.source.text.spelling import dumped, unparsed
 from torchlint.source.training.acts import BACKWARD, EVAL, OPAQUE, STEP, SUPPLY, TRAIN, Act, acts
-from torchlint.source.training.events import Event, events, iterated, may_call_here, may_mention, reaches
+from torchlint.source.training.events import (
+    Event,
+    events,
+    imports_saying,
+    iterated,
+    may_call_here,
+    may_mention,
+    reaches,
+)
 from torchlint.source.training.grads import lacks_weights
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.naming import is_named, sounds_like, word_of
@@ -67,12 +75,13 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     in training.
     """
     places = _evaluating(module)
+    elsewhere = [function for home in imports_saying(module, tuple(sorted(_NO_GRAD))) for function in _evaluating(home)]
     seen: set[tuple] = set()
     for body in [module.tree.body, *(f.body for f in module.index.functions if _starts_here(module, f))]:
         here = any(f.body is body for f in places) or _runs_a_model(
             module, [s for s in body if not isinstance(s, DEFINITIONS)]
         )
-        if not here and not reaches(module, body, places):
+        if not here and not reaches(module, body, places + elsewhere):
             continue
         if not module.mentions(_WORDS_OF_MODES) and not (
             may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)
@@ -125,10 +134,16 @@ def _repeats(module: Module, function: ast.AST) -> bool:
 def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
     """Does some code switch gradients off and call what goes by a model's name?"""
     return may_call_here(module, code, _NO_GRAD) and any(
-        is_named(call.func) and sounds_like(call.func, MODULE)
+        is_named(call.func) and (sounds_like(call.func, MODULE) or _is_handed(call.func))
         for part in code
         for call in module.index.inside(part, ast.Call)
     )
+
+
+def _is_handed(called: ast.expr) -> bool:
+    """Is what is called a parameter? Then it is an object, whatever its name."""
+    scope = called.at.lookup(called.id) if isinstance(called, ast.Name) else None
+    return scope is not None and any(isinstance(bound, ast.arg) for bound in scope.bindings[called.id])
 
 
 def _starts_here(module: Module, function: ast.AST) -> bool:

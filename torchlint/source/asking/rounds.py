@@ -8,7 +8,7 @@ from functools import cached_property
 from torchlint.edits import Edits
 from torchlint.source.asking.views import Place
 from torchlint.source.flow.values import Answer
-from torchlint.source.text.index import LOOPS
+from torchlint.source.text.index import COMPREHENSIONS, LOOPS, body_of
 from torchlint.source.training import loops
 from torchlint.source.training.acts import Act, acts
 from torchlint.source.training.events import Event, events, iterated, iterations, may_call
@@ -16,8 +16,8 @@ from torchlint.source.training.updates import LostGradients, Update, lost_gradie
 
 
 class Round(Place):
-    """One round of training: the body of a loop, a function (one step, Lightning's `training_step`), or what a file
-    itself runs, each with what local helpers and closures do.
+    """One round of training: the body of a loop, what a comprehension makes of each element, a function (one step,
+    Lightning's `training_step`), or what a file itself runs, each with what local helpers and closures do.
 
     It consists of acts. The `role` of one is `backward`, `step`, `clear`, `schedule`, `clip`, `unscale`, `eval`,
     `train`, `supply` (gradients that come from somewhere else) or `opaque` (a call nobody can look into, which is given
@@ -27,18 +27,18 @@ class Round(Place):
     @property
     def repeats(self) -> Answer:
         """Does it run again and again? A loop does, and what Lightning calls; of another function nobody can tell."""
-        if isinstance(self.node, LOOPS):
+        if isinstance(self.node, (*LOOPS, *COMPREHENSIONS)):
             return True
         return True if getattr(self.node, "name", "") == "training_step" else None
 
     @property
     def events(self) -> list[Event]:
         """The calls of its body in the order they run, those of local helpers included."""
-        return events(self.module, self.node.body)
+        return events(self.module, body_of(self.node))
 
     def may_call(self, *words: str) -> bool:
         """Can its body call all of these, as far as names tell, here or in helpers?"""
-        return may_call(self.module, self.node.body, *words)
+        return may_call(self.module, body_of(self.node), *words)
 
     @property
     def may_train(self) -> bool:
@@ -48,7 +48,7 @@ class Round(Place):
     @cached_property
     def acts(self) -> list[Act]:
         """What it does for training, in order."""
-        return acts(self.module, self.node.body)
+        return acts(self.module, body_of(self.node))
 
     @property
     def helpers(self) -> list[ast.AST]:
@@ -145,4 +145,4 @@ class Loop(Round):
     @property
     def inner_iterations(self) -> list[Place]:
         """What is iterated over in each round, here or in a helper that is called."""
-        return [Place(value) for value in iterations(self.module, self.node.body)]
+        return [Place(value) for value in iterations(self.module, body_of(self.node))]

@@ -26,7 +26,7 @@ from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import DEFINITIONS, LOOPS, last_word
+from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, LOOPS, last_word
 from torchlint.source.text.surface import Surface, surface
 from torchlint.source.training.loops import trains_once
 from torchlint.vocabulary import Words
@@ -142,6 +142,8 @@ def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tupl
     """The places where a round of training may be written."""
     for node in filter(touches, _loops(module)):
         yield "loop", Loop(Value(module, node))
+    for node in filter(touches, module.index.nodes(*COMPREHENSIONS)):
+        yield "comprehension", Round(Value(module, node))
     for node in filter(touches, module.index.functions):
         yield "function", Round(Value(module, node))
     for node in filter(touches, [module.tree]):

@@ -421,6 +421,16 @@ def is_in(child: ast.AST, block: list) -> bool:
     return isinstance(child, _LISTED) and block_of(child)[0] is block
 
 
+def body_of(node: ast.AST) -> list[ast.AST]:
+    """What runs in each round of a loop or comprehension, or when a function or file runs: always the same list."""
+    if not isinstance(node, COMPREHENSIONS):
+        return node.body
+    if not hasattr(node, "round"):
+        tests = [test for part in node.generators for test in part.ifs]
+        node.round = [*tests, *([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])]
+    return node.round
+
+
 def loop_around(statement: ast.stmt) -> ast.AST | None:
     """The loop of the same function in whose body a statement stands: what a `break` leaves."""
     return _handed_down(statement, "loop", _loop_around)

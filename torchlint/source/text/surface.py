@@ -23,6 +23,7 @@ _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
 _PUTTING = [re.compile(rf"{word}\([^\"'\n]*[\"'](\w+)[\"']") for word in ("setattr", "add_module", "register_module")]
 _SET = re.compile(r"\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
+_TOGETHER = re.compile(r"\n[ \t]*\(?([\w.]+(?:[ \t]*,[ \t]*\*?[\w.]+)+)[ \t]*,?[ \t]*\)?[ \t]*=(?!=)")
 
 
 class Import(NamedTuple):
@@ -43,7 +44,14 @@ class Surface:
     @cached_property
     def names(self) -> frozenset[str]:
         patterns = (_FUNCTION, _SET, *_PUTTING)
-        return frozenset(name for pattern in patterns for name in pattern.findall(self.of()))
+        single = (name for pattern in patterns for name in pattern.findall(self.of()))
+        return frozenset((*single, *(target.rpartition(".")[2] for target in self._together if "." in target)))
+
+    @cached_property
+    def _together(self) -> list[str]:
+        """The targets of `self.encoder, self.decoder = …`"""
+        found = _TOGETHER.findall("\n" + self.of())
+        return [target.strip(" \t*") for targets in found for target in targets.split(",")]
 
     @cached_property
     def defined(self) -> frozenset[str]:
@@ -53,7 +61,8 @@ class Surface:
     @cached_property
     def given(self) -> frozenset[str]:
         """The names that are given to what has another one."""
-        return frozenset((*_GIVEN.findall("\n" + self.of()), *_CALLED.findall(self.of())))
+        together = (target for target in self._together if "." not in target)
+        return frozenset((*_GIVEN.findall("\n" + self.of()), *together, *_CALLED.findall(self.of())))
 
     @cached_property
     def constants(self) -> frozenset[str]:

@@ -14,6 +14,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import FUNCTIONS, block_of, enclosing_function, is_in, last_word, statement_of, within
 from torchlint.source.text.spelling import first_argument, unparsed
+from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_nothing_but
@@ -131,23 +132,22 @@ class Act:
     def is_made_in(self, loop: ast.AST) -> bool:
         """Is the optimizer made anew in each round, for parameters that are not known to be older?"""
         held = holding(self.on)
-        if not any(within(made.node, loop) for made in held.constructors):
+        places = [loop, *self.event.helpers]
+        if not any(within(made.node, place) for made in held.constructors for place in places):
             return False
         older = [
             o
             for m in held.modules
             for o in identity(m).values()
-            if isinstance(o.node, ast.Call) and not within(o.node, loop)
+            if isinstance(o.node, ast.Call) and not any(within(o.node, place) for place in places)
         ]
         return not older or bool(held.tensors)
 
     def is_another_in_each_round_of(self, loop: ast.AST) -> bool:
-        """`self.optimizers[i].step()`, where `i` is what the loop counts with"""
-        on = self.on.node if self.on is not None else None
-        if not isinstance(loop, ast.For) or not isinstance(on, ast.Subscript):
-            return False
-        counted = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-        return any(isinstance(n, ast.Name) and n.id in counted for n in ast.walk(on.slice))
+        """`self.optimizers[i].step()` where the loop counts `i`, and `step(model, optimizer)` of one pair after the
+        other
+        """
+        return self.on is not None and depends_on_round(self.on, loop)
 
     @property
     def clears_optimizer(self) -> bool:

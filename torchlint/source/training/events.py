@@ -73,6 +73,15 @@ class Event:
         func = getattr(self.node, "func", None)
         return func.attr if isinstance(func, ast.Attribute) else ""
 
+    @property
+    def helpers(self) -> list[ast.AST]:
+        """The functions through which it was reached."""
+        found, frame = [], self.value.frame if self.via else None
+        while frame is not None:
+            found.append(frame.function)
+            frame = frame.call.frame if frame.call else None
+        return found
+
     def __repr__(self) -> str:
         return f"<Event {ast.unparse(self.node)[:60]} line {self.node.lineno}>"
 
@@ -124,13 +133,13 @@ def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
     matter.
     """
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
-    homes = (module, *_imports_with(module, words))
+    homes = (module, *imports_saying(module, words))
     return all(_leads(module, code, _leading_to(homes, frozenset((word,)))) for word in words)
 
 
 def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     """Does one of these words stand in some code, or in a function that it may call?"""
-    return _leads(module, body, _leading_to((module, *_imports_with(module, tuple(sorted(words)))), words))
+    return _leads(module, body, _leading_to((module, *imports_saying(module, tuple(sorted(words)))), words))
 
 
 def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
@@ -139,7 +148,7 @@ def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) ->
 
 
 def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> bool:
-    """May some statements call one of these functions of the file, through others of the file, as far as names tell?"""
+    """May some statements call one of these functions, through others of the file, as far as names tell?"""
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
     return _leads(module, code, _leading_to((module,), frozenset(function.name for function in functions)))
 
@@ -171,7 +180,7 @@ def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> frozenset[s
 
 
 @remembered
-def _imports_with(module: Module, words: tuple[str, ...]) -> list[Module]:
+def imports_saying(module: Module, words: tuple[str, ...]) -> list[Module]:
     """The imported files in whose text one of the words stands; the others are not even parsed."""
     project = module.world.view.project
     return [

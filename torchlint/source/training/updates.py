@@ -10,7 +10,7 @@ from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
-from torchlint.source.text.index import within
+from torchlint.source.text.index import body_of, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import (
     BACKWARD,
@@ -106,7 +106,7 @@ def updates(module: Module, node: ast.AST) -> list[Update]:
     """The updates of a round of a loop, function or file: each step that runs as often as a backward before it, with
     the backwards since the step before.
     """
-    found = acts(module, node.body)
+    found = acts(module, body_of(node))
     made: list[Update] = []
     window = _Window()
     inside: dict[int, _Window] = {}  # by the call of a helper or closure: the backwards it runs
