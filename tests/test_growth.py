@@ -77,3 +77,17 @@ def test_the_rank_of_what_many_branches_change_is_found_once_for_each(tmp_path):
     text = f"import torch\n\ndef run(flags):\n    x = torch.zeros(2, 3, 4)\n{branches}    return x.T\n"
     job = Job.of(path, Settings(dry_run=False), Project(tmp_path), load_rules())
     assert calls_of(lambda: lint(text, job), 2_000_000) < 500_000
+
+
+def test_what_a_function_leads_to_is_followed_only_where_it_may_evaluate_a_model(tmp_path):
+    """A script of training sets modes and leads through a whole trainer."""
+    helper = "def train(trainer):\n" + "".join(f"    prepare(trainer, {n})\n" for n in range(200))
+    prepare = "def prepare(trainer, n):\n    trainer.log(str(n))\n"
+
+    def effort(inside: str) -> int:
+        run = f"def run(trainer, model, data):\n    model.eval()\n    train(trainer)\n    for x in data:\n        {inside}\n"
+        job = Job.of(tmp_path / "a.py", Settings(dry_run=False), Project(tmp_path), {"TL505": RULES["TL505"]})
+        return calls_of(lambda: lint(f"import torch\n{prepare}{helper}{run}", job), LIMIT)
+
+    effort("model(x)")  # what is loaded once
+    assert effort("print(x)") < 0.7 * effort("model(x)")

@@ -33,6 +33,7 @@ from torchlint.source.training.events import (
     iterated,
     may_call_here,
     may_mention,
+    own_events,
     reaches,
 )
 from torchlint.source.training.grads import lacks_weights
@@ -109,12 +110,12 @@ def _evaluating(module: Module) -> list[ast.AST]:
     """
     found = []
     for function in module.index.functions:
-        owner = method_class(module, function)
-        if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
-            name = function.name.lower()
-            if not name.lstrip("_").startswith("test_") and (
-                EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])
-            ):
+        name = function.name.lower()
+        if not name.lstrip("_").startswith("test_") and (
+            EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])
+        ):
+            owner = method_class(module, function)  # asked last: its bases may lie in other files
+            if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
                 found.append(function)
     return found
 
@@ -367,6 +368,17 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         return
     if not module.index.stands(_SWITCHING, owner) and not (named and here is not None and _is_called(module, here)):
         return
+
+    def evaluated(event: Event) -> tuple[Value, list[ast.AST]] | None:
+        """The model that an event calls here, and the loops it does so in, if that may be an evaluation."""
+        model = called_model(event)
+        if model is None or enclosing_function(event.node) is not here:
+            return None
+        loops = [loop for loop in _rounds(event.node) if not _goes_through_layers(loop, model)]
+        return (model, loops) if loops or (named and not measures) else None
+
+    if not any(map(evaluated, own_events(module, owner.body))):
+        return
     own = [event for event in events(module, owner.body) if not event.via]
     found = acts(module, owner.body)
     switches: dict[tuple, list[Act]] = {}  # by what is switched
@@ -376,11 +388,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     seen = set()
     statements: set[ast.AST] = set()
     for event in own:
-        model = called_model(event)
-        if model is None or enclosing_function(event.node) is not here or dumped(model.node) in seen:
-            continue
-        loops = [loop for loop in _rounds(event.node) if not _goes_through_layers(loop, model)]
-        if not loops and (measures or not named):
+        model, loops = evaluated(event) or (None, [])
+        if model is None or dumped(model.node) in seen:
             continue
         nearest = [
             (act.node.lineno, act)

@@ -97,6 +97,16 @@ def events(module: Module, body: list[ast.stmt], frame: LookedThrough | None = N
     return found
 
 
+@remembered
+def own_events(module: Module, body: list[ast.stmt]) -> list[Event]:
+    """The calls that stand in some statements themselves, in the order they run: what they lead to may be a whole
+    trainer, which is not worth following where nothing in them is of interest.
+    """
+    found: list[Event] = []
+    _Unroller(found, module, None, follows=False).block(body, (), ())
+    return found
+
+
 def iterations(module: Module, body: list[ast.stmt]) -> list[Value]:
     """The iterables of the loops that some statements run, those of helpers included."""
     found: dict[tuple, Value] = {}
@@ -204,11 +214,14 @@ def _under(tests: tuple, test: Value, truth: bool) -> tuple:
 class _Unroller:
     """Writes what runs into `found`, until there is enough of it."""
 
-    def __init__(self, found: list[Event], module: Module, frame: LookedThrough | None, via: tuple = ()):
+    def __init__(
+        self, found: list[Event], module: Module, frame: LookedThrough | None, via: tuple = (), follows: bool = True
+    ):
         self.found = found
         self.module = module
         self.frame = frame
         self.via = via
+        self.follows = follows  # what functions of the project do
 
     def block(self, body: list[ast.stmt], loops: tuple, tests: tuple) -> None:
         for statement in body:
@@ -284,7 +297,7 @@ class _Unroller:
         value = Value(self.module, node, self.frame)
         event = Event(value, loops, tests, self.via)
         self.found.append(event)
-        if not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
+        if not self.follows or not _may_be_ours(self.module, node.func) or len(self.found) >= MAX_EVENTS:
             return
         for callee in callees(value):
             event.is_followed &= callee.function is None or len(self.via) < MAX_HELPERS
