@@ -36,6 +36,8 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
         for call in module.index.inside(body, ast.Call)
     ):
         return
+    if _may_freeze(info) or not any(_uses_of(info, name) == 1 for name in _called_on_self(module)):
+        return  # asked before the graphs, in which half of a model may lie
     uncut: set[int] = set()
     cuts: dict[int, Value] = {}
     for returned in (*forward.gives, *_filled_in(module, forward)):
@@ -52,6 +54,13 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
             if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
                 yield cut, node.node, name
                 break
+
+
+@remembered
+def _called_on_self(module: Module) -> set[str]:
+    """The names of what a file calls as `self.encoder(x)`."""
+    named = [call.func for call in module.index.calls if isinstance(call.func, ast.Attribute)]
+    return {func.attr for func in named if isinstance(func.value, ast.Name) and func.value.id == "self"}
 
 
 def _filled_in(module: Module, forward: ast.FunctionDef) -> Iterator[ast.expr]:
