@@ -31,7 +31,7 @@ loss = F.cross_entropy(logits, target)
 
 import ast
 
-from torchlint import SAME_NUMBERS, Node, on_node
+from torchlint import SAME_NUMBERS, Call, Node, on_node
 
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
 
@@ -42,7 +42,7 @@ def check(place: Node):
         isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)
     ):
         return
-    if not place.says("log_softmax", "LogSoftmax", "log("):
+    if not place.says("log_softmax", "LogSoftmax") and all(is_plain(place, call) for call in place.calls("log")):
         return
     for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
         if is_log_probability(place, scores) and is_index(place, target):
@@ -62,6 +62,11 @@ def is_log_probability(place: Node, node: ast.expr) -> bool:
             if inner is not None and any(o.does("softmax") for o in origin.origins(inner)):
                 return True
     return False
+
+
+def is_plain(place: Node, call: Call) -> bool:
+    """`math.log(2)`"""
+    return (place.name(call.node.func) or "").startswith(("math.", "numpy."))
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
