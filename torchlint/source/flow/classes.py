@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from typing import NamedTuple
 
 from torchlint.source.flow.memory import remembered
@@ -26,17 +27,22 @@ class ClassInfo:
         self.node = node
         self.name = node.name
         self.methods: dict[str, ast.FunctionDef] = {}
-        self.attributes: dict[str, list[Stored]] = {}
+        self._stored: dict[str, list[Stored]] = {}
         self._bases: list[ClassInfo | str | None] | None = None
         self._mro: list[ClassInfo] | None = None
         self._foreign: list[str | None] = []
         for statement in node.body:
             self._class_level(statement)
-        for method in self.methods.values():
-            self._method(method)
 
     def __repr__(self) -> str:
         return f"<class {self.name}>"
+
+    @cached_property
+    def attributes(self) -> dict[str, list[Stored]]:
+        """What its body and its methods give a value, in this order; of most classes nobody asks."""
+        for method in self.methods.values():
+            self._method(method)
+        return self._stored
 
     def _class_level(self, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -65,7 +71,7 @@ class ClassInfo:
                 self._add(node.attr, Stored(self.module, node, None, method))
 
     def _add(self, name: str, entry: Stored) -> None:
-        self.attributes.setdefault(name, []).append(entry)
+        self._stored.setdefault(name, []).append(entry)
 
     @property
     def mro(self) -> list[ClassInfo]:

@@ -24,18 +24,23 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
     @wraps(function)
     def ask(about: Any, *others: Any, **named: Any) -> Any:
         memo = (about if isinstance(about, Module) else about.module).world.memo
-        key = (name, _which(about), *map(_which, (*others, *named.values()) if by is None else others[: by - 1]))
-        if key not in memo:
-            memo[key] = meanwhile, ()
-            try:
-                memo[key] = (
-                    function(about, *others, **named),
-                    (about, others, named),
-                )  # kept, so that no id in a key is used twice
-            except BaseException:
-                del memo[key]
-                raise
-        return memo[key][0]
+        key: Any = (name, _which(about))
+        if by is None:
+            if others or named:
+                key += tuple([_which(other) for other in (*others, *named.values())])
+        elif others:
+            key += tuple([_which(other) for other in others[: by - 1]])
+        known = memo.get(key)
+        if known is not None:
+            return known[0]
+        memo[key] = meanwhile, ()
+        try:
+            found = function(about, *others, **named)
+        except BaseException:
+            del memo[key]
+            raise
+        memo[key] = found, (about, others, named)  # kept, so that no id in a key is used twice
+        return found
 
     return ask
 

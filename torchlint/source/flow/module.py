@@ -89,6 +89,7 @@ class Module:
         self.path = index.path
         self.tree = index.tree
         self._columns = Columns(index.lines)
+        self._meant: dict[tuple[str, int], str | None] = {}  # by its imports
         index.readers += 1
 
     def __repr__(self) -> str:
@@ -151,7 +152,9 @@ class Module:
 
     def imported(self, module: str, level: int = 0) -> Module | None:
         """The project file that an import in this file means."""
-        path = self.world.view.resolve(module, level, self.path)
+        if (module, level) not in self._meant:
+            self._meant[module, level] = self.world.view.resolve(module, level, self.path)
+        path = self._meant[module, level]
         return self.world.module(path) if path else None
 
     def mentions(self, word: str) -> bool:

@@ -32,7 +32,10 @@ def rooted_in_import(node: ast.AST) -> bool:
     if scope is None:
         return False
     bindings = scope.bindings[root.id]
-    return bool(bindings) and all(isinstance(b, ast.alias) for b in bindings)
+    for binding in bindings:  # no `all`: it is asked of every call
+        if not isinstance(binding, ast.alias):
+            return False
+    return bool(bindings)
 
 
 def first_argument(call: ast.Call, *names: str) -> ast.expr | None:
