@@ -57,6 +57,7 @@ class Parser(StandIn):
     def __init__(self):
         self.defaults: dict[str, Any] = {}
         self.options: list[ParserArgument] = []
+        self.optional: list[str] = []  # those that are nothing if nobody gives them
         self.commands: Commands | None = None
 
     def add_argument(self, *flags, **options) -> Unknown:
@@ -88,6 +89,8 @@ class Parser(StandIn):
         if isinstance(value, str):
             value = _typed(value, options.get("type"))
         self.defaults[name] = value
+        if _is_nothing(value):
+            self.optional.append(name)
         told = {"parts": options.get("nargs"), "kind": options.get("type")}
         told |= {key: options.get(key) for key in ("action", "const", "choices")}
         self.options.append(ParserArgument(name, () if has_place else flags, required=required, **told))
@@ -123,6 +126,7 @@ class Parser(StandIn):
             values = dict(machines[-1].starts.values(values, self.options, some))
         if self.commands is not None:
             values |= self.commands.values(values.pop(_COMMAND, None))
+        machines[-1].starts.leaves_out |= any(_is_nothing(values.get(name)) for name in self.optional)
         return Namespace(values)
 
     def parse_known_args(self, *given, **options) -> tuple[Namespace, list]:
@@ -167,6 +171,10 @@ class Commands(StandIn):
         if parser.commands is not None:
             found |= parser.commands.values(found.pop(_COMMAND, None))
         return {**found, self._name: words[0]} if type(self._name) is str else found
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or type(value) is str and not value
 
 
 def _typed(text: str, kind: Any) -> Any:

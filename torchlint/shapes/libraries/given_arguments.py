@@ -172,6 +172,7 @@ class Starts:
         self.chosen = chosen
         self.count = 1
         self.line: list[str] = []
+        self.leaves_out = False  # is there an option that is nothing, since nobody gives it?
 
     def values(self, defaults: dict[str, Any], options: list[ParserArgument], some: bool) -> dict[str, Any]:
         """What a parser with these options makes of it."""

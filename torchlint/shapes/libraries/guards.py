@@ -400,7 +400,7 @@ def _to(machine, method, /, *args, **kwargs):
 
 
 def _load_optimizer(machine, method, state=None, *args, **kwargs):
-    """Its groups have to be as large as those that were saved; nothing else of them matters."""
+    """Its groups have to be as large as those that were saved, and get the options of those."""
     saved = state.get("param_groups") if isinstance(state, dict) and not is_open(state) else None
     if isinstance(saved, list) and all(isinstance(g, dict) and type(g.get("params")) is list for g in saved):
         own = [len(group["params"]) for group in method.__self__.param_groups]
@@ -412,6 +412,10 @@ def _load_optimizer(machine, method, state=None, *args, **kwargs):
                 else "loaded state dict has a different number of parameter groups"
             )
             machine.protest(ValueError(words), f"{words}: {theirs} parameters were saved, {own} are here")
+        for group, other in zip(method.__self__.param_groups, saved):
+            group.update({option: value for option, value in other.items() if option != "params"})
+    else:
+        machine.presume()  # nobody knows its options from here on
 
 
 def _tolist(machine, method):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import copy
 import enum
@@ -430,8 +431,8 @@ FOUND: dict[str, Any] = {
     "numbers.Number": numbers.Number,
     "numbers.Integral": numbers.Integral,
     "numbers.Real": numbers.Real,
-    "abc.ABC": object,
-    "abc.ABCMeta": type,
+    "abc.ABC": abc.ABC,
+    "abc.ABCMeta": abc.ABCMeta,
     "enum.Enum": enum.Enum,
     "enum.IntEnum": enum.IntEnum,
     "enum.Flag": enum.Flag,

@@ -23,6 +23,14 @@ LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
 
 
+def _stores(definition: ast.ClassDef, name: str) -> bool:
+    """Whether some method of a class sets an attribute, on whatever object."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(definition)
+    )
+
+
 class Certainty:
     """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
 
@@ -87,14 +95,16 @@ class Certainty:
                 break
         return influence.touched(words), asked
 
-    def blame(self, error: Exception, says: str = "", kind: str = "operation", about: Any = None) -> Exception:
+    def blame(
+        self, error: Exception, says: str = "", kind: str = "operation", about: Any = None, sure: bool = True
+    ) -> Exception:
         """Remember an error, if it is certain, with what is to be said of it; `about` is a place that belongs to it and
-        why.
+        why. One that is not `sure` depends on what was done before, of which something may have been missed.
         """
         if self.is_sure() and id(error) not in self.failures:
             self.remember(error, operator.getitem, (), {}, certain=True)
             failure = self.failures[id(error)]
-            failure.kind, failure.says, failure.about = kind, says or str(error), about
+            failure.kind, failure.says, failure.about, failure.sure = kind, says or str(error), about, sure
         return error
 
     def protest(self, error: Exception, says: str = "") -> None:
@@ -207,9 +217,12 @@ class Certainty:
         kind = owner if isinstance(owner, type) else type(owner)
         if id(owner) in self.lent or any(name in vars(base) for base in kind.__mro__) or not self._is_known(kind):
             return error
+        is_set = any(_stores(self.codes[base].node, name) for base in kind.__mro__ if base in self.codes)
+        if is_set and self.starts.leaves_out:
+            return error  # by `--config FILE`, which everybody gives
         made = self.made_at.get(id(owner), (None, None))[1]
         says = f"'{kind.__name__}' object has no attribute '{name}'"
-        return self.blame(error, says, about=("it is made here", made) if made is not None else None)
+        return self.blame(error, says, about=("it is made here", made) if made is not None else None, sure=not is_set)
 
     def _is_known(self, kind: type) -> bool:
         """Whether all classes that a class is made of are the program's, or torch's layers."""
@@ -233,8 +246,9 @@ class Certainty:
             if any(type(k) not in _OWN_KEYS for k in owner):
                 return error
             keys = ", ".join(map(repr, list(owner)[:8])) + (", …" if len(owner) > 8 else "")
-            return self.blame(error, f"there is no {key!r} among the keys {keys}" if keys else f"no {key!r} in it")
-        return self.blame(error, f"there is no item {key} among {len(owner)}")
+            says = f"there is no {key!r} among the keys {keys}" if keys else f"no {key!r} in it"
+            return self.blame(error, says, sure=False)
+        return self.blame(error, f"there is no item {key} among {len(owner)}", sure=False)
 
     def of_nothing(self, name: str) -> AttributeError:
         """An attribute of None, that a function of the program returned because it returns nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 import collections.abc
 import enum
@@ -42,11 +43,12 @@ BASES = (
     set,
     torch.distributions.Distribution,
     standins.StandIn,
+    abc.ABC,  # whose classes may take others for subclasses of theirs
 )
 
 
 _KEYED = dict.fromkeys((collections.abc.Mapping, collections.abc.MutableMapping), standins.Keyed)
-METACLASSES = (type, enum.EnumMeta)  # any other may do more when an object is made
+METACLASSES = (type, enum.EnumMeta, abc.ABCMeta)  # any other may do more when an object is made
 
 
 class Classes:
@@ -56,7 +58,7 @@ class Classes:
         """The type for a class statement."""
         self.budget.spend(100)
         known, is_open = [], keywords.get("metaclass", type) not in METACLASSES
-        for base in bases:
+        for base in (*bases, *([abc.ABC] if keywords.get("metaclass") is abc.ABCMeta else [])):
             base = _KEYED.get(base, base) if isinstance(base, type) else base
             if isinstance(base, Special) and issubclass(base.__dict__.get("kind", object), standins.StandIn):
                 base = base.__dict__["kind"]  # one of ours that a function makes: a loader
