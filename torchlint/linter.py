@@ -7,7 +7,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from torchlint.edits import apply, landings
 from torchlint.finding import NO_DRY_RUN, Edit, Finding, Span
 from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
-from torchlint.project import TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
+from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
 from torchlint.source.text.suppress import Suppressions
 
@@ -233,6 +233,8 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
             if trigger.kind == "graph"
             else ()
         )
+        if not rule.in_tests and TEST_FILES.fullmatch(PurePath(job.path).name):
+            continue
         for subject in subjects:
             found += _said(rule, trigger, job, subject)
     shown = tuple(watch.found) if watch is not None else ()

@@ -34,6 +34,7 @@ IGNORED_FOLDERS = frozenset(
 )
 
 
+TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")  # by their names
 _TEXTS = 8 << 20  # bytes of files whose texts are kept
 _DOCUMENT = 1 << 18  # bytes of a file that is no program
 SETTINGS_KINDS = (".yaml", ".yml", ".json")

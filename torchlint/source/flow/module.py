@@ -10,7 +10,7 @@ from typing import Any
 from torchlint.columns import Columns
 from torchlint.finding import Note, Span
 from torchlint.installed import NEWEST
-from torchlint.project import View
+from torchlint.project import TEST_FILES, View
 from torchlint.source.text.behind import Behind, behind, imported
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, within
 from torchlint.source.text.indexes import let_go, shared_index
@@ -20,7 +20,6 @@ MANY_BEHIND = 500  # files; the start of a library passes on what all others hav
 MAX_USERS = 8  # files that mention a function; a name that more of them mention is too common to ask them
 
 _TEST_LIBRARIES = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|absl\.testing)\b", re.MULTILINE)
-_TEST_FILES = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 _IN_A_FOLDER_OF_TESTS = re.compile(r"(^|.*/)tests?/test_[^/]*\.py")  # a script among them has no functions
 _BELOW_TESTS = re.compile(r"(^|.*/)tests?/.*")  # what tests use: models to try, scripts that print
 _TEST_FUNCTIONS = re.compile(r"^[ \t]*(?:def test_|class Test|@pytest\b)", re.MULTILINE)
@@ -103,7 +102,7 @@ class Module:
             any(map(self.index.says, ("pytest", "unittest", "absl")))
             and _TEST_LIBRARIES.search(self.index.text)
             or _BELOW_TESTS.fullmatch(self._path_in_project)
-            or _TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
+            or TEST_FILES.fullmatch(path.rsplit("/", 1)[-1])
             and (_TEST_FUNCTIONS.search(self.index.text) or _IN_A_FOLDER_OF_TESTS.fullmatch(path))
         )
 
