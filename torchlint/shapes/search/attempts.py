@@ -86,6 +86,7 @@ class RunResult(NamedTuple):
     # an input was taken apart, so that it may be a list of tensors; or conditions were answered that belong together
     doubtful: bool = False
     visit: tuple = ()  # which visit of the place: the calls and modules it lies in
+    asked: Mapping[str, bool] = {}  # the unknown conditions on the way to its end, with their answers
 
 
 class Solution(NamedTuple):

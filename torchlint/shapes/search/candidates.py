@@ -537,7 +537,7 @@ class Attempt:
             machine.left -= machine.budget.used + RUN_STEPS
         if type(made) is Unknown:
             return RunResult(machine.budget.used, None, None, made.reason, detail=made)
-        return RunResult(machine.budget.used, None, detail=made)
+        return RunResult(machine.budget.used, None, detail=made, asked=dict(machine.asked))
 
     def _stopped(self, error: Exception) -> RunResult:
         machine = self.machine

@@ -8,8 +8,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from torch import nn
+
+from torchlint.shapes.language.functions import closure_of
 from torchlint.shapes.machine.decisions import Way, turnable
 from torchlint.shapes.machine.failures import FailedOperation
+from torchlint.shapes.search.attempts import Assumption
 from torchlint.shapes.search.candidates import Attempt
 
 MOST = 6  # ways of one class
@@ -20,17 +24,28 @@ def other_ways(attempt: Attempt) -> Iterator[FailedOperation]:
     instance = attempt.instance
     if instance is None or not attempt.ended():
         return
-    run, signature = attempt.runs(instance)
-    run(attempt.ran.assumed)
-    asked = dict(attempt.machine.asked)
+    _, signature = attempt.runs(instance)
+    asked = attempt.ran.last.asked
     switches = [p for p in signature.parameters if type(p.default) is bool and p.name not in attempt.ran.assumed]
     ways = [Way(evaluating=True)] if _asks_mode(type(instance), attempt.machine.codes) else []
     ways += [Way(switches={p.name: not p.default}) for p in switches]
     ways += [Way(answers={text: not asked[text]}) for text in turnable(asked)]
     for way in ways[:MOST]:
-        failure = Attempt(attempt.machine, attempt.kind, attempt.hints, attempt.depth, way, attempt.callers).judge()
+        other = Attempt(attempt.machine, attempt.kind, attempt.hints, attempt.depth, way, attempt.callers)
+        failure = None if _goes_with_the_same(other, instance, attempt.ran.assumed) else other.judge()
         if failure is not None:
             yield failure
+
+
+def _goes_with_the_same(other: Attempt, instance: nn.Module, assumed: Assumption) -> bool:
+    """Whether the inputs that were found before do here, too: then no error is one for every input. Shapes that are
+    written beside the inputs are compared with whatever comes of them.
+    """
+    closure = closure_of(instance.forward)
+    if closure is None or closure.code.written is not None:
+        return False
+    run, _ = other.runs(instance)
+    return run(assumed).stopped is None
 
 
 def _asks_mode(kind: type, codes: Mapping[type, Any]) -> bool:
