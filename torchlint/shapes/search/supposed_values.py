@@ -21,11 +21,13 @@ _RUNS = 24
 def with_supposed_values(
     run: Run, parameters: Sequence[OpenParameter], solution: Solution, instance: nn.Module, machine: Any
 ) -> Solution:
-    """The same forward with an example of each value that is unknown, if it comes to its end with it."""
+    """The same forward with an example of each value that is unknown, if it comes to its end with it. Where none is
+    asked for, its result is unknown for another reason.
+    """
     kept = list(machine.reported)
-    with undone(instance), examples.supposed():
+    with undone(instance), examples.supposed() as asked:
         again = run(solution.assumed)
-        if _is_known(again):
+        if _is_known(again) or not asked.given:
             found = solution._replace(last=again, certain=None)
         else:
             found = find(run, [p for p in parameters if not p.has_default], _RUNS)

@@ -11,15 +11,22 @@ from typing import Any
 import torch
 
 _MOST = 1_000_000  # numbers of one tensor
-_lasting: list[bool] = []
+_lasting: list[Examples] = []
+
+
+class Examples:
+    """Those of one search."""
+
+    def __init__(self):
+        self.given = 0  # how many were asked for
 
 
 @contextmanager
-def supposed() -> Iterator[None]:
+def supposed() -> Iterator[Examples]:
     """While this lasts, what depends on unknown values has an example of a result."""
-    _lasting.append(True)
+    _lasting.append(Examples())
     try:
-        yield
+        yield _lasting[-1]
     finally:
         _lasting.pop()
 
@@ -42,4 +49,5 @@ def _counts(tensor: torch.Tensor) -> bool:
 
 def example(tensor: torch.Tensor) -> Any:
     """The values of a tensor that has none."""
+    _lasting[-1].given += 1
     return torch.ones(tensor.shape, dtype=tensor.dtype, device="cpu")
