@@ -188,7 +188,9 @@ torch.relu(torch.zeros(2)) @ torch.zeros(3)
 
 def test_a_table_that_an_imported_file_fills_costs_little(tmp_path):
     (tmp_path / "zoo.py").write_text(ZOO.replace("SIZES", "5000"))
-    result = dry_run("import zoo", str(tmp_path / "train.py"), Project(tmp_path).view(tmp_path / "train.py"))
+    result = dry_run(
+        "import zoo\nprint(zoo)", str(tmp_path / "train.py"), Project(tmp_path).view(tmp_path / "train.py")
+    )
     assert result.statistics["work"] < 30_000
 
 

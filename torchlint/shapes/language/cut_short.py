@@ -32,6 +32,7 @@ CHANGING = frozenset(
     "append appendleft extend extendleft insert pop popleft popitem remove clear add discard update setdefault".split()
 )
 NAMING = frozenset("setattr add_module register_module register_buffer register_parameter".split())
+_OVERWRITTEN = "it may have been set under an unknown name"
 ENOUGH = 3
 IMPORTED = 8_000  # steps that a loop takes while a file is imported: it fills a table, of which the rest is open then
 PERIOD = 16  # rounds in which an optimizer may make two steps
@@ -95,13 +96,14 @@ class Changes:
         """Something is set in a dict or a list under a name that nobody knows: it may be any of those it has, `but`
         some.
         """
-        places = list(container) if isinstance(container, dict) else range(len(container))
-        for place in places:
-            old = container[place]
+        items = dict.items(container) if isinstance(container, dict) else enumerate(container)
+        for place, old in list(items):
+            if type(old) is Unknown and old.reason == _OVERWRITTEN and old.known is None:
+                continue  # registries are filled under one unknown name after the other
             if place not in but and (
                 type(value) is Unknown or type(old) is type(value) and not may_be_alike(old, value)
             ):
-                container[place] = Unknown("it may have been set under an unknown name")
+                container[place] = Unknown(_OVERWRITTEN)
 
     def write(self, tensors: list[torch.Tensor]) -> None:
         """Tensors of which some numbers are known are written to in place."""

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -26,6 +24,7 @@ from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
 from torchlint.shapes.libraries.processes import OF_TORCH
 from torchlint.shapes.libraries.remote import REMOTE
 from torchlint.shapes.libraries.scaler import make_scaler
+from torchlint.shapes.libraries.start_values import initialiser
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision_ops import OPERATIONS
 from torchlint.shapes.libraries.tuples import TUPLES
@@ -87,7 +86,7 @@ def find(name: str) -> tuple[Any] | None:
     if has_module(name):
         return None
     if module == "torch.nn.init":
-        return (_initialiser(last),)
+        return (initialiser(last),)
     if module.startswith(PREFIXES) or module in REAL:
         value = getattr(sys.modules.get(module), last, None)
         if last not in DENIED and _is_harmless(value, module):
@@ -315,40 +314,6 @@ def _variable(machine, data, requires_grad=False, volatile=False):
         return data
     made = machine.foreign(torch.Tensor.detach, (data,), {})
     return machine.foreign(torch.Tensor.requires_grad_, (made,), {}) if requires_grad is True else made
-
-
-# Weights without data need no start values, but a start that cannot be computed is an error.
-
-_INITIALISERS = {n: f for n, f in vars(nn.init).items() if n.endswith("_") and not n.startswith("_") and callable(f)}
-
-
-@contextmanager
-def no_initialisers() -> Iterator[None]:
-    """While this lasts, torch's own layers leave their weights as they are."""
-    for name in _INITIALISERS:
-        setattr(nn.init, name, _leave)
-    try:
-        yield
-    finally:
-        for name, function in _INITIALISERS.items():
-            setattr(nn.init, name, function)
-
-
-def _leave(tensor, *args, **kwargs):
-    return tensor
-
-
-def _initialiser(name: str):
-    def initialise(machine, tensor=None, *args, **kwargs):
-        if (
-            isinstance(tensor, torch.Tensor)
-            and tensor.dim() < 2
-            and name.startswith(("xavier", "kaiming", "orthogonal"))
-        ):
-            return machine.foreign(_INITIALISERS[name], (torch.empty(tensor.shape), *args), kwargs)
-        return Unknown("a number") if name == "calculate_gain" else tensor
-
-    return Special(name, initialise)
 
 
 # Hardware and precision

@@ -26,7 +26,7 @@ from torchlint.shapes.language.functions import closure_of, required
 from torchlint.shapes.language.program import Program, load
 from torchlint.shapes.libraries.command_lines import MISSING, command_lines
 from torchlint.shapes.libraries.given_arguments import Starts
-from torchlint.shapes.libraries.torch import no_initialisers
+from torchlint.shapes.libraries.start_values import no_initialisers
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.decisions import are_independent, explore
 from torchlint.shapes.machine.failures import FailedOperation
@@ -39,6 +39,7 @@ from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, withou
 from torchlint.shapes.search.evidence import TOO_EARLY
 from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
+from torchlint.shapes.search.only_names import brings_only_names
 from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.taken_arguments import signature_of
 from torchlint.shapes.search.tried import cured
@@ -89,6 +90,8 @@ def dry_run(
         program = load(path, text, watch)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return DryRun(notices=(UNREADABLE,))
+    if watch is None and traces is None and step is None and brings_only_names(program.tree):
+        return DryRun()
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 8000))
     try:
@@ -311,12 +314,12 @@ class _Run:
         """The same, one after the other; `kinds` gains the classes that functions make."""
         builders = [n for n in functions if not required(n)]
         callers = Callers(machine, self.program, machine.names)
-        idle = 0  # builders in a row that made nothing new
+        idle = 0  # builders in a row that made no class of the file that none made before
         for node in sorted(builders, key=lambda n: _SMALL.search(n.name) is None):
-            if idle < 3 and any(k not in machine.instances for k in kinds):
-                before = len(machine.instances)
+            missing = sum(k not in machine.instances for k in kinds)
+            if missing and idle < 3:
                 self.call(machine, node)
-                idle = 0 if len(machine.instances) > before else idle + 1
+                idle = 0 if sum(k not in machine.instances for k in kinds) < missing else idle + 1
         share = max(FAIR_STEPS, 2 * machine.left // max(1, len(kinds)))
         later = [kind for kind in reversed(kinds) if not self.counted(machine, kind, callers, share)]
         for kind in later if share < CLASS_STEPS else ():
