@@ -11,6 +11,7 @@ import pytest
 from torchlint.config import Settings
 from torchlint.linter import Job, lint
 from torchlint.project import Project
+from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.text import indexes
 
 NET = """
@@ -45,6 +46,20 @@ def test_trees_of_files_that_nobody_asks_for_again_are_gone(tree, monkeypatch):
             path = folder / f"m{n}.py"
             assert lint(path.read_text(), Job.of(path, Settings(dry_run=False), project)).findings
         assert 0 < _names() - before <= 3 * one
+    finally:
+        gc.enable()
+
+
+def test_what_was_known_of_classes_is_gone(tree):
+    folder = tree(
+        {"base.py": NET.split("for i")[0], "main.py": "from base import Net\n" + NET.replace("nn.Module", "Net")}
+    )
+    path = folder / "main.py"
+    gc.collect()
+    gc.disable()
+    try:
+        lint(path.read_text(), Job.of(path, Settings(dry_run=False), Project(folder)))
+        assert not any(type(one) is ClassInfo for one in gc.get_objects())
     finally:
         gc.enable()
 

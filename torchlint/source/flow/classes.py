@@ -192,7 +192,9 @@ def _set_by_call(node: ast.Call, me: str) -> tuple[str | None, ast.expr | None]:
 
 @remembered
 def class_info(module: Module, node: ast.ClassDef) -> ClassInfo:
-    return ClassInfo(module, node)
+    found = ClassInfo(module, node)
+    module.world.classes.append(found)
+    return found
 
 
 def method_class(module: Module, function: ast.AST) -> ClassInfo | None:

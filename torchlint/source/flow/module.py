@@ -35,6 +35,7 @@ class World:
         self.memo: dict[Any, Any] = {}
         self.pending: set[Any] = set()  # what is being found out
         self.kept: list[Any] = []
+        self.classes: list[Any] = []  # what is known of each; it is itself the first of those it inherits from
         self.cuts = 0  # how often a search ended at a bound or at itself
         self.circles = 0  # how often at itself
         self.short: dict[Any, Any] = {}  # what searches found that ended at a bound, and how deep they were
@@ -65,7 +66,9 @@ class World:
                 module.index.readers -= 1
                 let_go(module.index)
                 module.__dict__.clear()
-        for kept in (self.modules, self.memo, self.kept, self.short):
+        for known in self.classes:
+            known.__dict__.clear()
+        for kept in (self.modules, self.memo, self.kept, self.classes, self.short):
             kept.clear()
         self.forget_searches()
 
