@@ -94,6 +94,35 @@ def check(loader: Call):
         )
 
 
+SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}  # of which library's generator
+
+
+@on_call("torch.utils.data.DataLoader", needs=("num_workers", "worker_init_fn", "seed("))
+def seeded_alike(loader: Call):
+    """`worker_init_fn` gives each worker the same seed, and what workers run draws from that generator."""
+    if not loader.number("num_workers", 5):
+        return
+    drawn = {name for function in run_by_workers(loader) for name in names_called(function)}
+    for started in loader.keyword_origins("worker_init_fn") or ():
+        if not isinstance(started.node, (ast.FunctionDef, ast.Lambda)) or started.says("worker_info"):
+            continue
+        for seed in (started.at(node) for node in started.inside(ast.Call)):
+            library = next((SEEDS[name] for name in SEEDS if seed.is_call(name)), None)
+            if library is None or seed.tests or seed.number("seed", 0) is None:
+                continue
+            if any(name.startswith(library) and name not in SEEDS for name in drawn):
+                yield loader.finding(
+                    f"`{seed.short}` starts each worker alike: all of them draw the same numbers",
+                    help="leave it out, or seed with `torch.initial_seed() % 2**32`, which differs",
+                    notes=[loader.note(loader.node, "a loader with workers")],
+                    at=seed,
+                )
+
+
+def names_called(function) -> list[str]:
+    return [name for node in function.inside(ast.Call) if (name := function.name(node.func))]
+
+
 def run_by_workers(loader: Call) -> list:
     """What gives an element of the dataset, and the functions of the project that it calls."""
     dataset = loader.argument("dataset", 0)

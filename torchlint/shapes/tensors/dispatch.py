@@ -417,8 +417,7 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
         except (UnknownUsed, RuntimeError, ValueError, TypeError, IndexError):
             for tensor in known:
                 ranges.lose(tensor)
-    if operation.fills:
-        ranges.fill(operation, args)
+    ranges.fill(operation, args)
     return result
 
 

@@ -56,8 +56,10 @@ def lose(tensor: torch.Tensor) -> None:
     """A tensor is written to, and nobody knows what: the places around it in the same memory stay as they are."""
     held = tensor.untyped_storage().__dict__
     real = held.pop("real", None)
-    held.pop("span", None)
+    span = held.pop("span", None)
     held.pop("drawn", None)
+    if span is not None and span.drawn and not _covers(tensor):
+        held["span"] = Interval(span.low, span.high)  # what may be expected anywhere is expected in the other places
     values, known = held.pop("rest", (None, None)) if real is None else (real, None)
     if values is None or values.numel() != _count(tensor):
         return
@@ -161,11 +163,24 @@ def drawn(low: int, high: int) -> Interval | None:
 
 def fill(operation: Any, args: tuple) -> None:
     """An operation in place that leaves the same kind of numbers in all of a tensor."""
+    if operation.name in ("fill_", "copy_") and len(args) > 1:
+        _put(args[0], args[1])
+        return
     numbers = [a for a in args[1:] if type(a) is int]
     if operation.name != "random_" or not numbers or not _covers(args[0]):
         return
     forget(args[0])
     keep(args[0], drawn(*(numbers if len(numbers) > 1 else (0, numbers[0]))))
+
+
+def _put(tensor: torch.Tensor, given: Any) -> None:
+    """`labels[:, 0] = 255`: what is put into a part is among the numbers of the whole."""
+    held = tensor.untyped_storage().__dict__
+    if "real" in held or "rest" in held or tensor.dtype.is_floating_point or tensor.dtype is torch.bool:
+        return
+    span = Interval(given, given) if type(given) is int else span_of(given) if isinstance(given, torch.Tensor) else None
+    if span is not None and tensor.numel():
+        held["span"] = _joined([Interval(span.low, span.high), held.get("span")])
 
 
 def _made(name: str, args: tuple) -> Interval | None:

@@ -185,12 +185,21 @@ def _key(module: Module, tensor: ast.expr, number: int) -> Factor | None:
 
 
 def _source(value: Value) -> Value | None:
-    """The one expression that a tensor comes from."""
+    """The one expression that a tensor comes from; the parameter, where several calls give it one each."""
     found = origins(value)
+    if len(found) > 1 and (parameter := _parameter(value.node)) is not None:
+        return value.at(parameter, ())
     one = found[0] if len(found) == 1 and found[0].node is not None and not found[0].path else None
     if one is None or one.module is not value.module or one.frame is not None:
         return None
     return one if isinstance(one.node, (ast.Call, ast.arg, ast.BinOp)) else None
+
+
+def _parameter(node: ast.expr) -> ast.arg | None:
+    """The parameter that a name is, if nothing gives it another value before."""
+    scope = node.at.lookup(node.id) if isinstance(node, ast.Name) else None
+    bound = reaching(node, scope) if scope is not None else []
+    return bound[0] if len(bound) == 1 and isinstance(bound[0], ast.arg) else None
 
 
 def _layout(value: Value, depth: int) -> Layout | None:
