@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from torchlint.shapes.core.values import Unknown, machines
@@ -11,7 +10,6 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.libraries.command_lines import MISSING
 
 _NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
-_GPU = re.compile(r"(use_?|enable_)?(cuda|gpu)", re.IGNORECASE)
 _KINDS = (int, float, str, bool, complex)
 
 
@@ -148,42 +146,3 @@ def _counts(parts: Any) -> tuple[int, int]:
         return parts, parts
     many = 1 << 10
     return {"?": (0, 1), "*": (0, many), "+": (1, many), "A...": (1, many), "...": (0, many)}.get(parts, (1, 1))
-
-
-def _on_a_gpu(defaults: dict[str, Any], options: list[ParserArgument]) -> list[list[str]]:
-    """The command lines that ask a program for a GPU which does not take one by itself: `--cuda`, `--device cuda`."""
-    found = []
-    for option in options:
-        value = defaults.get(option.name)
-        if option.flags and option.action == "store_true" and value is False and _GPU.fullmatch(option.name):
-            found.append([option.flags[-1]])
-        elif option.flags and option.name == "device" and value == "cpu" and option.kind in (None, str):
-            found.append([option.flags[-1], "cuda"])
-    return found[:1]
-
-
-class Starts:
-    """How the program of a run is started: by one of the command lines that are written down for it, and that it takes,
-    the first being an empty one if that will do, the last one that asks for a GPU. `chosen` is its number.
-    """
-
-    def __init__(self, lines: Callable[[], list[list[str]]] = list, chosen: int = 0):
-        self.lines = lines
-        self.chosen = chosen
-        self.count = 1
-        self.line: list[str] = []
-        self.leaves_out = False  # is there an option that is nothing, since nobody gives it?
-
-    def values(self, defaults: dict[str, Any], options: list[ParserArgument], some: bool) -> dict[str, Any]:
-        """What a parser with these options makes of it."""
-        needs = any(option.required for option in options)
-        found: list[tuple[list[str], dict[str, Any]]] = [] if needs else [([], defaults)]
-        for words in (*self.lines(), *_on_a_gpu(defaults, options)):
-            given = given_by(options, words, some)
-            values = {**defaults, **(given or {})}
-            if given is not None and all(values != other for _, other in found):
-                found.append((words, values))
-        self.count = max(self.count, len(found))
-        if self.chosen < len(found):
-            self.line, defaults = found[self.chosen]
-        return defaults

@@ -32,8 +32,8 @@ from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Chan
 from torchlint.shapes.language.program import Frame, Place, Question
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
-from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.libraries.schedules import Schedules
+from torchlint.shapes.libraries.starts import Starts
 from torchlint.shapes.machine import decisions, holes
 from torchlint.shapes.machine.attributes import Attributes
 from torchlint.shapes.machine.certainty import Certainty

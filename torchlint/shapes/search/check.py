@@ -25,8 +25,8 @@ from torchlint.shapes.core.values import Exhausted, Overworked, Stop, machines
 from torchlint.shapes.language.functions import closure_of, required
 from torchlint.shapes.language.program import Program, load
 from torchlint.shapes.libraries.command_lines import MISSING, command_lines
-from torchlint.shapes.libraries.given_arguments import Starts
 from torchlint.shapes.libraries.start_values import no_initialisers
+from torchlint.shapes.libraries.starts import Start, Starts
 from torchlint.shapes.machine import decisions
 from torchlint.shapes.machine.decisions import are_independent, explore
 from torchlint.shapes.machine.failures import FailedOperation
@@ -34,6 +34,7 @@ from torchlint.shapes.machine.machine import GUESSED_STEPS, Machine
 from torchlint.shapes.record.tensor_watch import Watch
 from torchlint.shapes.search.alone import call_alone
 from torchlint.shapes.search.candidates import Attempt
+from torchlint.shapes.search.chosen import found_by_choosing
 from torchlint.shapes.search.class_callers import Callers
 from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, without_step
 from torchlint.shapes.search.evidence import TOO_EARLY
@@ -143,7 +144,7 @@ class _Run:
         self.unknowns: Counter[str] = Counter()
         self.written = WrittenSettings(view)
         self.classes: Counter[str] = Counter()  # the steps for each that was tried with guesses
-        self.starts = 1  # ways in which the script is started
+        self.starts = Starts()  # ways in which the script may be started
         self.turns: list[dict[str, bool]] = []  # answers to unknown conditions with which the script is to be run again
         self.notices: list[str] = []
 
@@ -158,10 +159,11 @@ class _Run:
             with suppress(Overworked):  # what is tried otherwise may be left out
                 if asked_cuda:
                     self.script(cuda=False, rest=False)
-                for start in range(1, min(self.starts, STARTS)):
-                    self.script(cuda=True, rest=False, start=start)
+                for start in range(1, min(self.starts.count, STARTS)):
+                    self.script(cuda=True, rest=False, start=Start(start))
                 for answers in self.turns:
                     self.script(cuda=True, rest=False, answers=answers)
+                self.choose()
         finally:
             work.end()
         self.statistics["work"] = work.used
@@ -180,21 +182,39 @@ class _Run:
         """How people start the script, by what is written down around it."""
         return list(command_lines(self.view, self.program.path))
 
-    def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}, start: int = 0) -> bool:
+    def choose(self) -> None:
+        """The script with each choice that it offers."""
+        if self.traces is None and self.program.watch is None:
+            starts = self.starts
+            for fault in found_by_choosing(self.started, starts.offered, starts.switches, dict(self.faults)):
+                self.faults.setdefault((fault.path, fault.span), fault)
+
+    def started(self, start: Start) -> tuple[Mapping[Any, Fault], int]:
+        """The faults of the script started otherwise, and the steps that it took."""
+        other = _Run(self.program, self.view, self.inputs, None, None, False, None)
+        other.command_lines = self.command_lines
+        other.script(cuda=True, rest=False, start=start)
+        return other.faults, other.statistics["steps"]
+
+    def script(self, cuda: bool, rest: bool, answers: Mapping[str, bool] = {}, start: Start = Start()) -> bool:
         """The file as a script; then the modules and functions it did not run. Whether it asked if there is a GPU."""
         machine = self.run_once(cuda, rest, answers, start)
         if rest and machine.wants_gpus:
             machine = self.run_once(cuda, rest, answers, start, GPUS)
-        self.starts = machine.starts.count
+        if rest:
+            self.starts = machine.starts
         return machine.asked_cuda
 
-    def run_once(self, cuda: bool, rest: bool, answers: Mapping[str, bool], start: int, gpus: int = 1) -> Machine:
+    def run_once(self, cuda: bool, rest: bool, answers: Mapping[str, bool], start: Start, gpus: int = 1) -> Machine:
         """The same with so many GPUs."""
-        machine = Machine(self.view, STEPS if cuda else AGAIN_STEPS, dict(answers), cuda=cuda)
+        steps = STEPS if cuda and not start.choices else AGAIN_STEPS
+        machine = Machine(self.view, steps, dict(answers), cuda=cuda)
         machine.gpus = gpus
         machine.remembered = Remembered()
-        machine.starts = Starts(lambda: self.command_lines, start)
-        machine.environment = start > 0  # what it says itself may be about a command line that nobody uses any more
+        machine.starts = Starts(lambda: self.command_lines, start, self.program.path)
+        machine.environment = (
+            start != Start()
+        )  # what it says itself may be about a command line that nobody uses any more
         machine.wild = (self.traces is None or self.step is not None) and self.program.watch is None
         wild.reset()
         machines.append(machine)
