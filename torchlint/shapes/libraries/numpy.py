@@ -482,6 +482,7 @@ FOUND: dict[str, Any] = {
             "sin": _elementwise(math.sin),
             "cos": _elementwise(math.cos),
             "tanh": _elementwise(math.tanh),
+            "sinc": _elementwise(lambda v: math.sin(math.pi * v) / (math.pi * v) if v else 1.0),
             "real": _part,
             "imag": _part,
             **{f"fft.{name}": _spectrum(name) for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")},

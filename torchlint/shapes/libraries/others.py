@@ -16,6 +16,7 @@ from torchlint.shapes.libraries.huggingface import HUGGING_FACE
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
 from torchlint.shapes.libraries.settings_files import SETTINGS
+from torchlint.shapes.libraries.sound import SOUND
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision import VISION
 from torchlint.shapes.libraries.torchvision_models import MODELS
@@ -29,6 +30,7 @@ KNOWN = frozenset(
     " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
     " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
     " transformers.modeling_outputs transformers.utils transformers.file_utils transformers.utils.generic"
+    " librosa librosa.util librosa.filters scipy.signal"
     " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 ) | {*timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
@@ -87,6 +89,7 @@ FOUND: dict[str, Any] = {
     **timm_layers.TIMM,
     **VISION,
     **PANDAS,
+    **SOUND,
     **SETTINGS,
     "tqdm.tqdm": Special("tqdm", _progress),
     **{f"{home}.trange": Special("trange", _range) for home in ("tqdm", "tqdm.auto", "tqdm.notebook")},

@@ -27,7 +27,7 @@ _IDS = re.compile(
     r"(^|_)(ids?|idx|index|indices|tokens?|words?|src|tgt|trg|captions?|text|labels?|targets?|sentence|sequences?|positions?|users?|items?|class(es)?)(_|$|s$)"
 )
 _MASKS = re.compile(r"(^|_)masks?($|_)|padding|_mask")
-_TIMES = re.compile(r"^(t|ts|time|times|timesteps?|sigmas?|noise_level|lengths?|lens|seq_len\w*)$")
+_TIMES = re.compile(r"^(t|ts|time|times|timesteps?|sigmas?|noise_level|(\w+_)?(lengths?|lens)|seq_len\w*)$")
 _FEATURES = re.compile(r"_(emb|embeds?|embeddings?|hidden_states?|features?)(\[.*\])?$")
 _EDGES = re.compile(r"(^|[._])edge_(label_)?ind(ex|ices)$")  # the two ends of each edge of a graph
 _COUNTS = re.compile(r"\.num_\w+$")

@@ -40,6 +40,7 @@ _RANK = re.compile(
     r"too many values|index out of range|input\.dim\(\)|dimensions?\b|dims\(\)|rank|permute|D tensor"
 )  # fmt: skip
 _UNPACKED = re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)")
+_BEYOND = re.compile(r"Dimension out of range .* but got (\d)\)")
 _WANTED_RANK = re.compile(
     r"(\d)D(?: \(unbatched\))? or (\d)D|(\d)-?D(?: input| tensor)|"
     r"number of dimensions in the desired ordering of dimensions.*?= (\d)"
@@ -88,6 +89,8 @@ class Proposals:
         if _TOO_SMALL.search(text):
             for side in (128, 224, 256, 512):
                 yield _sided(assumption, tensors, side)
+            if all(len(guess.shape) < 4 for _, guess in tensors):
+                yield _lengthened(assumption, tensors)
         if _RANK.search(text) or result.stopped == "python":
             yield from _ranks(assumption, tensors, text)
         if result.stopped in ("own", "torch"):
@@ -109,6 +112,7 @@ class Proposals:
                 for position in reversed(range(len(guess.shape))):
                     if guess.shape[position] == there:
                         yield replace(assumption, path, _with(guess, position, wanted))
+            yield from _alike(assumption, tensors, wanted, there)
         yield from _balanced(assumption, tensors, pair)
         wanted, there = pair
         for path, guess in tensors:
@@ -152,6 +156,17 @@ class Proposals:
                     yield replace(assumption, path, _square(guess, size))
 
 
+def _alike(assumption: Assumption, tensors: list, wanted: int, there: int) -> Iterator[Assumption]:
+    """Inputs that have a size in one place, and get another: what is computed of them number by number needs both."""
+    for position in range(-1, -4, -1):
+        several = [(p, g) for p, g in tensors if len(g.shape) >= -position and g.shape[position] == there]
+        changed = assumption
+        for path, guess in several:
+            changed = replace(changed, path, _with(guess, position, wanted))
+        if len(several) > 1:
+            yield changed
+
+
 def _balanced(assumption: Assumption, tensors: list, pair: tuple[int, int]) -> Iterator[Assumption]:
     """One input gets the size that is wanted, and another what the two have less or more then: they may be joined."""
     for wanted, there in (pair, pair[::-1]):
@@ -186,6 +201,14 @@ def _sided(assumption: Assumption, tensors: list, side: int) -> Assumption:
     return assumption
 
 
+def _lengthened(assumption: Assumption, tensors: list) -> Assumption:
+    """All sequences as long as sounds are."""
+    for path, guess in tensors:
+        if len(guess.shape) > 1 and guess.dtype == "float":
+            assumption = replace(assumption, path, _square(guess, _LARGEST))
+    return assumption
+
+
 # Dtypes, ranks, plain values
 
 
@@ -202,13 +225,27 @@ def _ranks(assumption: Assumption, tensors: list, text: str) -> Iterator[Assumpt
     wanted = [int(n) for n in _UNPACKED.findall(text)]
     if not wanted:
         wanted = [int(n) for match in _WANTED_RANK.findall(text) for n in match if n]
+        wanted += [int(n) + 1 for n in _BEYOND.findall(text)]
+    wanted = [rank for rank in wanted if any(len(guess.shape) != rank for _, guess in tensors)]
     for rank in sorted(set(wanted), reverse=True):
+        yield from _together(assumption, tensors, rank)
         for path, guess in tensors:
             if len(guess.shape) != rank and rank <= 6:
                 yield replace(assumption, path, _to_rank(guess, rank))
+    if not wanted:
+        yield from (one for rank in (3, 2) for one in _together(assumption, tensors, rank))
     for path, guess in tensors:
         for other in other_ranks(guess):
             yield replace(assumption, path, other)
+
+
+def _together(assumption: Assumption, tensors: list, rank: int) -> Iterator[Assumption]:
+    """Several inputs that have other numbers of dimensions: what is computed of them together has as many."""
+    others = [(path, guess) for path, guess in tensors if len(guess.shape) != rank and guess.dtype == "float"]
+    for path, guess in others if len(others) > 1 else ():
+        assumption = replace(assumption, path, _to_rank(guess, rank))
+    if len(others) > 1:
+        yield assumption
 
 
 def _to_rank(guess: TensorGuess, rank: int) -> TensorGuess:

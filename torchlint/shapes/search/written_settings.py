@@ -30,14 +30,26 @@ class WrittenSettings:
 
     def __init__(self, view: View):
         self.view = view
-        self._tables: list[dict[str, Any]] | None = None
+        self._documents: list[dict[str, Any]] | None = None
+        self._tables: list[dict[str, Any]] = []
 
     def of(self, names: Collection[str], machine: Machine) -> dict[str, Any]:
         """The values of those names in the file that has most of them; none if it has too few to be meant."""
-        if self._tables is None:
-            self._tables = [flat for text in self._texts(machine) for flat in [_flat(text)] if flat]
+        self._read(machine)
         best = max(self._tables, key=lambda table: sum(name in table for name in names), default={})
         return best if sum(name in best for name in names) >= min(_AGREEING, max(2, len(names))) else {}
+
+    def whole(self, keys: Collection[tuple[str, ...]], machine: Machine) -> dict[str, Any] | None:
+        """The nearest file that has all of these ways through its tables: `config["model"]["width"]`."""
+        documents = self._read(machine)
+        return next((table for table in documents if all(_leads(table, way) for way in keys)), None) if keys else None
+
+    def _read(self, machine: Machine) -> list[dict[str, Any]]:
+        if self._documents is None:
+            known = [_loaded(text) for text in self._texts(machine)]
+            self._documents = [one for one in known if isinstance(one, dict) and one]
+            self._tables = [flat for one in self._documents if (flat := _flat(one))]
+        return self._documents
 
     def _texts(self, machine: Machine) -> Iterator[str]:
         files = self.view.settings_files()
@@ -54,12 +66,54 @@ def as_configured(attempt: Attempt, settings: WrittenSettings) -> None:
     if initialiser is None:
         return
     parameters = [p.name for p in parameters_of(initialiser, skip=1) if not p.has_default]
-    written = settings.of({*parameters, *_settings_of(initialiser.code.node, set(parameters))}, attempt.machine)
+    tables = _tables_of(initialiser.code.node, parameters, settings, attempt.machine)
+    written = tables or settings.of(
+        {*parameters, *_settings_of(initialiser.code.node, set(parameters))}, attempt.machine
+    )
     if not written or attempt.machine.left <= 0:
         return
     before = attempt.built, attempt.ran
-    if not attempt.ends_with({name: written[name] for name in parameters if name in written}, written):
+    given = {name: written[name] for name in parameters if name in written}
+    if not attempt.ends_with(given, {} if tables else written):
         attempt.built, attempt.ran = before
+
+
+def _tables_of(
+    code: ast.AST, parameters: list[str], settings: WrittenSettings, machine: Machine
+) -> dict[str, dict[str, Any]]:
+    """A whole file for each parameter that is read as a table of tables, if there is one for each of these."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in parameters:
+        ways = _ways_into(code, name)
+        table = settings.whole(ways, machine) if any(len(way) > 1 for way in ways) else None
+        if table is None and ways:
+            return {}
+        if table is not None:
+            found[name] = table
+    return found
+
+
+def _ways_into(code: ast.AST, name: str) -> set[tuple[str, ...]]:
+    """`("model", "width")` of `config["model"]["width"]`; the longest only."""
+    found: set[tuple[str, ...]] = set()
+    for node in ast.walk(code):
+        way: list[str] = []
+        while (
+            isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is str
+        ):
+            way.insert(0, node.slice.value)
+            node = node.value
+        if way and isinstance(node, ast.Name) and node.id == name:
+            found.add(tuple(way))
+    return {way for way in found if not any(other[: len(way)] == way and other != way for other in found)}
+
+
+def _leads(table: Any, way: tuple[str, ...]) -> bool:
+    for key in way:
+        if not isinstance(table, dict) or key not in table:
+            return False
+        table = table[key]
+    return True
 
 
 def _settings_of(code: ast.AST, parameters: set[str]) -> Iterator[str]:
@@ -76,12 +130,15 @@ def _settings_of(code: ast.AST, parameters: set[str]) -> Iterator[str]:
                     yield node.slice.value
 
 
-def _flat(text: str) -> dict[str, Any]:
-    """All names of a file with their values, those of the outer tables first."""
+def _loaded(text: str) -> Any:
     try:
-        known = json.loads(text) if text.lstrip()[:1] == "{" else plain_yaml.load(text)
+        return json.loads(text) if text.lstrip()[:1] == "{" else plain_yaml.load(text)
     except (ValueError, RecursionError):
         return {}
+
+
+def _flat(known: dict[str, Any]) -> dict[str, Any]:
+    """All names of a file with their values, those of the outer tables first."""
     found: dict[str, Any] = {}
     level = [known]
     for _ in range(_DEPTH):
