@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from torchlint.shapes.language import program
 from torchlint.shapes.libraries.given_arguments import ParserArgument
 
-_ELSEWHERE = re.compile(r"device|backend|accelerator|dist|launch|rank|platform|log|format|seed", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"devices?|backends?|accelerat|distr|launch|(local_)?rank|platform|logs?_|logg|formats?|seeds?", re.IGNORECASE
+)
 _LONGEST = 40  # characters of a word
 _FACTORS = (2, 3, 5, 7)
 

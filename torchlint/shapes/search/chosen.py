@@ -20,7 +20,7 @@ CHOICES = 8  # that are tried
 STEPS = 150_000  # for all of them together
 OTHERS = 6  # ways to start it besides with which a fault has to stay
 _SHAPES = re.compile(r"\([^()]*\)")
-_OF_TORCH = frozenset({"shape", "dtype", "device", "autograd", "operation"})
+_OWN = frozenset({"broadcast", "check", "gradient"})  # torch runs them, or the program itself says no
 Run = Callable[[Start], tuple[Mapping[Any, Fault], int]]  # gives the faults of a start, and its steps
 
 
@@ -32,7 +32,7 @@ def found_by_choosing(
     for choice in choices[:CHOICES]:
         faults, used = run(Start(choices=(choice,)))
         left -= used
-        new = {key: fault for key, fault in faults.items() if key not in known and fault.kind in _OF_TORCH}
+        new = {key: fault for key, fault in faults.items() if key not in known and fault.kind not in _OWN}
         sure = {key for key, fault in new.items() if not fault.presumed}
         others = [Start(choices=(choice, one)) for one in (*choices, *switches) if one.name != choice.name]
         starts = [Start(choices=(choice,), otherwise=True), *others]
