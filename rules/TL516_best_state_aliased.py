@@ -34,6 +34,9 @@ class EarlyStopping:
         if self.best is None or score > self.best:
             self.best = score
             self.state = model.state_dict().copy()  # TL516
+
+    def restore(self, model):
+        model.load_state_dict(self.state)
 ```
 ```python bad
 def fit(model, loader, optimizer):
@@ -166,15 +169,24 @@ def another_name(place: Node):
 def _finding(place, kept, message, help="keep a copy: `copy.deepcopy(…)` of the state"):
     copied = place.replace(kept.value, f"copy.deepcopy({place.source(kept.value)})")
     fix = place.fix("keep a copy", copied, applicability="unsafe", imports=("import copy",))
-    does_harm = is_read(place, kept.holder) and not is_replaced_by_copies(place, kept.holder)
+    does_harm = is_read(place, kept) and not is_replaced_by_copies(place, kept.holder)
     return place.finding(message, help=help, fix=fix, at=kept.state, severity="warning" if does_harm else "info")
 
 
-def is_read(place, holder) -> bool:
-    """Does anybody want what a name holds?"""
+def is_read(place, kept) -> bool:
+    """Does anybody want what a name, an attribute or an entry of a dict holds?"""
+    index, holder = place.module.index, kept.holder
+    if isinstance(holder, ast.Attribute):
+        here = any(isinstance(n.ctx, ast.Load) for n in index.attributes(holder.attr))
+        return here or bool(place.module.world.view.mentions(holder.attr))
     if not isinstance(holder, ast.Name):
         return True
-    return any(isinstance(n.ctx, ast.Load) for n in place.module.index.names(holder.id))
+    reads = [n for n in index.names(holder.id) if isinstance(n.ctx, ast.Load) and not isinstance(n.up, ast.Compare)]
+    keys = [n.up.slice.value for n in reads if isinstance(getattr(n.up, "slice", None), ast.Constant)]
+    if not isinstance(kept.value, ast.Dict) or len(keys) < len(reads):
+        return bool(reads)
+    entries = zip(kept.value.keys, kept.value.values)
+    return any(getattr(key, "value", None) in keys for key, value in entries if kept.state in ast.walk(value))
 
 
 def is_replaced_by_copies(place, holder) -> bool:

@@ -74,6 +74,14 @@ if large:
 else:
     optimizer = torch.optim.SGD(params, lr=0.1)
 ```
+```python good
+import itertools
+
+params = encoder.parameters()
+for head in heads:
+    params = itertools.chain(params, head.parameters())
+optimizer = torch.optim.SGD(params, lr=0.1)
+```
 """
 
 import ast
@@ -114,7 +122,7 @@ def _second_uses(place, uses):
                 place.may_follow(first, later) or place.starts_object(first) and not place.starts_object(later)
             ):
                 yield first, later
-        if place.is_used_again_by(later):
+        if not _is_rebound(place, later) and place.is_used_again_by(later):
             yield later, later
 
 

@@ -73,6 +73,14 @@ class Net(nn.Module):
             self.blocks.append(block)
         sizes = [width] * depth
 
+class Student(nn.Module):
+    def __init__(self, width, depth, per_layer=False):
+        super().__init__()
+        if per_layer:
+            self.maps = nn.ModuleList([nn.Linear(width, width) for _ in range(depth)])
+        else:
+            self.maps = nn.ModuleList([nn.Linear(width, width)] * depth)
+
 teacher = nn.Linear(2, 2)
 for_each_worker = [teacher] * 4
 ```
@@ -174,11 +182,27 @@ def becomes_layers(place) -> bool:
 
 
 def is_meant(place) -> bool:
-    """Does the code beside it say that the weights are shared?"""
+    """Does the code beside it say that the weights are shared, or build each anew in its other branch?"""
+    branch = place.statement.up
+    if isinstance(branch, ast.If) and any(
+        isinstance(other, ast.Assign) and is_anew(other.value) and is_for_the_same(other, place.statement)
+        for other in (*branch.body, *branch.orelse)
+    ):
+        return True
     lines = place.module.index.lines[max(place.statement.lineno - 3, 0) : place.statement.end_lineno]
     owner = place.method_of
     asked = " ".join(ast.unparse(test) for test, _ in place.tests)
     return bool(MEANT.search("".join(lines) + asked) or owner is not None and MEANT.search(owner.name))
+
+
+def is_anew(value) -> bool:
+    """`nn.ModuleList([nn.Linear(8, 8) for _ in range(n)])`"""
+    return any(isinstance(n, ast.ListComp) and isinstance(n.elt, ast.Call) for n in ast.walk(value))
+
+
+def is_for_the_same(other, statement) -> bool:
+    targets = getattr(statement, "targets", [])
+    return ast.unparse(other.targets[0]) in map(ast.unparse, targets)
 
 
 def anew(place, layer) -> str:

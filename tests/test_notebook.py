@@ -357,6 +357,21 @@ def cell(text, kind="code", outputs=(), **metadata):
 
 
 @pytest.mark.parametrize(
+    ("broken", "outputs", "found"),
+    [
+        ("x = (1, 2", [], 1),
+        ("x = (1, 2", [{"output_type": "error", "ename": "SyntaxError", "evalue": "", "traceback": []}], 0),
+        ("\n    import os\n\nx = 1", [], 0),  # IPython takes the first line's margin away
+        ("\n    import os\n\nx = (1", [], 1),
+        ("if True:\n    import os\n\n  x = 1", [], 1),
+    ],
+)
+def test_a_cell_that_python_refuses(broken, outputs, found):
+    text = document(cell("import torch"), cell(broken, outputs=outputs))
+    assert [f.code for f in lint(text, Job.of("n.ipynb", Settings(dry_run=False))).findings] == ["TL001"] * found
+
+
+@pytest.mark.parametrize(
     "cells, found",
     [
         ([cell(WRONG)], 1),

@@ -121,6 +121,34 @@ def test_what_was_read_is_remembered(tmp_path):
     assert str(tmp_path / "README.md") in view.consulted and str(tmp_path / "Makefile") in view.consulted
 
 
+@pytest.mark.parametrize(("word", "known"), [("task_name", False), ("DATASET", False), ("digit-s", True)])
+def test_a_word_that_the_program_does_not_know_is_to_be_put_in(tmp_path, word, known):
+    """`python train.py --task task_name` names what a reader chooses."""
+    text = HEAD + (
+        'parser.add_argument("--task", default="digits")\nargs = parser.parse_args()\n'
+        'width = {"digits": 4, "pictures": 2}.get(args.task, 3)  # not digit-s\n'
+        "nn.Linear(width, 3)(torch.zeros(2, 4))\n"
+    )
+    assert len(found(tmp_path, text, {"README.md": f"`python train.py --task {word}`"})) == known
+
+
+@pytest.mark.parametrize(
+    ("add", "given", "fails"),
+    [
+        ('"runs", nargs="+", default=[]', "", False),
+        ('"runs", nargs="*", default=[]', "", True),
+        ('"--runs", default=None, type=lambda s: [s.split(";")]', "['--runs', 'a;b']", False),
+        ('"--runs", default=None, type=lambda s: s.split(";")[1:]', "['--runs', 'a']", True),
+        ('"--runs", default=[], type=lambda s: s.split(";")', "['--runs', unheard_of]", False),
+        ('"--runs", default=[]', "args=['--other', 'a']", False),
+    ],
+)
+def test_an_argument_is_what_the_parser_makes_of_its_words(tmp_path, add, given, fails):
+    text = f"{HEAD}parser.add_argument({add})\nargs = parser.parse_args({given})\n"
+    text += "nn.Linear(4, 3)(torch.zeros(2, 5 - len(args.runs)))\n"
+    assert bool(found(tmp_path, text, {})) == fails
+
+
 @pytest.mark.parametrize(
     ("option", "move", "started"),
     [

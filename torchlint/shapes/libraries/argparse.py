@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
@@ -72,7 +71,7 @@ class Parser(StandIn):
         value = options.get("default")
         has_place = not long.startswith("-")
         required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*", "...")
-        if "default" not in options:
+        if "default" not in options or has_place and required:  # whose default nobody ever sees
             if action == "store_true":
                 value = False
             elif action == "store_false":
@@ -112,16 +111,14 @@ class Parser(StandIn):
     def get_default(self, name: str) -> Any:
         return self.defaults.get(name)
 
-    def parse_args(self, given=None, *_, **options) -> Namespace:
-        return self._parsed(given, False)
+    def parse_args(self, args=None, *_, **options) -> Namespace:
+        return self._parsed(args, False)
 
     def _parsed(self, given: Any, some: bool) -> Namespace:
         values = dict(self.defaults)
-        if isinstance(given, list) and all(type(g) is str for g in given):
-            for flag, text in zip(given, given[1:]):
-                name = flag.lstrip("-").replace("-", "_")
-                if flag.startswith("-") and name in values and not text.startswith("--"):
-                    values[name] = _literal(text, values[name])
+        if isinstance(given, list) and given and all(type(word) is str for word in given):
+            told = given_by(self.options, given, some)
+            values |= {o.name: Unknown(f"the argument {o.name}") for o in self.options} if told is None else told
         elif given is None:
             values = dict(machines[-1].starts.values(values, self.options, some))
         if self.commands is not None:
@@ -129,8 +126,8 @@ class Parser(StandIn):
         machines[-1].starts.leaves_out |= any(_is_nothing(values.get(name)) for name in self.optional)
         return Namespace(values)
 
-    def parse_known_args(self, *given, **options) -> tuple[Namespace, list]:
-        return self._parsed(given[0] if given else None, True), OtherWords()
+    def parse_known_args(self, args=None, *_, **options) -> tuple[Namespace, list]:
+        return self._parsed(args, True), OtherWords()
 
     def print_help(self, *_) -> None:
         pass
@@ -190,16 +187,6 @@ def _typed(text: str, kind: Any) -> Any:
         return machines[-1].call(kind, [text], {})
     except Exception:  # whoever starts the program gives something else
         return Unknown("an argument whose default is none")
-
-
-def _literal(text: str, default: Any) -> Any:
-    """A text of the command line as a value of the default's type."""
-    if isinstance(default, str) or len(text) > 30:
-        return text
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 class ClickCommand(StandIn):

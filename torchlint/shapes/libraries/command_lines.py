@@ -20,6 +20,7 @@ _CALL = re.compile(r"(?<![\w./-])python(?:\d[\d.]*)?(?:[ \t]+-[uBOW]+)*[ \t]+([\
 _FOLDER = re.compile(r"(?:^|[\s`$(;&])cd[ \t]+([\w./-]+)")
 _HOLE = re.compile(r"<[^<>\n]*>|\[[^\[\]\n]*\]|\$\{[^{}\n]*\}|\$\([^()\n]*\)|\$\w+|\{[^{}\n]*\}|\.\.\.|…")
 _MARKUP = re.compile(r"</?(?:td|tr|p|code|pre|br|li|b|i)\b[^<>\n]*>")
+_PLACEHOLDER = re.compile(r"[A-Z]{2,}|[A-Za-z]+(?:[_-][A-Za-z]+)+")  # `task_name`, `PATH`: or a word of the program
 _END = re.compile(r"\s#.*|[|;]|\s&|&&|\s\d?>|\)(?=\s|$)")
 
 
@@ -30,10 +31,18 @@ def command_lines(view: View, script: str) -> Iterator[list[str]]:
     for path in _documents(root, script):
         text = view.document(path)
         for arguments in _calls(text, path, root, script) if text else ():
+            arguments = [MISSING if _is_placeholder(view, word) else word for word in arguments]
             if arguments and tuple(arguments) not in seen and found < MOST:
                 seen.add(tuple(arguments))
                 found += 1
                 yield arguments
+
+
+def _is_placeholder(view: View, word: str) -> bool:
+    """Does a word read like the name of what is to be put in, and stand nowhere in the program?"""
+    if not _PLACEHOLDER.fullmatch(word) or word in (view.read(view.path) or ""):
+        return False
+    return not view.mentions(word)
 
 
 def _documents(root: str, script: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word, statement_of, within
+from torchlint.source.text.index import LOOPS, enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.roles import seems
@@ -49,6 +49,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
                 and not _takes_its_place(holder, state)
                 and not _is_only_saved(module, holder)
                 and not _is_handed_on(module, holder)
+                and not _is_used_at_once(module, assignment, holder)
             ):
                 yield Aliased(holder, value, state)
 
@@ -199,6 +200,22 @@ def _is_handed_on(module: Module, holder: ast.expr) -> bool:
     block = getattr(statement_of(holder).up, "body", [])
     after = block[block.index(statement_of(holder)) + 1 :] if statement_of(holder) in block else []
     return bool(found and after) and isinstance(after[0], ast.Return) and all(within(use, after[0]) for use in found)
+
+
+def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
+    """Do all that use a variable stand below it in the same round, with no training in between?"""
+    found = uses(module, holder) if isinstance(holder, ast.Name) else []
+    last = max((use.lineno for use in found), default=0)
+    return (
+        bool(found)
+        and all(use.lineno > assignment.lineno and loops_around(use) == loops_around(assignment) for use in found)
+        and not any(
+            assignment.lineno < node.lineno < last
+            for kind in (*LOOPS, ast.Call)
+            for node in module.index.inside(enclosing_function(assignment) or module.tree, kind)
+            if not isinstance(node, ast.Call) or last_word(node.func) in _STEPS or _TRAINS.search(unparsed(node.func))
+        )
+    )
 
 
 def _users(module: Module, holder: ast.expr, depth: int = _DEPTH) -> Iterator[str]:

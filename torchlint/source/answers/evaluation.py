@@ -324,11 +324,11 @@ def _is_switched_at_the_top(model: Value) -> bool:
 
 
 def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:
-    """Does a method of the class that keeps the model put it in eval mode, as its constructor may, or the function that
-    makes it?
+    """Does a method of the class that keeps the model, or of its bases, put it in eval mode, as its constructor may, or
+    the function that makes it?
     """
     owner = _owner_around(event)
-    around = [(event.module, owner.node)] if owner is not None else []
+    around = [(part.module, part.node) for part in owner.mro] if owner is not None else []
     around += [(made.module, enclosing_function(made.node)) for made in identity(model).values()]
     return any(
         isinstance(call.func, ast.Attribute)
@@ -359,6 +359,8 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
     """
     here = owner if isinstance(owner, FUNCTIONS) else None
     name = getattr(here, "name", "").lower()
+    if name == "__init__":
+        return  # what is made once looks at sizes, and gives up its results
     named = bool(_VALIDATES.search(name))
     measures = not named and bool(_MEASURES.search(name))
     named = named or measures
@@ -442,7 +444,30 @@ def _is_called_without_grad(module: Module, node: ast.AST) -> bool:
     """May all who run its function do so under `no_grad`? So may whoever is given lambdas, if only such call it."""
     calls = module.index.callers(getattr(enclosing_function(node), "name", ""))
     handed_on = bool(calls) and all(isinstance(enclosing_function(call), ast.Lambda) for call in calls)
-    return handed_on or may_run_without_grad(module, node)
+    return handed_on or may_run_without_grad(module, node) or _is_run_by_others(module, node)
+
+
+def _is_run_by_others(module: Module, node: ast.AST) -> bool:
+    """Is its function what an abstract method of the project asks for, and nobody in the project calls that? Then a
+    framework does.
+    """
+    function = enclosing_function(node)
+    owner = method_class(module, function) if isinstance(function, ast.FunctionDef) else None
+    if owner is None or not _is_asked_for(owner, function.name):
+        return False
+    users = [module, *filter(None, map(module.world.module, module.world.view.mentions(function.name)))]
+    return all(
+        (around := enclosing_function(call)) is not None
+        and (user := method_class(other, around)) is not None
+        and _is_asked_for(user, around.name)
+        for other in users
+        for call in other.index.callers(function.name)
+    )
+
+
+def _is_asked_for(owner: ClassInfo, method: str) -> bool:
+    asked = (part.methods.get(method) for part in owner.mro)
+    return any(last_word(d) == "abstractmethod" for found in asked if found for d in found.decorator_list)
 
 
 _GRADIENT_WORDS = frozenset(

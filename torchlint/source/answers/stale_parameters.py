@@ -17,7 +17,7 @@ from torchlint.source.text.index import ancestors, enclosing_function, statement
 from torchlint.source.text.spelling import is_super, unparsed
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
-from torchlint.source.training.regions import tests_around
+from torchlint.source.training.regions import loops_around, tests_around
 
 _WITHOUT_PARAMETERS = (
     "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
@@ -57,6 +57,7 @@ def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | N
                 not _later_calls(made, statement, "add_param_group")
                 and not _is_given_by_hand(module, statement)
                 and not _is_made_anew(made, statement)
+                and not _is_through(made, statement)
             )
         if matters:
             return Stale(model, statement, made, rebuilt)
@@ -270,6 +271,15 @@ def _later_calls(made: Value, change: ast.stmt, method: str) -> list[ast.Call]:
         (node.lineno for node in _assignments(made.module, text) if node.lineno > change.lineno), default=float("inf")
     )
     return [call for call in _calls_on(made.module, method).get(text, ()) if change.lineno < call.lineno < end]
+
+
+def _is_through(made: Value, change: ast.stmt) -> bool:
+    """Does a function take all steps of its optimizer before a change? Then what is changed is a trained model."""
+    target, function = _variable(made), enclosing_function(change)
+    calls = _calls_on(made.module, "step").get(unparsed(target), ()) if target is not None else ()
+    here = [call for call in calls if enclosing_function(call) is function]
+    around = loops_around(change)
+    return bool(here) and not any(may_follow(change, c) or any(within(c, loop) for loop in around) for c in here)
 
 
 def _is_made_anew(made: Value, change: ast.stmt) -> bool:

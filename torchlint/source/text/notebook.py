@@ -119,6 +119,7 @@ class Notebook:
         notebook._json = text
         notebook._document = document
         notebook.failing = _failing(document.cells)
+        notebook.broken = [broken for broken in notebook.broken if broken.cell not in notebook.failing]
         return notebook
 
     def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
@@ -134,7 +135,7 @@ class Notebook:
             empty = "expected an indented block" in (error.msg or "") and _COMMENT.search(text)  # steps in words
             if newer := needed_by(error):
                 self.newer = newer
-            elif not _GAP.search(text) and not empty and not is_for_readers(source):
+            elif not (_GAP.search(text) or empty or is_for_readers(source) or _is_indented_in_part(source)):
                 self.broken.append(Broken(number, line, max(column, 1) + margin, reason(error)))
             return _forgotten(number, source, first)
         text = re.sub(r"[\ud800-\udfff]", "\ufffd", text)
@@ -297,6 +298,12 @@ def _without_margin(text: str) -> tuple[str, int]:
     if margin and all(line.startswith(margin) for line in lines):
         return re.sub(rf"^{margin}", "", text, flags=re.MULTILINE), len(margin)
     return text, 0
+
+
+def _is_indented_in_part(text: str) -> bool:
+    """Is it Python without the margin of its first line, which IPython takes from all lines that have it?"""
+    margin = re.match(r"\s*?([ \t]*)(?=\S)", text).group(1)
+    return bool(margin) and _syntax_error(mask(re.sub(rf"^{margin}", "", text, flags=re.MULTILINE)).text) is None
 
 
 def _line_starts(text: str) -> Sequence[int]:

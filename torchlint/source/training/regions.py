@@ -65,19 +65,21 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
         elif asks and isinstance(parent, ast.If) and _is_test_without_grad(parent, child):
             return True
         elif isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)) and isinstance(child, ast.stmt):
-            if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list) or _switches_off(
-                module, parent, node
-            ):
+            if any(is_no_grad(Value(module, d)) or _is_named_so(d) for d in parent.decorator_list):
                 return True
             if any(_is_enable_grad(module, d) for d in parent.decorator_list):
                 return False
+            if _switches_off(module, parent, child):
+                return True
             return (
                 _switched_off_for_file(module)
                 or _is_lightning_evaluation(module, parent)
                 or (depth > 0 and _all_callers_under_no_grad(module, parent, depth))
             )
+        elif _switches_off(module, parent, child):
+            return True
         child = parent
-    return _switches_off(module, module.tree, node)
+    return False
 
 
 def _is_lightning_evaluation(module: Module, function: ast.AST) -> bool:
@@ -210,19 +212,21 @@ def _sets_grad(module: Module, call: ast.Call, to: bool) -> bool:
     )
 
 
-def _switches_off(module: Module, function: ast.AST, node: ast.AST) -> bool:
-    """Is the last `torch.set_grad_enabled(…)` statement of the same function above the place one that switches off?"""
-    if not module.index.says("set_grad_enabled"):
+def _switches_off(module: Module, owner: ast.AST, statement: ast.AST) -> bool:
+    """Is the last `torch.set_grad_enabled(…)` above a statement of the body of a function, file, `if` or loop one that
+    switches off?
+    """
+    if not module.index.says("set_grad_enabled") or not is_in(statement, getattr(owner, "body", ())):
         return False
-    lines, switches = _switches(module, function)
-    before = bisect_left(lines, node.lineno)
+    lines, switches = _switches(module, owner)
+    before = bisect_left(lines, statement.lineno)
     return before > 0 and switches[before - 1]
 
 
 @remembered
-def _switches(module: Module, function: ast.AST) -> tuple[list[int], list[bool]]:
+def _switches(module: Module, owner: ast.AST) -> tuple[list[int], list[bool]]:
     """The lines of the `torch.set_grad_enabled(…)` statements in a body, and whether each switches off."""
-    calls = [s.value for s in function.body if isinstance(s, _SETTING) and isinstance(s.value, ast.Call)]
+    calls = [s.value for s in owner.body if isinstance(s, _SETTING) and isinstance(s.value, ast.Call)]
     found = [
         (call.up.lineno, _sets_grad(module, call, False))
         for call in calls

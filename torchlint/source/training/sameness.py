@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
 
 
@@ -40,7 +41,7 @@ def are_distinct(a: Value, b: Value) -> bool:
         return False
     nodes = [*first.values(), *second.values()]
     if all(isinstance(o.node, ast.Call) for o in nodes):
-        return True
+        return not any(last_word(o.node.func) == "getattr" for o in nodes)  # it makes nothing
     if all(isinstance(o.node, ast.arg) for o in nodes):
         return len({id(o.node.up) for o in nodes}) == 1
     if all(isinstance(o.node, ast.Attribute) for o in nodes):  # self.opt_g and self.opt_d, wherever they are set
