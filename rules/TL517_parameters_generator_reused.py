@@ -74,14 +74,6 @@ if large:
 else:
     optimizer = torch.optim.SGD(params, lr=0.1)
 ```
-```python good
-import itertools
-
-params = encoder.parameters()
-for head in heads:
-    params = itertools.chain(params, head.parameters())
-optimizer = torch.optim.SGD(params, lr=0.1)
-```
 """
 
 import ast
