@@ -205,3 +205,54 @@ def test_a_loss_of_its_own_is_called_as_each_version_does(tmp_path, parameters):
     text = FIELDS.replace("parser =", own, 1).replace("\nTrainer(", "\nOwn(")
     found = run(tmp_path, text)
     assert found.faults == () and found.statistics["scripts_stepped_twice"]
+
+
+LOSSES = """
+import torch
+from torch import nn
+from transformers import Trainer, TrainingArguments
+
+
+class Rows(torch.utils.data.Dataset):
+    def __getitem__(self, index):
+        return {"x": torch.randn(12), "label": index % 3}
+
+    def __len__(self):
+        return 40
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(12, 3)
+
+    def forward(self, x, labels=None):
+        logits = self.head(x)
+        loss = nn.functional.cross_entropy(logits, labels)
+        return {"loss": loss, "logits": logits}
+
+
+trainer = Trainer(Net(), TrainingArguments("out", per_device_train_batch_size=4), train_dataset=Rows(), eval_dataset=Rows())
+trainer.train()
+trainer.evaluate()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            'return {"loss": loss, "logits": logits}',
+            "return logits",
+            "the loss must be one number, and has the shape (3,)",
+        ),
+        ("(logits, labels)", '(logits, labels, reduction="none")', "and has the shape (4,)"),
+        ('{"x": torch', '{"features": torch', "missing 1 required positional argument: 'x'"),
+        ('{"loss": loss, "logits": logits}', '{"logits": logits}', "did not return a loss"),
+    ],
+)
+def test_what_ends_the_training_is_said_once(tmp_path, old, new, words):
+    """Not once more where the same trainer evaluates, which the program does not come to."""
+    faults = run(tmp_path, LOSSES.replace(old, new)).faults
+    assert [words in fault.message for fault in faults] == [True]
+    assert not run(tmp_path, LOSSES).faults

@@ -56,6 +56,7 @@ class HuggingFaceTrainer(StandIn):
         self.compute_loss_func = options.get("compute_loss_func")
         given = options.get("optimizers")
         self.optimizer = given[0] if isinstance(given, tuple) and given else None
+        self._has_failed = False  # in its training, where the program would have ended
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -66,6 +67,7 @@ class HuggingFaceTrainer(StandIn):
 
     def train(self, *_, **options) -> Unknown:
         self._take_along()
+        self._has_failed = True
         optimizer, machine = self._made_optimizer(), machines[-1]
         for inputs in self._batches("train"):
             if isinstance(self.model, nn.Module):
@@ -74,6 +76,7 @@ class HuggingFaceTrainer(StandIn):
             if isinstance(loss, torch.Tensor) and isinstance(optimizer, torch.optim.Optimizer):
                 machine.call(optimizer.step, [], {})
                 machine.call(optimizer.zero_grad, [], {})
+        self._has_failed = False
         strategies = [self._argument(name) for name in ("eval_strategy", "evaluation_strategy")]
         if self.eval_dataset is not None and any(s in ("epoch", "steps") for s in strategies if type(s) is str):
             self._own("evaluate")
@@ -86,6 +89,9 @@ class HuggingFaceTrainer(StandIn):
         if loss is None and machine.is_own(type(self)):
             machine.protest(AttributeError("'NoneType' object has no attribute 'backward'"), "the loss is None")
         if isinstance(loss, torch.Tensor):
+            if loss.numel() != 1:
+                words = f"the loss must be one number, and has the shape {tuple(loss.shape)}"
+                machine.protest(RuntimeError("grad can be implicitly created only for scalar outputs"), words)
             machine.call(loss.backward, [], {})
             loss = loss.detach()
         return loss
@@ -126,8 +132,10 @@ class HuggingFaceTrainer(StandIn):
 
     def _evaluated(self, data: Any) -> Evaluated:
         """One batch of each kind without gradients; what came of the first stands for all."""
-        self._take_along()
         found, total = Evaluated(Unknown("predictions"), Unknown("labels")), samples_of(data)
+        if self._has_failed:
+            return found
+        self._take_along()
         if isinstance(self.model, nn.Module):
             self.model.eval()
         with torch.no_grad():
