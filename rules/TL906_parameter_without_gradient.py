@@ -46,6 +46,18 @@ for _ in range(3):
     optimizer.step()
 ```
 
+An optimizer that got the parameters of another model makes its steps in vain as well, while nobody uses the gradients
+of the one that is trained.
+
+```python bad
+teacher, student = nn.Linear(8, 2), nn.Linear(8, 2)
+optimizer = torch.optim.SGD(teacher.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    F.mse_loss(student(torch.randn(4, 8)), torch.zeros(4, 2)).backward()
+    optimizer.step()  # TL906
+```
+
 A layer that is frozen, detached or run without gradients is so on purpose; one of several results need not be used;
 and a model may use a layer only later.
 

@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Place
+from torchlint.shapes.machine.idle_optimizers import IdleOptimizer, IdleOptimizers
 from torchlint.shapes.tensors import device_tags
 
 LOOKS = 3  # forwards of one model that are looked at
@@ -47,6 +48,7 @@ class Reach:
         self._fed: set[int] = set()  # parameters that had a gradient when their optimizer made a step
         self._stepped: dict[int, Place | None] = {}
         self._is_doubtful = False
+        self._idle = IdleOptimizers()
         self.hooks: list[tuple[Any, int]] = []  # what a backward calls, and with how many arguments
 
     # A forward
@@ -103,14 +105,15 @@ class Reach:
     @contextmanager
     def watching(self, machine: Any) -> Iterator[None]:
         """While this lasts every step of an optimizer is seen, also one that a scheduler has wrapped."""
-        handle = register_optimizer_step_pre_hook(lambda optimizer, *_: self.step(machine, optimizer))
+        handle = register_optimizer_step_pre_hook(lambda *step: self.step(machine, *step))
         try:
             yield
         finally:
             handle.remove()
 
-    def step(self, machine: Any, optimizer: torch.optim.Optimizer) -> None:
+    def step(self, machine: Any, optimizer: torch.optim.Optimizer, args: tuple, kwargs: dict[str, Any]) -> None:
         """An optimizer is about to make a step."""
+        self._idle.step(machine, optimizer, has_closure=len(args) > 1 or bool(kwargs))
         machine.progress.steps += machine.scripting
         self._is_doubtful |= not machine.is_sure()
         for group in optimizer.param_groups if self._lost else ():
@@ -128,6 +131,10 @@ class Reach:
                 if id(lost.layer) not in said:
                     said.add(id(lost.layer))
                     yield lost, self._stepped[key]
+
+    def idle(self, machine: Any) -> list[IdleOptimizer]:
+        """The optimizers that were given the parameters of another model."""
+        return [] if self._is_doubtful else list(self._idle.found(machine))
 
 
 def _kept(part: nn.Module) -> dict[str, Any]:

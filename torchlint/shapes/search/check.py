@@ -44,7 +44,7 @@ from torchlint.shapes.search.only_names import brings_only_names
 from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.taken_arguments import signature_of
 from torchlint.shapes.search.tried import cured
-from torchlint.shapes.search.untrained import faults_of_steps
+from torchlint.shapes.search.untrained import faults_of_optimizers, faults_of_steps
 from torchlint.shapes.search.verdict import changes
 from torchlint.shapes.search.ways import other_ways
 from torchlint.shapes.search.written_settings import WrittenSettings, as_configured
@@ -266,7 +266,8 @@ class _Run:
         machine.own_file(self.program, names)
         for failure in machine.reported:
             self.add(machine, failure, kinds)
-        for fault in faults_of_steps(machine, self.program.path) if rest else ():
+        steps = [*faults_of_steps(machine, self.program.path), *faults_of_optimizers(machine, self.program.path)]
+        for fault in steps if rest else ():
             self.faults.setdefault((fault.path, fault.span), fault)
         self.statistics["steps"] += machine.budget.used
 

@@ -1,8 +1,10 @@
-"""Layers that run in each training step and learn nothing, in words."""
+"""Layers that run in each training step and learn nothing, and optimizers that have nothing to do, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from torch import nn
 
 from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
@@ -36,6 +38,31 @@ def faults_of_steps(machine: Machine, path: str) -> Iterator[Fault]:
             "use what it gives, or take the layer out; comparisons, `argmax` and new tensors end the gradient",
             tuple(_notes(places, where)),
         )
+
+
+def faults_of_optimizers(machine: Machine, path: str) -> Iterator[Fault]:
+    """A fault for each optimizer that has the parameters of another model than the one that learns."""
+    for idle in machine.reach.idle(machine):
+        if idle.stepped is None or idle.stepped[0] != path:
+            continue
+        name = _variable(machine, idle.learning)
+        places = [(machine.made_at.get(id(idle.learning), (None, None))[1], f"{name} is made here")]
+        if idle.kept is not None:
+            places.append(
+                (machine.made_at.get(id(idle.kept), (None, None))[1], "it has parameters of what is made here")
+            )
+        yield Fault(
+            "gradient",
+            *idle.stepped,
+            f"none of the parameters of this optimizer ever has a gradient; those of `{name}` have, and no optimizer"
+            " has them",
+            f"give the optimizer `{name}.parameters()`",
+            tuple(_notes(places, idle.stepped)),
+        )
+
+
+def _variable(machine: Machine, module: nn.Module) -> str:
+    return next((name for name, value in machine.names.items() if value is module), type(module).__name__)
 
 
 def _notes(places: list[tuple[Place | None, str]], where: Place) -> Iterator[Note]:
