@@ -93,6 +93,7 @@ in_tests = False
 ORDERED = re.compile(
     r"forecast|time.?series|tempor|stock|traffic|lstm|\bgru|\brnn|seq2seq|language.?model|bptt|curriculum|video|benchmark"
 )
+HELD_OUT = re.compile(r"(^|_)(val|valid|validation|test|eval|dev)(_|$)")
 DRAWN = (
     "torch.rand",
     "random.rand",
@@ -114,7 +115,7 @@ def check(loop: Loop):
     if ORDERED.search(loop.module.index.text.lower()):
         return
     for loader in loaders:
-        if is_in_order(loader) and not is_whole(loader) and not loader.module.is_test:
+        if is_in_order(loader) and not is_held_out(loader) and not is_whole(loader) and not loader.module.is_test:
             asked = loader.argument("shuffle", 2)
             shuffled = loader.with_keyword("shuffle", "True") if asked is None else loader.replace(asked, "True")
             yield loop.finding(
@@ -143,6 +144,11 @@ def is_in_order(loader) -> bool:
     said = loader.argument_origins("shuffle", 2)
     pictures = any(o.names and all(n.startswith("torchvision.") for n in o.names) for o in loader.origins(dataset))
     return pictures and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
+
+
+def is_held_out(loader) -> bool:
+    """`valid_loader = DataLoader(…)`, which goes through the same function as the other one"""
+    return any(HELD_OUT.search(ast.unparse(target).lower()) for target in getattr(loader.statement, "targets", ()))
 
 
 def is_whole(loader) -> bool:

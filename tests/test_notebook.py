@@ -356,6 +356,13 @@ def cell(text, kind="code", outputs=(), **metadata):
     return {"cell_type": kind, "execution_count": None, "metadata": metadata, "outputs": list(outputs), "source": text}
 
 
+@pytest.mark.parametrize(("first", "second", "found"), [(None, None, 1), (4, 5, 1), (4, None, 0)])
+def test_a_cell_that_nobody_ran_is_a_draft(first, second, found):
+    cells = [cell("import torch") | {"execution_count": first}, cell("x = (1") | {"execution_count": second}]
+    said = lint(document(*cells), Job.of("n.ipynb", Settings(dry_run=False))).findings
+    assert [f.code for f in said] == ["TL001"] * found
+
+
 @pytest.mark.parametrize(
     ("broken", "outputs", "found"),
     [

@@ -14,7 +14,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import LOOPS, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.roles import seems
@@ -205,16 +205,14 @@ def _is_handed_on(module: Module, holder: ast.expr) -> bool:
 def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
     """Do all that use a variable stand below it in the same round, with no training in between?"""
     found = uses(module, holder) if isinstance(holder, ast.Name) else []
-    last = max((use.lineno for use in found), default=0)
-    return (
-        bool(found)
-        and all(use.lineno > assignment.lineno and loops_around(use) == loops_around(assignment) for use in found)
-        and not any(
-            assignment.lineno < node.lineno < last
-            for kind in (*LOOPS, ast.Call)
-            for node in module.index.inside(enclosing_function(assignment) or module.tree, kind)
-            if not isinstance(node, ast.Call) or last_word(node.func) in _STEPS or _TRAINS.search(unparsed(node.func))
-        )
+    around = set(loops_around(assignment))
+    if not found or any(use.lineno <= assignment.lineno or not around <= set(loops_around(use)) for use in found):
+        return False
+    last = max(part.end_lineno for use in found for part in (use, *(set(loops_around(use)) - around)))
+    return not any(
+        last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func))
+        for call in module.index.inside(enclosing_function(assignment) or module.tree, ast.Call)
+        if assignment.lineno < call.lineno <= last
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -89,24 +90,32 @@ def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:
     if getattr(function, "name", "").startswith("_") and is_never_asked_for(module, function, created):
         return  # of a private function, its file shows all calls
     for meeting in _follow(module, created, set(), 12):
-        if not _becomes_an_array(meeting.module, meeting.node):
+        if not _is_on_the_cpu(meeting.module, meeting.node):
             yield meeting
 
 
-def _becomes_an_array(module: Module, node: ast.expr, depth: int = 3) -> bool:
-    """Is NumPy given what is computed, by `.numpy()` and not by way of the CPU? Then it is computed there."""
+def _is_on_the_cpu(module: Module, node: ast.expr, depth: int = 3) -> bool:
+    """Is what is computed given to NumPy, by `.numpy()` and not by way of the CPU, or moved to a device after it? Then
+    it is computed on the CPU.
+    """
     while depth and node is not None:
         node, part = node.up, node
         if isinstance(node, ast.Attribute):
-            if node.attr in ("numpy", "cpu", "to"):
-                return node.attr == "numpy"
+            if node.attr in ("numpy", "cpu", "cuda", "to"):
+                return node.attr != "cpu" and (node.attr != "to" or _goes_to_a_device(node.up))
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            return any(_becomes_an_array(module, use, depth - 1) for use in uses(module, node.targets[0])[:MAX_READS])
+            return any(_is_on_the_cpu(module, use, depth - 1) for use in uses(module, node.targets[0])[:MAX_READS])
         elif not isinstance(node, (ast.BinOp, ast.UnaryOp)) and (
             getattr(node, "func", None) is not part and getattr(node, "value", None) is not part
         ):
             return False
     return False
+
+
+def _goes_to_a_device(call: ast.AST) -> bool:
+    """`.to(device)`, not `.to(torch.float32)`"""
+    given = [*call.args, *(k.value for k in call.keywords)] if isinstance(call, ast.Call) else []
+    return any(re.search(r"device|cuda|gpu", unparsed(part)) for part in given)
 
 
 def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:

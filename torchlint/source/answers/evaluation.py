@@ -54,6 +54,7 @@ _VALIDATES = re.compile(
 )
 # What may also be said of a function that trains: believed only where nothing but numbers is read from the results.
 _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
+_OF_THE_MODE = re.compile(r"#.*\b(eval\(\)|(eval(uation)?|train(ing)?) mode\b)")
 _HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
 
 
@@ -240,7 +241,8 @@ class _Trace:
         if not asks or not all(isinstance(o.node, ast.Call) for o in identity(model).values()):
             return None
         at_the_top = self.body is not self.module.tree.body and _is_switched_at_the_top(model)
-        return None if at_the_top or _is_switched_by_owner_or_maker(event, model) else True
+        is_elsewhere = at_the_top or _is_switched_by_owner_or_maker(event, model) or _is_explained(event, model)
+        return None if is_elsewhere else True
 
     def _may_switch_unseen(self, start: Event, end: Event, model: Value) -> bool:
         """Is the model given to a function in between that was not followed?"""
@@ -340,6 +342,12 @@ def _is_switched_by_owner_or_maker(event: Event, model: Value) -> bool:
     )
 
 
+def _is_explained(event: Event, model: Value) -> bool:
+    """Does a comment speak of the mode, where the model is made or called?"""
+    homes = {event.module, *(made.module for made in identity(model).values())}
+    return any(_OF_THE_MODE.search(line) for home in homes for line in home.index.lines)
+
+
 def _owner_around(event: Event) -> ClassInfo | None:
     """The class in a method of which something happens, be it in a function inside of that method."""
     around = enclosing_function(event.node)
@@ -402,7 +410,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
         called_for_it = (
             not before and named and loops and bool(module.index.callers(here.name))
         )  # whoever calls has set the mode
-        if measures and not before and not is_dropped(module, event.node):
+        if (measures and not before or not named and _counts_rounds(loops)) and not is_dropped(module, event.node):
             continue
         if not called_for_it and (not before or before[-1].role != EVAL or _is_conditional(before[-1], event)):
             continue
@@ -426,6 +434,14 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             (loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None
         )
         yield evaluation
+
+
+def _counts_rounds(loops: list[ast.AST]) -> bool:
+    """`for step in range(9)`, `while`: a search whose steps may be learned from, and no data are gone through."""
+    over = [loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop for loop in loops]
+    return all(
+        isinstance(loop, ast.While) or last_word(getattr(iterated(loop), "func", loop)) == "range" for loop in over
+    )
 
 
 def _is_called(module: Module, function: ast.AST) -> bool:

@@ -401,12 +401,7 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Dict):
         for element in node.values:
             yield from _parts(value.at(element, ()), used)
-    elif (
-        isinstance(node, ast.Call)
-        and "detach" in last_word(node.func).lower()
-        or isinstance(node, ast.Name)
-        and _NUMBERS.search(node.id)
-    ):
+    elif isinstance(node, ast.Call) and "detach" in last_word(node.func).lower() or _says_how_many(node):
         return  # `detach(logs)` of the project's own, and a `datapoint_count` that comes beside a loss
     elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant) and _has_others(value, used):
         return  # `losses[key]`: the one with the graph may have a key of its own
@@ -416,6 +411,13 @@ def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
         and any(_part_of(n) in used for n in graph(value, strict=True).nodes.values())
     ):
         yield node
+
+
+def _says_how_many(node: ast.expr) -> bool:
+    """`token_count`, `batch.lengths`, `sum(lengths)`"""
+    if isinstance(node, ast.Call) and last_word(node.func) in ("sum", "max", "min") and len(node.args) == 1:
+        node = node.args[0]
+    return isinstance(node, (ast.Name, ast.Attribute)) and bool(_NUMBERS.search(last_word(node)))
 
 
 def _has_others(item: Value, used: set[tuple]) -> bool:

@@ -5,7 +5,6 @@ kept.
 from __future__ import annotations
 
 import ast
-import re
 from typing import NamedTuple
 
 from torchlint.facts import named, named_of
@@ -19,8 +18,8 @@ from torchlint.source.flow.uses import attribute_uses, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import dotted, unparsed
-from torchlint.source.training.grads import is_leaf, is_set_later
-from torchlint.source.training.regions import runs_without_grad
+from torchlint.source.training.grads import CREATES, is_leaf, is_set_later
+from torchlint.source.training.regions import runs_without_grad, tests_around
 from torchlint.source.training.roles import seems
 
 # What returns the very tensor it was given unless something changes.
@@ -117,14 +116,16 @@ def _keeps_it(call: ast.Call) -> bool:
 
 
 def _is_there(call: ast.Call, device: str) -> bool:
-    """What is computed from a tensor is where that is, `Parameter(p.data.float()).to(p.device)`; and what was made on a
-    device, or moved to it, `Parameter(x.to(device)).to(device)`, is there already.
+    """What is computed from tensors may be where another one is, `Parameter(p.data.float()).to(p.device)`; and what was
+    made on a device, or moved to it, `Parameter(x.to(device)).to(device)`, is there already.
     """
     assert isinstance(call.func, ast.Attribute)
     moved = call.func.value
     owner = device.removesuffix(".device")
-    if owner != device and re.search(rf"\b{re.escape(owner)}\.", unparsed(moved)):
-        return True
+    if owner != device and not any(
+        isinstance(part, ast.Call) and f"torch.{last_word(part.func)}" in CREATES for part in ast.walk(moved)
+    ):
+        return True  # `Parameter(start).to(x.device)`: nobody knows that it is elsewhere
     return any(
         unparsed(given) == device
         for made in ast.walk(moved)
@@ -164,6 +165,8 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return None
     if isinstance(target, ast.Attribute) and len(module.index.stored(target.attr)) > 1:
         return None
+    if any(unparsed(target) in unparsed(test) for test, _ in tests_around(statement)):
+        return None  # `if x.dim() == 2: x = x.unsqueeze(0)` may be for others
     found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
     if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
         return None

@@ -119,7 +119,8 @@ class Notebook:
         notebook._json = text
         notebook._document = document
         notebook.failing = _failing(document.cells)
-        notebook.broken = [broken for broken in notebook.broken if broken.cell not in notebook.failing]
+        drafts = _drafts(document.cells)
+        notebook.broken = [b for b in notebook.broken if b.cell not in notebook.failing and b.cell not in drafts]
         return notebook
 
     def _part(self, number: int, source: str, first: int) -> tuple[str, CodeCell | None]:
@@ -268,6 +269,13 @@ def _failing(cells: list[Cell]) -> set[int]:
                 found.add(number)
         announced = cell.kind == "markdown" and _ANNOUNCED.search(text) is not None
     return found
+
+
+def _drafts(cells: list[Cell]) -> set[int]:
+    """The numbers of the cells that nobody has run yet, of a notebook that was run."""
+    if not any(cell.ran for cell in cells):
+        return set()
+    return {number for number, cell in enumerate(cells, 1) if not cell.ran}
 
 
 def _is_python(metadata: dict) -> bool:

@@ -54,6 +54,7 @@ class Cell(Struct, frozen=True):
     metadata: dict
     source: CellSource
     failed: bool = False  # whether its stored output is a traceback, or its tags say that there will be one
+    ran: bool = False  # whether it has a number of execution
 
 
 class NotebookText(Struct, frozen=True):
@@ -134,6 +135,7 @@ class _Scanner:
             metadata,
             source,
             failed or isinstance(tags, list) and "raises-exception" in tags,
+            facts.get("execution_count") is not None,
         )
 
     def source(self) -> CellSource:
