@@ -191,15 +191,8 @@ def me(call: Call) -> str:
 
 def is_plain(call: Call, p) -> bool:
     """Does it stand in a module's method, drops something, and nothing around it speaks of the mode or of intent?"""
-    if (
-        not me(call)
-        and not helps_forward(call)
-        or call.asks_mode
-        or is_asked_for(call)
-        or MEANT.search(call.source(call.function))
-    ):
-        return False
-    if call.method_of is not None and MEANT.search(call.method_of.name):
+    text = call.source(call.function) + (call.method_of.name if call.method_of is not None else "")
+    if not me(call) and not helps_forward(call) or call.asks_mode or call.is_asked_for_by_callers or MEANT.search(text):
         return False
     if p is None:
         return True
@@ -211,17 +204,6 @@ def is_plain(call: Call, p) -> bool:
         changes = [s for s in call.module.index.stored(p.attr) if not call.starts_object(s)]
         return not changes and call.module_class.method(p.attr) is None  # a property may ask for the mode
     return isinstance(p, ast.Name) and all(is_unconditional(o) for o in call.origins(p))
-
-
-def is_asked_for(call: Call) -> bool:
-    """`if use_dropout and self.p > 0`: the caller says whether"""
-    parameters = call.function.args.args if isinstance(call.function, ast.FunctionDef) else []
-    flags = [test for test, _ in call.tests]
-    for test in flags:  # which grows
-        flags += (
-            test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []
-        )
-    return any(isinstance(flag, ast.Name) and flag.id in {p.arg for p in parameters} for flag in flags)
 
 
 def helps_forward(call: Call) -> bool:

@@ -97,6 +97,13 @@ UNKNOWN = [
     ("x = torch.zeros(2)\nfor i in range(10**6):\n    x = torch.relu(x)", "len(x)"),
     ("n = len([i for i in range(10**9)])", "n"),
     ("n = sum(1 for i in range(10**9))", "n"),
+    # parts of what such a loop has filled
+    ("outs = []\nfor x in unknown:\n    outs.append(x)\npart = outs[28:]", "len(part)"),
+    ("outs = ()\nfor x in unknown:\n    outs += (x,)\npart = outs[-5:]", "len(part)"),
+    (
+        "import collections\nseen = collections.Counter()\nfor x in unknown:\n    seen[x] += 1\ntop = seen.most_common()[3:]",
+        "len(top)",
+    ),
     # filled in the rounds that nobody decided for
     (
         "rows = [line.split() for line in open('x')]\nkept = []\nfor row in rows:\n    if len(row) > 2:\n        kept += row",
@@ -122,6 +129,7 @@ KNOWN = [
     ("sizes = [3]\nfor epoch in range(50):\n    train()", "len(sizes) + 2", 3),
     ("for epoch in range(50):\n    train()\n    parts = []\nparts = [1, 2, 3]", "len(parts)", 3),
     ("n = 0\nfor i in range(3):\n    n += 1", "n", 3),
+    ("outs = [1, 2, 3]\nfor x in unknown:\n    outs.append(x)\npart = outs[:3]", "len(part)", 3),
     ("def some():\n    yield from (1, 2, 3)\nouts = []\nfor x in some():\n    outs.append(x)", "len(outs)", 3),
     ("n = 0\nfor batch in loader:\n    pass\nfor i in range(3):\n    n += 1", "n", 3),
     ("n = 0\nfor i in range(3):\n    n += 1\n    for batch in loader:\n        pass", "n", 3),

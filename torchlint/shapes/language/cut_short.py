@@ -439,6 +439,16 @@ def is_open(container: Any) -> bool:
     return any(item is REST for item in container) if isinstance(container, (list, tuple, deque)) else False
 
 
+def part_of(items: list | tuple, key: slice) -> list | tuple:
+    """`items[2:]`: where items are missing, the part may miss some too, unless it ends before them."""
+    part = items[key]
+    first = next((at for at, item in enumerate(items) if item is REST), None)
+    if first is None or is_open(part):
+        return part
+    ends = key.stop is not None and 0 <= key.stop <= first and (key.start or 0) >= 0 and (key.step or 1) > 0
+    return part if ends else [*part, REST] if isinstance(part, list) else (*part, REST)
+
+
 def may_be_longer(data: Any) -> bool:
     """Whether nested lists may miss items of a loop that was cut."""
     return isinstance(data, (list, tuple)) and (is_open(data) or any(may_be_longer(part) for part in data))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.language.cut_short import REST, is_open
 
 
 def dictionary(machine, kind, source=None, **extra):
@@ -138,10 +139,19 @@ def _pop_any(machine, method):
 
 
 _SEARCHED: dict[str, Callable] = {"index": _look_for, "count": _look_for, "remove": _remove}
+_OF_DICTS: dict[str, Callable] = {"get": _get, "pop": _take, "setdefault": _setdefault, "update": _update}
+
+
+def _most_common(machine, method, *count):
+    """Of counts that are not all known, any may be the first."""
+    return [REST] if is_open(method.__self__) else machine.foreign(method, count, {})
+
+
 METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (list, {"append": _append, "extend": _extend, "sort": _sort, "pop": _pop, "insert": _insert, **_SEARCHED}),
     (tuple, {name: _SEARCHED[name] for name in ("index", "count")}),
     (collections.deque, {"append": _append, "extend": _extend, **_SEARCHED}),
-    (dict, {"get": _get, "pop": _take, "setdefault": _setdefault, "update": _update}),
+    (collections.Counter, {**_OF_DICTS, "most_common": _most_common}),
+    (dict, _OF_DICTS),
     (set, {"update": _set_update, "add": _add, "pop": _pop_any}),
 ]

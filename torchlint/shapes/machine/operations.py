@@ -17,7 +17,7 @@ from torchlint.shapes.core.budget import LIGHT, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open
+from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open, part_of
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
@@ -266,6 +266,7 @@ class Operations:
                 raise error
             if type(key) is slice:
                 self.budget.length(len(range(len(owner))[key]))
+                return part_of(owner, key) if kind is not torch.Size and self.may_miss(owner) else owner[key]
             return owner[key.__index__() if hasattr(key, "__index__") else key]
         if kind is Unknown:
             if self.wild and type(owner.known) is Known:

@@ -13,6 +13,7 @@ from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.default_devices import is_seen_to_leave_the_cpu
 from torchlint.source.training.regions import (
     asks_training_mode,
+    is_chosen_by_callers,
     loops_around,
     may_run_without_grad,
     tests_around,
@@ -48,6 +49,11 @@ class Standing:
     def asks_mode(self) -> bool:
         """Does it run only in train or only in eval mode, or only when a flag for probabilities is set?"""
         return asks_training_mode(self.module, self.node)
+
+    @property
+    def is_asked_for_by_callers(self) -> bool:
+        """`if use_dropout and self.p > 0`: does the truth of a parameter say whether it runs?"""
+        return is_chosen_by_callers(self.node)
 
     @property
     def is_seen_on_a_device(self) -> bool:

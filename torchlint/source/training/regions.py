@@ -340,6 +340,18 @@ def tests_around(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
         yield node.test, truth
 
 
+def is_chosen_by_callers(node: ast.AST) -> bool:
+    """Does the truth of a parameter of its function decide whether a place runs?"""
+    function = enclosing_function(node)
+    flags = [test for test, _ in tests_around(node)]
+    for test in flags:  # which grows
+        flags += (
+            test.values if isinstance(test, ast.BoolOp) else [test.operand] if isinstance(test, ast.UnaryOp) else []
+        )
+    names = {p.arg for p in function.args.args} if isinstance(function, ast.FunctionDef) else set()
+    return any(isinstance(flag, ast.Name) and flag.id in names for flag in flags)
+
+
 def told_types(node: ast.AST) -> Iterator[tuple[ast.expr, set[str]]]:
     """What tests around a place say that something is: `x` and `list` below `if isinstance(x, list)`."""
     for test, truth in tests_around(node):
