@@ -8,8 +8,13 @@ import pytest
 
 pytest.importorskip("torch")
 
+import torch
+
+from torchlint.finding import Span
 from torchlint.project import Project
 from torchlint.shapes.machine.decisions import are_independent, excluded, turnable
+from torchlint.shapes.search import varied
+from torchlint.shapes.search.attempts import RunResult, Solution
 from torchlint.shapes.search.check import dry_run
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
@@ -341,6 +346,34 @@ def test_a_guess_that_is_squeezed_in_vain_proves_nothing(tmp_path):
             return self.last(self.first(t))
     """
     assert faults(tmp_path, program) == []
+
+
+def test_a_tensor_without_elements_stands_for_one_that_comes_later(tmp_path):
+    program = """
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.location = nn.Conv1d(2, 32, 31, padding=15)
+            self.weights, self.sum = torch.zeros(0), torch.zeros(0)
+
+        def begin(self, memory):
+            self.weights, self.sum = torch.zeros(memory.shape[:2]), torch.zeros(memory.shape[:2])
+
+        def forward(self, query):
+            both = torch.cat((self.weights.unsqueeze(1), self.sum.unsqueeze(1)), dim=1)
+            return self.location(both) + query
+    """
+    assert faults(tmp_path, program) == []
+
+
+@pytest.mark.parametrize(("stopped", "proven"), [("budget", False), ("python", True)])
+def test_what_there_was_no_time_to_try_is_not_proven(stopped, proven):
+    """A default that nobody uses takes part in a fault; of its other values, no run comes to the line."""
+    place = Span(3, 1, 3, 9)
+    failed = RunResult(1, "torch", ("net.py", place), "", torch.nn.Linear(9, 2), (torch.zeros(4, 1),), {})
+    elsewhere = RunResult(1, stopped, ("net.py", Span(1, 1, 1, 2)), "")
+    first = Solution({}, failed, True, {}, 1)
+    assert varied.stays(first, {"channels": 9}, lambda arguments: elsewhere) is proven
 
 
 ROWS = """

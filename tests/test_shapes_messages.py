@@ -211,6 +211,7 @@ scores, mask = torch.ones(4, 6), torch.ones(4, 5)
         ("layer = nn.Linear(6, 2)\nx = scores.double()\nlayer(x)", "layer has float32 weights but gets `x` (4, 6) float64", "torch says: mat1"),
         ("table = nn.Embedding(6, 2)\ntable(mask)", "table takes whole numbers (long) but gets `mask` (4, 5) float32", "torch says: Expected tensor for argument #1"),
         ("layer = nn.LSTM(6, 2)\nout = layer(scores)\nnn.Linear(2, 2)(out)", "Linear takes a tensor but gets `out`, a tuple of 2", "take its first part: `out, _ = layer(scores)` in line 7; torch says: linear"),
+        ("layer = nn.LSTM(6, 2)\ndef other(x):\n    out = layer(x)\ndef last(out):\n    return nn.Linear(2, 2)(out)\nlast(layer(scores))", "Linear takes a tensor but gets `out`, a tuple of 2", "take its first part: `out[0]`; torch says: linear"),
         ("layer = nn.LSTM(6, 2)\nnn.Linear(2, 2)(layer(scores))", "Linear takes a tensor but gets `layer(scores)`, a tuple of 2", "take its first part: `layer(scores)[0]`; torch says: linear"),
         ("net = nn.Linear(6, 2)\nloss = net(scores)\nloss.backward()", "backward() wants one number but `loss` (4, 2) has 8", "take the mean or the sum first: `loss.mean().backward()`; torch says: grad"),
         ("labels = torch.zeros(4).long()\nrows = scores.view(-1, 3)\nF.cross_entropy(rows, labels)", "cross_entropy(rows, labels) fails on (8, 3) and (4,): 8 predictions for 4 targets: `scores.view(-1, 3)` in line 7 turned 4 rows into 8", "torch says: Expected"),

@@ -279,6 +279,8 @@ class Attempt:
         constructed.
         """
         built = self._construct(second=False, exactly=arguments)
+        if built.last.stopped == "budget":
+            return built.last
         if built.last.stopped or not isinstance(built.last.detail, nn.Module):
             return None
         run, signature = self.runs(built.last.detail)
@@ -555,6 +557,7 @@ class Attempt:
         visit = (*map(id, failure.modules), id(layer), *(caller for _, caller in failure.stack))
         doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
         doubtful = doubtful or self.several or machine.vain_parts > 0 or not are_independent(machine.asked)
+        doubtful = doubtful or _holds_nothing(args)
         parts = failure.function.modules() if isinstance(failure.function, nn.Module) else ()
         further = next(
             (i for i, part in enumerate(parts) if part is layer), 0
@@ -571,6 +574,12 @@ class Attempt:
             doubtful,
             visit,
         )
+
+
+def _holds_nothing(given: tuple) -> bool:
+    """Is a tensor without elements among them: one that a method is to replace before the forward runs?"""
+    parts = (part for value in given for part in (value if isinstance(value, (list, tuple)) else (value,)))
+    return any(isinstance(part, torch.Tensor) and part.numel() == 0 for part in parts)
 
 
 def _failure(result: RunResult) -> FailedOperation | None:

@@ -231,7 +231,8 @@ def _other_lines(found: list[Note], span: Span, notes: list[Note]) -> list[Note]
 def _help(message: str, advice: str, text: str) -> str:
     """What to do, where that is known, and torch's own words, unless the message has just quoted them."""
     quoted = message.rpartition(": ")[2].rstrip(".")
-    said = "" if reasons.of_torch(text).rstrip(".").endswith(quoted) else f"torch says: {text}"
+    first = text.strip().partition("\n")[0]  # it may go on with all the ways in which the function can be called
+    said = "" if reasons.of_torch(text).rstrip(".").endswith(quoted) else f"torch says: {first}"
     return "; ".join(filter(None, (advice, said)))
 
 

@@ -52,8 +52,14 @@ def advice_for_backward(text: str, texts: WrittenCall) -> str:
 
 
 def _made(failure: FailedOperation, name: str) -> ast.Call | None:
-    """The call whose result a variable has where something failed: the last one above that is assigned to it."""
+    """The call whose result a variable has where something failed: the last one above that is assigned to it, in the
+    same function.
+    """
     source = program.source_of(failure.place[0]) if name.isidentifier() else None
-    above = source.calls_of_names.get(name, []) if source is not None else []
-    last = bisect_left(above, failure.place[1].line, key=lambda call: call.lineno)
-    return above[last - 1] if last else None
+    if source is None:
+        return None
+    above, line = source.calls_of_names.get(name, []), failure.place[1].line
+    last = bisect_left(above, line, key=lambda call: call.lineno)
+    functions = (node for node in ast.walk(source.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    starts = max((f.lineno for f in functions if f.lineno <= line <= (f.end_lineno or f.lineno)), default=0)
+    return above[last - 1] if last and above[last - 1].lineno > starts else None

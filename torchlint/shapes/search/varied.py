@@ -36,8 +36,10 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
     for name, value in arguments.items():
         for alternatives in _others(name, value):
             met = []  # (value, pair) at the line
+            tried = True
             for other in alternatives:
                 result = attempt({**arguments, name: other})
+                tried &= result is None or result.stopped != "budget"
                 if result is None or result.stopped == "budget":
                     continue
                 if _runs(result, first, place):
@@ -46,6 +48,8 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
                     met.append((other, pair_of(result)))
                     if len(met) == 2 or keeps_apart(first.certain, pair, met[-1][1]):
                         break
+            if not met and not tried:
+                return False  # there was no time to see
             if type(value) is int and _runs(attempt({**arguments, name: value + 1}), first, place):
                 return False  # what is guessed is even
             if met and not all(keeps_apart(first.certain, pair, p) for _, p in met):
