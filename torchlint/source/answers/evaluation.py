@@ -54,7 +54,7 @@ _VALIDATES = re.compile(
 )
 # What may also be said of a function that trains: believed only where nothing but numbers is read from the results.
 _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
-_OF_THE_MODE = re.compile(r"#.*\b(eval\(\)|(eval(uation)?|train(ing)?) mode\b)")
+_OF_THE_MODE = re.compile(r"#.*(?:(?<![.\w])eval\(\)|\b(eval(uation)?|train(ing)?) mode\b)")
 _HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
 
 
