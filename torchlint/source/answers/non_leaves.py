@@ -165,11 +165,11 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
         return None
     if isinstance(target, ast.Attribute) and len(module.index.stored(target.attr)) > 1:
         return None
-    if any(unparsed(target) in unparsed(test) for test, _ in tests_around(statement)):
-        return None  # `if x.dim() == 2: x = x.unsqueeze(0)` may be for others
     found = non_leaf(value) if isinstance(statement.value, (ast.Call, ast.BinOp, ast.UnaryOp)) else None
     if found is None or (found[0].module is not module if is_returned else found[0].node is not statement.value):
         return None
+    if any(unparsed(target) in unparsed(test) for test, _ in tests_around(statement)):
+        return None  # `if x.dim() == 2: x = x.unsqueeze(0)` may be for others
     return NonLeaf(found[0], found[1], wanted[0][1], wanted[0][0])
 
 
