@@ -65,11 +65,14 @@ def log_of(scores):
     log_p = torch.log(p + (p == 0).float() * 1e-8)
     return log_p
 ```
+
+How what is done about it is found: `torchlint/source/answers/handled_infinities.py`.
 """
 
 import ast
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
+from torchlint.source.answers.handled_infinities import is_handled
 
 read_on = ("TL101", "TL103", "torch.nn.functional.log_softmax", "torch.nn.functional.logsigmoid")
 in_tests = False
@@ -87,7 +90,7 @@ STABLE = {
 @on_call("torch.log", "torch.log2", "torch.log10", ".log", needs="softmax|sigmoid|Softmax|Sigmoid", unknown=True)
 def check(call: Call):
     argument = call.argument("input", 0)
-    if argument is None or handles_infinity(call):
+    if argument is None or is_handled(call.module, call.node, argument):
         return
     complement = (
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
@@ -137,34 +140,6 @@ def is_of_plain_numbers(origin: Call) -> bool:
     scores = origin.argument("input", 0)
     made = list(origin.origins(scores, SAME)) if scores is not None else []
     return bool(made) and all(score.does("arange", "linspace", "tanh") for score in made)
-
-
-def handles_infinity(call: Call) -> bool:
-    """Is the result asked for `isfinite`, cleaned by `nan_to_num` or never read, or the argument clamped in place
-    before?"""
-    statement, words = call.statement, ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if isinstance(target, ast.Name) and statement.value is call.node and not call.uses(target):
-        return True  # nobody reads it: another value takes its place
-    users = [call.node, *(call.uses(target) if target is not None else ())]
-    argument = call.argument("input", 0)
-    if isinstance(argument, ast.Name):
-        mine = (argument.id, f"{argument.id}.data")
-        for word in ("clamp_", "clamp_min_", "clip_", "add_"):
-            changed = [
-                c
-                for c in call.module.index.callers(word)
-                if isinstance(c.func, ast.Attribute) and ast.unparse(c.func.value) in mine
-            ]
-            if any(c.lineno < call.node.lineno and call.may_follow(c, call.node) for c in changed):
-                return True
-    return any(
-        isinstance(u.up, ast.Call)
-        and ast.unparse(u.up.func).endswith(words)
-        or isinstance(u.up, ast.Attribute)
-        and u.up.attr in words
-        for u in users
-    )
 
 
 def fused(call: Call, origin: Call, argument: ast.expr):

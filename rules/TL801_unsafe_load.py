@@ -129,6 +129,9 @@ def trusted(call: Call):
         yield call.finding(
             f"this runs the code that `{repository}` holds today, and nobody is asked",
             help='name a commit, `"owner/name:commit"`, or pass `trust_repo="check"`',
+            severity="info"
+            if re.fullmatch(r"v?\d+(\.\d+)+.*", version)
+            else "warning",  # a tag may be moved, and is not
         )
 
 

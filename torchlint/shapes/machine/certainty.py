@@ -215,7 +215,12 @@ class Certainty:
     def lacks(self, error: AttributeError, owner: Any, name: str) -> AttributeError:
         """An attribute that an object of the program, or a layer of torch, certainly has not."""
         kind = owner if isinstance(owner, type) else type(owner)
-        if not self.is_sure() or id(owner) in self.lent or any(name in vars(base) for base in kind.__mro__) or not self._is_known(kind):
+        if (
+            not self.is_sure()
+            or id(owner) in self.lent
+            or any(name in vars(base) for base in kind.__mro__)
+            or not self._is_known(kind)
+        ):
             return error
         is_set = any(_stores(self.codes[base].node, name) for base in kind.__mro__ if base in self.codes)
         if is_set and self.starts.leaves_out:

@@ -123,7 +123,9 @@ def _code_asks(
     frame = frame_of(module, function, made, made) if made is not None and function.name == "__init__" else None
     for call in module.index.inside(function, ast.Call):
         word = last_word(call.func)
-        if word == "dropout" and any(k.arg == "training" for k in call.keywords):
+        if word == "dropout" and any(
+            k.arg == "training" and not isinstance(k.value, ast.Constant) for k in call.keywords
+        ):
             return True
         if not word[:1].isupper() and function.name != "__init__":
             continue

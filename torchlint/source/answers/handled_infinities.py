@@ -1,0 +1,58 @@
+"""What a program does about the logarithm of a 0: asks for it, cleans it away, chooses something else, or keeps the
+numbers away from 0 before.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import may_follow, uses
+from torchlint.source.text.index import statement_of
+from torchlint.source.text.spelling import unparsed
+
+_ASKS = ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
+_KEEPS_AWAY = ("clamp_", "clamp_min_", "clip_", "add_")
+
+
+def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
+    """Does the code around a logarithm deal with what it is of 0?"""
+    statement = statement_of(logarithm)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    later = uses(module, target) if isinstance(target, ast.Name) else []
+    if isinstance(target, ast.Name) and statement.value is logarithm and not later:
+        return True  # nobody reads it: another value takes its place
+    return (
+        any(_is_asked_for(use) for use in (logarithm, *later))
+        or _is_chosen(logarithm, unparsed(argument))
+        or _is_kept_away(module, logarithm, argument)
+    )
+
+
+def _is_asked_for(use: ast.expr) -> bool:
+    """`torch.isfinite(x)`, `x.nan_to_num()`"""
+    if isinstance(use.up, ast.Call):
+        return unparsed(use.up.func).endswith(_ASKS)
+    return isinstance(use.up, ast.Attribute) and use.up.attr in _ASKS
+
+
+def _is_chosen(node: ast.AST, argument: str) -> bool:
+    """`torch.where(p == 0, 0, p * log(p))`: does what it is of say whether something else takes its place?"""
+    while isinstance(node.up, (ast.BinOp, ast.UnaryOp, ast.Call)):
+        node = node.up
+        if isinstance(node, ast.Call) and node.args and unparsed(node.func).endswith("where"):
+            return argument in unparsed(node.args[0])
+    return False
+
+
+def _is_kept_away(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
+    """`p.clamp_(1e-8)` in a statement before"""
+    mine = (argument.id, f"{argument.id}.data") if isinstance(argument, ast.Name) else ()
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and unparsed(call.func.value) in mine
+        and call.lineno < logarithm.lineno
+        and may_follow(call, logarithm)
+        for word in _KEEPS_AWAY
+        for call in module.index.callers(word)
+    )
