@@ -436,7 +436,9 @@ def is_open(container: Any) -> bool:
         return set.__contains__(container, REST)
     if isinstance(container, VIEWS):
         return REST in container.mapping
-    return any(item is REST for item in container) if isinstance(container, (list, tuple, deque)) else False
+    return isinstance(container, (list, tuple, deque)) and id(REST) in map(
+        id, container
+    )  # nothing is asked if it equals
 
 
 def part_of(items: list | tuple, key: slice) -> list | tuple:
