@@ -11,9 +11,6 @@ from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.text.index import statement_of
 from torchlint.source.text.spelling import unparsed
 
-_ASKS = ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
-_KEEPS_AWAY = ("clamp_", "clamp_min_", "clip_", "add_")
-
 
 def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
     """Does the code around a logarithm deal with what it is of 0?"""
@@ -31,9 +28,10 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
 
 def _is_asked_for(use: ast.expr) -> bool:
     """`torch.isfinite(x)`, `x.nan_to_num()`"""
+    words = ("isfinite", "isinf", "nan_to_num", "nan_to_num_")
     if isinstance(use.up, ast.Call):
-        return unparsed(use.up.func).endswith(_ASKS)
-    return isinstance(use.up, ast.Attribute) and use.up.attr in _ASKS
+        return unparsed(use.up.func).endswith(words)
+    return isinstance(use.up, ast.Attribute) and use.up.attr in words
 
 
 def _is_chosen(node: ast.AST, argument: str) -> bool:
@@ -53,6 +51,6 @@ def _is_kept_away(module: Module, logarithm: ast.Call, argument: ast.expr) -> bo
         and unparsed(call.func.value) in mine
         and call.lineno < logarithm.lineno
         and may_follow(call, logarithm)
-        for word in _KEEPS_AWAY
+        for word in ("clamp_", "clamp_min_", "clip_", "add_")
         for call in module.index.callers(word)
     )
