@@ -66,6 +66,13 @@ def log_of(scores):
     return log_p
 ```
 
+Nor does the softmax of scores that are kept near to 0.
+
+```python good
+scores = torch.logit(probabilities, eps=1e-4)
+entropy = -(scores.softmax(1) * torch.log(torch.softmax(scores, dim=1))).sum(1)
+```
+
 How what is done about it is found: `torchlint/source/answers/handled_infinities.py`.
 """
 
@@ -139,7 +146,12 @@ def is_of_plain_numbers(origin: Call) -> bool:
     """Is it of numbers that are near to 0, as the entries of a table are?"""
     scores = origin.argument("input", 0)
     made = list(origin.origins(scores, SAME)) if scores is not None else []
-    return bool(made) and all(score.does("arange", "linspace", "tanh") for score in made)
+    return bool(made) and all(score.does("arange", "linspace", "tanh") or is_kept_near(score) for score in made)
+
+
+def is_kept_near(score: Call) -> bool:
+    """`torch.logit(p, eps=1e-4)` ends at the logits of 1e-4 and of its complement."""
+    return score.is_call("torch.logit", ".logit") and score.argument("eps", 1) is not None
 
 
 def fused(call: Call, origin: Call, argument: ast.expr):

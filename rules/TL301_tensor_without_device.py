@@ -138,6 +138,23 @@ angles = [0.1, 0.2]
 up = rotation(0.1, 0.2) @ torch.tensor([0.0, 1.0]) + rotation(*angles) @ torch.tensor([1.0, 0.0])
 ```
 
+What a forward hands to `int` or to `math` is a number, wherever the tensors are.
+
+```python good
+class Resample(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.device = device
+
+    def places(self, old_rate, new_rate, count):
+        return torch.ceil(torch.arange(0, count) / new_rate * old_rate)
+
+    def forward(self, wave, old_rate, new_rate):
+        common = math.gcd(int(old_rate), int(new_rate))
+        places = self.places(old_rate, new_rate, int(new_rate) // common)
+        return wave + places.to(self.device)
+```
+
 How it is found: `torchlint/source/answers/device_meetings.py`.
 """
 

@@ -80,6 +80,7 @@ def reaches(tmp_path, expression: str, before: str = "") -> None:
             ),
         ),
         ("int(f'{2 + 3}')", ""),
+        ("5 if hasattr([], '__len__') and not hasattr(2.5, '__len__') and not hasattr(3, '__iter__') else 0", ""),
         ("Size.WIDE.value", "import enum\nclass Size(enum.Enum):\n    WIDE = 5"),
         ("partial(max, 3)(5)", "from functools import partial"),
         (

@@ -96,6 +96,18 @@ for process in processes:
     process.join()
 """,
         """
+import torch.multiprocessing as mp
+
+def work(rank, **options):
+    train(nn.Linear(8, 2))
+
+def begin(**options):
+    options["seed"] = 3
+    mp.Process(target=work, args=(0,), kwargs=options).start()
+
+begin(**unheard.options)
+""",
+        """
 if torch.cuda.device_count() < 2:
     print("two are needed")
     sys.exit()

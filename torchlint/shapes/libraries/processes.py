@@ -22,8 +22,10 @@ class Process(StandIn):
         target, args, kwargs = self._work
         if target is None:
             return
+        named: dict[str, Any] = {}
+        machines[-1].update(named, kwargs, star=True)
         try:
-            machines[-1].call(target, list(args), dict(kwargs))
+            machines[-1].call(target, list(args), named)
         except ProgramExit:
             pass
 

@@ -273,6 +273,8 @@ class Attributes:
         if name in BY_NAME and not isinstance(owner, type):
             return Special(name, lambda machine, *given: BY_NAME[name](machine, owner, *given))
         if name in ("__getitem__", "__len__", "__iter__", "__contains__", "__setitem__") and kind in METHODS:
+            if not hasattr(kind, name):
+                raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
             return Special(
                 name,
                 {

@@ -255,7 +255,9 @@ def _parameter(origin: Value) -> str | None:
         )
         if plain or not without_default or parameter.arg in _moved_names(origin.module):
             return None
-        return None if _is_a_record(owner, function, parameter) else MOVED
+        if _is_read_as_number(origin.module, parameter) or _is_a_record(owner, function, parameter):
+            return None
+        return MOVED
     if (
         owner.is_lightning
         and function.name in ("training_step", "validation_step", "test_step", "predict_step")
@@ -263,6 +265,16 @@ def _parameter(origin: Value) -> str | None:
     ):
         return MOVED
     return None
+
+
+def _is_read_as_number(module: Module, parameter: ast.arg) -> bool:
+    """`int(rate)`, `math.gcd(rate, other)`: a number, or a tensor of one, which meets all devices."""
+    return any(
+        isinstance(use.up, ast.Call)
+        and use in use.up.args
+        and (last_word(use.up.func) in ("int", "float", "range") or unparsed(use.up.func).startswith("math."))
+        for use in uses(module, parameter)
+    )
 
 
 def _is_a_record(owner: ClassInfo, function: ast.AST, parameter: ast.arg) -> bool:
