@@ -155,6 +155,23 @@ class Resample(nn.Module):
         return wave + places.to(self.device)
 ```
 
+A tensor of one number may say how far another one is padded.
+
+```python good
+class Up(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(8, 4, 3)
+
+    def forward(self, x, skipped):
+        missing = torch.tensor([skipped.size(3) - x.size(3)])
+        x = F.pad(x, [missing // 2, missing - missing // 2])
+        return self.conv(torch.cat([skipped, x], dim=1))
+
+device = torch.device("cuda")
+up = Up().to(device)
+```
+
 How it is found: `torchlint/source/answers/device_meetings.py`.
 """
 

@@ -108,6 +108,20 @@ for x, y in loader:
     F.mse_loss(model(x), y).backward()
     optimizer.step()
 ```
+An optimizer that steps before the loop, when there is nothing to learn from yet, says that this is meant.
+
+```python good
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+warmup = torch.optim.lr_scheduler.LinearLR(optimizer)
+optimizer.zero_grad()
+optimizer.step()
+for epoch in range(9):
+    warmup.step()
+    for x, y in loader:
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+```
 """
 
 from torchlint import Round, on_round
@@ -124,7 +138,7 @@ def check(round: Round):
         step = round.step_of(schedule)
         if step is None or not schedule.runs_always or not schedule.is_plain_schedule:
             continue
-        if round.runs_before(schedule, step) and _is_one_round(round, step):
+        if round.runs_before(schedule, step) and _is_one_round(round, step) and not _has_stepped(round, schedule):
             yield round.finding(
                 f"`{schedule.text}` runs before `{step.text}`: the first learning rate of the schedule is skipped",
                 help=f"call `{schedule.text}` after "
@@ -139,3 +153,11 @@ def check(round: Round):
 def _is_one_round(round, step) -> bool:
     """Of a function it must be plain that it makes one step, whoever calls it again and again."""
     return round.repeats is True or all(act.runs_always for act in (step, *round.each("backward")))
+
+
+def _has_stepped(round, schedule) -> bool:
+    """Does the optimizer step before the loop? Who writes that knows that the schedule goes first."""
+    around = round.around
+    same = next((act for act in around.each("schedule") if act.node is schedule.node), None)
+    first = around.step_of(same) if same is not None else None
+    return first is not None and around.runs_before(first, same)

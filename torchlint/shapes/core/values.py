@@ -110,10 +110,11 @@ class Unknown:
     input.dim() != 4: raise`. What others' code does with one is paid for, so that no loop of theirs is endless. torch
     functions that meet an unknown answer with it (`__torch_function__`). `known` is what is known of it all the same
     (`tensors.wild`); who does not ask for it takes the unknown for one of which nothing is. `likeness` says of an
-    answer that it is whether one unknown equals one of some constants.
+    answer that it is whether one unknown equals one of some constants. `within` is the container of which it is an
+    item at an unknown place.
     """
 
-    __slots__ = ("reason", "hole", "known", "likeness")
+    __slots__ = ("reason", "hole", "known", "likeness", "within")
 
     def __init__(self, reason: str, hole: str | None = None):
         if type(reason) is not Reason:
@@ -123,6 +124,7 @@ class Unknown:
         self.hole = hole
         self.known: Any = None
         self.likeness: Likeness | None = None
+        self.within: Any = None
 
     def __repr__(self) -> str:
         return f"<unknown: {self.reason}>"

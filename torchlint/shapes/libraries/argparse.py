@@ -72,7 +72,9 @@ class Parser(StandIn):
         has_place = not long.startswith("-")
         required = options.get("required") is True or has_place and options.get("nargs") not in ("?", "*", "...")
         if "default" not in options or has_place and required:  # whose default nobody ever sees
-            if action == "store_true":
+            if name == "local_rank":
+                value = Unknown("the rank that a launcher of processes gives")
+            elif action == "store_true":
                 value = False
             elif action == "store_false":
                 value = True

@@ -18,6 +18,7 @@ from torchlint.shapes.core import standins
 from torchlint.shapes.core.module_tables import TABLES, put_table, table_of
 from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
 from torchlint.shapes.language import functions
+from torchlint.shapes.language.cut_short import CHANGING
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
@@ -156,6 +157,8 @@ class Attributes:
             error = self.blame(AttributeError(f"'float' object has no attribute '{name}'"), says)
             if id(error) in self.failures:
                 raise error
+        if name in CHANGING:
+            self.lend((owner,))
         if owner.hole is None:
             if name == "backward" and self.scripting:
                 self.progress.reached("a backward pass", owner)
@@ -303,6 +306,7 @@ class Attributes:
         if type(owner) is Unknown and type(owner.known) is Known and self.wild and name == "requires_grad":
             self.in_worlds(lambda given: self.set(given[0], name, value), [owner], "")
         if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
+            self.lend((owner,) if type(owner) is Unknown else ())
             if name in _OF_ITSELF and (self.is_own(owner) or functions.closure_of(owner) is not None):
                 if type(value) is str and (name == "__doc__" or not isinstance(owner, type)):
                     setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)

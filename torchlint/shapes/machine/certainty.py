@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
@@ -121,13 +122,18 @@ class Certainty:
     def lend(self, values: Any) -> None:
         """Code that nobody knows gets these: it may fill them, and call what it is given."""
         for value in values:
+            if type(value) is Unknown:
+                if value.within is not None:  # whichever it is
+                    self.budget.spend(1 + (len_of(value.within) >> 4))
+                    self.lend(value.within.values() if isinstance(value.within, dict) else value.within)
+                continue
             if isinstance(value, (*CONTAINERS, nn.Module)) or self.is_own(value):
                 self._lend_one(value)
                 if type(value) in self.codes:
                     for held in self._within_reach(type(value), value):
                         self._lend_one(held)
-            for module in self._modules_in(value):
-                self._lend_one(module)
+            for held in self._held_in(value):
+                self._lend_one(held)
             if self._are_called_back(value):
                 self.presumed = True
 
@@ -139,14 +145,14 @@ class Certainty:
             return depth > 0 and any(self._are_called_back(part, depth - 1) for part in parts)
         return functions.closure_of(value) is not None
 
-    def _modules_in(self, value: Any, depth: int = 2) -> Iterator[nn.Module]:
-        """The modules in `{"G": G, "D": D}`"""
+    def _held_in(self, value: Any, depth: int = 2) -> Iterator[Any]:
+        """The modules in `{"G": G, "D": D}`, the lists in `[[], []]`"""
         if type(value) in (list, tuple, dict) and len(value) <= MODULES and depth > 0:
             self.budget.spend(1 + (len(value) >> 4))
             for part in value.values() if type(value) is dict else value:
-                if isinstance(part, nn.Module):
+                if isinstance(part, (*CONTAINERS, nn.Module)):
                     yield part
-                yield from self._modules_in(part, depth - 1)
+                yield from self._held_in(part, depth - 1)
 
     def _lend_one(self, value: Any) -> None:
         if len(self.lent) < LENT:

@@ -255,9 +255,9 @@ class Operations:
                     raise self.missing(IndexError(f"{kind.__name__} index out of range"), owner, key)
                 return owner[key]
             if type(key) is Unknown:
-                return (
-                    owner[0] if key.known == WHOLE and are_alike(owner) else Unknown("an item at an unknown position")
-                )
+                if key.known == WHOLE and are_alike(owner):
+                    return owner[0]
+                return _one_of(owner, "an item at an unknown position")
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
             if self.scripting and type(key) is tuple and is_several(owner):
@@ -273,7 +273,7 @@ class Operations:
                 return self.in_worlds(lambda given: self.item(*given), [owner, key], owner.reason)
             report_use(owner, "index", key)
             hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
-            return Unknown(owner.reason, hole)
+            return _one_of(owner.within, owner.reason, hole)
         if isinstance(owner, torch.Tensor):
             if type(key) is int:
                 self.taken_apart.append(owner)
@@ -295,7 +295,7 @@ class Operations:
         if isinstance(owner, dict):
             self.budget.touch(key)
             try:
-                return owner[key] if type(key) is not Unknown else Unknown("the value of an unknown key")
+                return owner[key] if type(key) is not Unknown else _one_of(owner, "the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:
@@ -339,7 +339,7 @@ class Operations:
             self.in_worlds(lambda given: self.put(*given), [owner, key, value], "")
             return
         if type(owner) is Unknown:
-            self.lend((value,))
+            self.lend((owner, value))
             return
         method = getattr(type(owner), "__setitem__", None)
         if functions.closure_of(method) is not None:
@@ -589,6 +589,13 @@ class Operations:
         if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
             return self.foreign(repr, (value,), {})
         return Unknown(f"the text of a {kind.__name__}")
+
+
+def _one_of(within: Any, reason: str, hole: str | None = None) -> Unknown:
+    """An item of a container, nobody knows which."""
+    item = Unknown(reason, hole)
+    item.within = within
+    return item
 
 
 def _numbers(text: Any) -> list[str]:

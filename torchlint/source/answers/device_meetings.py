@@ -60,7 +60,8 @@ _MEETING_NOBODY = frozenset(
     f"torch.nn.{name}"
     for name in "functional.multi_head_attention_forward functional.ctc_loss CTCLoss() functional.interpolate".split()
 )
-
+# Take a tensor and sizes, which may be tensors of one number: `F.pad(x, [width // 2, …])`
+_TAKING_SIZES = frozenset({"torch.nn.functional.pad"})
 
 MAX_READS = 10  # of a name, to see what becomes of it
 MAX_PARTS = 200  # of what a tensor is computed from
@@ -281,6 +282,8 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
         ):
             if any(_is_met_inside(c, call, node) for c in known):
                 yield Meeting(module, call, call.func)
+    elif names & _TAKING_SIZES and node is not call.args[0]:
+        return
     elif names & _MEETING_FUNCTIONS or any(
         n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names
     ):
