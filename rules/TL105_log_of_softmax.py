@@ -66,13 +66,6 @@ def log_of(scores):
     return log_p
 ```
 
-Nor does the softmax of scores that are kept near to 0.
-
-```python good
-scores = torch.logit(probabilities, eps=1e-4)
-entropy = -(scores.softmax(1) * torch.log(torch.softmax(scores, dim=1))).sum(1)
-```
-
 How what is done about it is found: `torchlint/source/answers/handled_infinities.py`.
 """
 

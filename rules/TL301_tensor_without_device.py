@@ -138,40 +138,6 @@ angles = [0.1, 0.2]
 up = rotation(0.1, 0.2) @ torch.tensor([0.0, 1.0]) + rotation(*angles) @ torch.tensor([1.0, 0.0])
 ```
 
-What a forward hands to `int` or to `math` is a number, wherever the tensors are.
-
-```python good
-class Resample(nn.Module):
-    def __init__(self, device):
-        super().__init__()
-        self.device = device
-
-    def places(self, old_rate, new_rate, count):
-        return torch.ceil(torch.arange(0, count) / new_rate * old_rate)
-
-    def forward(self, wave, old_rate, new_rate):
-        common = math.gcd(int(old_rate), int(new_rate))
-        places = self.places(old_rate, new_rate, int(new_rate) // common)
-        return wave + places.to(self.device)
-```
-
-A tensor of one number may say how far another one is padded.
-
-```python good
-class Up(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(8, 4, 3)
-
-    def forward(self, x, skipped):
-        missing = torch.tensor([skipped.size(3) - x.size(3)])
-        x = F.pad(x, [missing // 2, missing - missing // 2])
-        return self.conv(torch.cat([skipped, x], dim=1))
-
-device = torch.device("cuda")
-up = Up().to(device)
-```
-
 How it is found: `torchlint/source/answers/device_meetings.py`.
 """
 

@@ -108,20 +108,6 @@ for x, y in loader:
     F.mse_loss(model(x), y).backward()
     optimizer.step()
 ```
-An optimizer that steps before the loop, when there is nothing to learn from yet, says that this is meant.
-
-```python good
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-warmup = torch.optim.lr_scheduler.LinearLR(optimizer)
-optimizer.zero_grad()
-optimizer.step()
-for epoch in range(9):
-    warmup.step()
-    for x, y in loader:
-        optimizer.zero_grad()
-        F.mse_loss(model(x), y).backward()
-        optimizer.step()
-```
 """
 
 from torchlint import Round, on_round

@@ -14,35 +14,6 @@ USE = "import torch\nfrom torch import nn\nimport numpy as np\nimport os\n"
 @pytest.mark.parametrize(
     "program",
     [
-        # who gives a dict its entry at an unknown place may have given it to each
-        """
-        from unheard import weights, count, names
-
-        parts = [{} for _ in range(2)]
-        for i, chunk in enumerate(torch.chunk(weights, count)):
-            parts[i]["weight"] = chunk.clone()
-        print(parts[0]["weight"].shape)
-        of_names = {"a": [], "b": []}
-        for name in names:
-            of_names[name].append(3)
-        print(of_names["a"][0])
-        """,
-        # so may who is given a list of them
-        """
-        import unheard
-
-        parts = [{}, {}]
-        unheard.fill(parts)
-        print(parts[0]["weight"])
-        """,
-        # a launcher of processes gives each its rank
-        """
-        import argparse
-
-        parser = argparse.ArgumentParser()
-        parser.add_argument("--local_rank", type=int)
-        device = torch.device(f"cuda:{parser.parse_args().local_rank}")
-        """,
         # a list of what nobody knows may be a list of lists
         """
         def draw(rows):
@@ -595,17 +566,6 @@ def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
     Block(4, 8)(torch.zeros(2, 5))
     """
     assert [f.kind for f in faults_of(tmp_path, program, USE)] == ["shape"]
-
-
-def test_who_fills_one_dict_of_several_fills_no_other(tmp_path):
-    program = """
-    parts = [{} for _ in range(2)]
-    for i, chunk in enumerate(torch.chunk(torch.randn(4, 2), 1)):
-        parts[i]["weight"] = chunk.clone()
-    print(parts[1]["weight"].shape)
-    """
-    (fault,) = faults_of(tmp_path, program, USE)
-    assert fault.message == "no 'weight' in it"
 
 
 @pytest.mark.parametrize(

@@ -122,3 +122,14 @@ def test_nothing_is_said(tmp_path, program):
 )
 def test_what_is_wrong_there_is_said(tmp_path, program):
     assert len(faults(tmp_path, program)) == 1
+
+
+def test_a_launcher_of_processes_gives_each_its_rank(tmp_path):
+    program = """
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--local_rank", type=int)
+    device = torch.device(f"cuda:{parser.parse_args().local_rank}")
+    """
+    assert faults(tmp_path, program) == []

@@ -255,3 +255,10 @@ def unknown_in(values) -> Unknown | None:
                 if type(item) is Unknown:
                     return item
     return None
+
+
+def one_of(within: Any, reason: str, hole: str | None = None) -> Unknown:
+    """An item of a container, nobody knows which."""
+    item = Unknown(reason, hole)
+    item.within = within
+    return item

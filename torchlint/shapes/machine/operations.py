@@ -15,7 +15,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import LIGHT, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, report_use, unknown_in
+from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open, part_of
 from torchlint.shapes.language.expressions import PLAIN
@@ -257,7 +257,7 @@ class Operations:
             if type(key) is Unknown:
                 if key.known == WHOLE and are_alike(owner):
                     return owner[0]
-                return _one_of(owner, "an item at an unknown position")
+                return one_of(owner, "an item at an unknown position")
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
             if self.scripting and type(key) is tuple and is_several(owner):
@@ -273,7 +273,7 @@ class Operations:
                 return self.in_worlds(lambda given: self.item(*given), [owner, key], owner.reason)
             report_use(owner, "index", key)
             hole = f"{owner.hole}[{key!r}]" if owner.hole and isinstance(key, (int, str)) else None
-            return _one_of(owner.within, owner.reason, hole)
+            return one_of(owner.within, owner.reason, hole)
         if isinstance(owner, torch.Tensor):
             if type(key) is int:
                 self.taken_apart.append(owner)
@@ -295,7 +295,7 @@ class Operations:
         if isinstance(owner, dict):
             self.budget.touch(key)
             try:
-                return owner[key] if type(key) is not Unknown else _one_of(owner, "the value of an unknown key")
+                return owner[key] if type(key) is not Unknown else one_of(owner, "the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:
@@ -589,13 +589,6 @@ class Operations:
         if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
             return self.foreign(repr, (value,), {})
         return Unknown(f"the text of a {kind.__name__}")
-
-
-def _one_of(within: Any, reason: str, hole: str | None = None) -> Unknown:
-    """An item of a container, nobody knows which."""
-    item = Unknown(reason, hole)
-    item.within = within
-    return item
 
 
 def _numbers(text: Any) -> list[str]:
