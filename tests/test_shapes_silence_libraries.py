@@ -133,3 +133,13 @@ def test_a_launcher_of_processes_gives_each_its_rank(tmp_path):
     device = torch.device(f"cuda:{parser.parse_args().local_rank}")
     """
     assert faults(tmp_path, program) == []
+
+
+def test_the_ends_of_a_range_only_give_their_numbers(tmp_path):
+    program = """
+    last = torch.tensor(1.0, device="cuda")
+    print(torch.linspace(last, last + 1, 5) * torch.ones(5))
+    print(torch.logspace(last, last + 1, 5) * torch.ones(5))
+    """
+    assert faults(tmp_path, program) == []
+    assert len(faults(tmp_path, program.replace("torch.linspace(last, last + 1, 5)", "(last * torch.arange(5))"))) == 1

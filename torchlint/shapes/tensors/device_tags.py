@@ -25,6 +25,7 @@ ANY = "any"  # what is born in the backward pass, or on the device of a tensor t
 used = [False]  # whether any tensor of this run is elsewhere than on the CPU
 _default: list[str | None] = [None]  # what `torch.set_default_device` said
 _pending: list[str] = []  # the device of the call that is being made
+_READING = ("linspace", "logspace")  # take the numbers of their ends, and make a tensor of the default device
 _FOREIGN_INDICES = frozenset({"index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"})
 _MOVES = frozenset(
     {"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_", "_has_compatible_shallow_copy_type"}
@@ -130,6 +131,8 @@ def common(operation: Any, tensors: list[torch.Tensor], asked: Any = None) -> st
     """
     if torch._C._current_graph_task_id() != -1 or not tensors and not _pending and asked == META:
         return ANY
+    if operation.name in _READING:
+        tensors = []
     if not tensors or operation.name == "_to_copy":
         return _pending[-1] if _pending else _default[0] if not tensors else tag_of(tensors[0])
     looked_at = tensors[:1] if operation.name in _FOREIGN_INDICES else tensors
