@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from torchlint.facts import named_of, words
 from torchlint.shapes.core.values import UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, costs, ranges, recurrent
 from torchlint.shapes.tensors.generators import misfit
@@ -25,7 +26,9 @@ ANY = "any"  # what is born in the backward pass, or on the device of a tensor t
 used = [False]  # whether any tensor of this run is elsewhere than on the CPU
 _default: list[str | None] = [None]  # what `torch.set_default_device` said
 _pending: list[str] = []  # the device of the call that is being made
-_READING = ("linspace", "logspace")  # take the numbers of their ends, and make a tensor of the default device
+_READING = words(
+    named_of("linspace", "logspace")
+)  # take the numbers of their ends, and make a tensor of the default device
 _FOREIGN_INDICES = frozenset({"index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"})
 _MOVES = frozenset(
     {"copy_", "_to_copy", "set_", "_pack_padded_sequence", "_copy_from", "resize_", "_has_compatible_shallow_copy_type"}
