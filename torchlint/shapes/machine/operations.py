@@ -295,7 +295,12 @@ class Operations:
         if isinstance(owner, dict):
             self.budget.touch(key)
             try:
-                return owner[key] if type(key) is not Unknown else one_of(owner, "the value of an unknown key")
+                if type(key) is not Unknown:
+                    return owner[key]
+                found = one_of(owner, "the value of an unknown key")
+                if getattr(owner, "default_factory", None) is not None:  # to ask is to put in
+                    self.changes.loosen(owner)
+                return found
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:

@@ -1,0 +1,23 @@
+"""Does a forward that two devices stop go on when its module is moved? Whoever makes the module may do that."""
+
+from __future__ import annotations
+
+import itertools
+
+from torchlint.shapes.machine.failures import FailedOperation
+from torchlint.shapes.search.candidates import Attempt
+from torchlint.shapes.tensors.device_tags import DeviceError, anywhere, device_of
+
+
+def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
+    """Is it only that the weights of a module, which no script made, are on the CPU?"""
+    instance = attempt.instance
+    made, guessed = attempt.machine.instances.get(attempt.kind, (None, False))
+    if not isinstance(failure.error, DeviceError) or instance is None or instance is made and not guessed:
+        return False
+    for tensor in itertools.chain(instance.parameters(), instance.buffers()):
+        if device_of(tensor).type == "cpu":
+            anywhere(tensor)
+    run, _ = attempt.runs(instance)
+    again = run(attempt.ran.assumed)
+    return again.stopped != "torch" or again.place != failure.place
