@@ -93,7 +93,10 @@ def clashes(loader: Call):
     if many:
         sizes = loader.number("batch_size", 1)
         for name, given in (
-            ("batch_size", sizes not in (None, 1) and (is_written(loader, "batch_size", 1) or always(loader, *BATCHES))),
+            (
+                "batch_size",
+                sizes not in (None, 1) and (is_written(loader, "batch_size", 1) or always(loader, *BATCHES)),
+            ),
             ("shuffle", shuffles),
             ("sampler", one and (always(loader, "sampler", 3) or always(loader, *BATCHES))),
             ("drop_last", surely(loader, "drop_last", 8)),

@@ -295,12 +295,9 @@ class Operations:
         if isinstance(owner, dict):
             self.budget.touch(key)
             try:
-                if type(key) is not Unknown:
-                    return owner[key]
-                found = one_of(owner, "the value of an unknown key")
-                if getattr(owner, "default_factory", None) is not None:  # to ask is to put in
-                    self.changes.loosen(owner)
-                return found
+                if type(key) is Unknown:
+                    self.changes.asked_somewhere(owner)
+                return owner[key] if type(key) is not Unknown else one_of(owner, "the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:

@@ -25,6 +25,7 @@ _TO_COME_BACK_TO = re.compile(
 _GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
 _TRAINS = re.compile(r"train|fit|learn|optimi")
 _STEPS = ("backward", "manual_backward", "step")
+_MOVES = ("cpu", "cuda", "to")
 _DEPTH = 3  # containers and shallow copies around a state
 
 
@@ -50,6 +51,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
                 and not _is_only_saved(module, holder)
                 and not _is_handed_on(module, holder)
                 and not _is_used_at_once(module, assignment, holder)
+                and not _is_left_behind(module, state)
             ):
                 yield Aliased(holder, value, state)
 
@@ -213,6 +215,18 @@ def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> 
         last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func))
         for call in module.index.inside(enclosing_function(assignment) or module.tree, ast.Call)
         if assignment.lineno < call.lineno <= last
+    )
+
+
+def _is_left_behind(module: Module, state: ast.Call) -> bool:
+    """`model.cpu().state_dict()`, and then `model.cuda()`: what is trained there is other memory."""
+    moved = getattr(state.func, "value", None)
+    if not isinstance(moved, ast.Call) or last_word(moved.func) not in _MOVES or receiver(moved) is None:
+        return False
+    model = unparsed(receiver(moved))
+    return any(
+        state.pos < call.pos and receiver(call) is not None and unparsed(receiver(call)) == model
+        for call in module.index.calls_of(*_MOVES, inside=enclosing_function(state) or module.tree)
     )
 
 
