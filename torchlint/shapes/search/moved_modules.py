@@ -12,8 +12,11 @@ from torchlint.shapes.tensors.device_tags import DeviceError, anywhere, device_o
 def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
     """Is it only that the weights of a module, which no script made, are on the CPU?"""
     instance = attempt.instance
+    if not isinstance(failure.error, DeviceError) or instance is None:
+        return False
     made, guessed = attempt.machine.instances.get(attempt.kind, (None, False))
-    if not isinstance(failure.error, DeviceError) or instance is None or instance is made and not guessed:
+    is_ours = attempt.built is not None and instance is attempt.built.last.detail
+    if instance is made and not guessed and not is_ours:
         return False
     for tensor in itertools.chain(instance.parameters(), instance.buffers()):
         if device_of(tensor).type == "cpu":
