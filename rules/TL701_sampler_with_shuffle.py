@@ -97,7 +97,7 @@ def clashes(loader: Call):
                 "batch_size",
                 sizes not in (None, 1) and (is_written(loader, "batch_size", 1) or always(loader, *BATCHES)),
             ),
-            ("shuffle", shuffles),
+            ("shuffle", shuffles and (is_written(loader, "shuffle", 2) or always(loader, *BATCHES))),
             ("sampler", one and (always(loader, "sampler", 3) or always(loader, *BATCHES))),
             ("drop_last", surely(loader, "drop_last", 8)),
         ):

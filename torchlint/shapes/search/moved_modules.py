@@ -6,7 +6,7 @@ import itertools
 
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search.candidates import Attempt
-from torchlint.shapes.tensors.device_tags import DeviceError, anywhere, device_of
+from torchlint.shapes.tensors.device_tags import DeviceError, device_of, name, stamp
 
 
 def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
@@ -18,9 +18,10 @@ def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
     is_ours = attempt.built is not None and instance is attempt.built.last.detail
     if instance is made and not guessed and not is_ours:
         return False
+    other = next(device for device in map(device_of, failure.error.tensors) if device.type != "cpu")
     for tensor in itertools.chain(instance.parameters(), instance.buffers()):
         if device_of(tensor).type == "cpu":
-            anywhere(tensor)
+            stamp(tensor, name(other))
     run, _ = attempt.runs(instance)
     again = run(attempt.ran.assumed)
     return again.stopped != "torch" or again.place != failure.place
