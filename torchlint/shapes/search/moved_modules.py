@@ -18,7 +18,9 @@ def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
     is_ours = attempt.built is not None and instance is attempt.built.last.detail
     if instance is made and not guessed and not is_ours:
         return False
-    other = next(device for device in map(device_of, failure.error.tensors) if device.type != "cpu")
+    other = next((device for device in map(device_of, failure.error.tensors) if device.type != "cpu"), None)
+    if other is None:
+        return False
     for tensor in itertools.chain(instance.parameters(), instance.buffers()):
         if device_of(tensor).type == "cpu":
             stamp(tensor, name(other))
