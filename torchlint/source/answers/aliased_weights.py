@@ -16,6 +16,7 @@ from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
+from torchlint.source.training.devices import MOVES
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.roles import seems
 
@@ -25,7 +26,6 @@ _TO_COME_BACK_TO = re.compile(
 _GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
 _TRAINS = re.compile(r"train|fit|learn|optimi")
 _STEPS = ("backward", "manual_backward", "step")
-_MOVES = ("cpu", "cuda", "to")
 _DEPTH = 3  # containers and shallow copies around a state
 
 
@@ -221,12 +221,12 @@ def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> 
 def _is_left_behind(module: Module, state: ast.Call) -> bool:
     """`model.cpu().state_dict()`, and then `model.cuda()`: what is trained there is other memory."""
     moved = getattr(state.func, "value", None)
-    if not isinstance(moved, ast.Call) or last_word(moved.func) not in _MOVES or receiver(moved) is None:
+    if not isinstance(moved, ast.Call) or last_word(moved.func) not in ("cpu", *MOVES) or receiver(moved) is None:
         return False
     model = unparsed(receiver(moved))
     return any(
         state.pos < call.pos and receiver(call) is not None and unparsed(receiver(call)) == model
-        for call in module.index.calls_of(*_MOVES, inside=enclosing_function(state) or module.tree)
+        for call in module.index.calls_of(*MOVES, inside=enclosing_function(state) or module.tree)
     )
 
 

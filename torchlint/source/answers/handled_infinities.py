@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.text.index import last_word, statement_of
@@ -45,7 +46,7 @@ def _is_only_ranked(logarithm: ast.Call, later: list[ast.expr]) -> bool:
     return any(ranked) and all(ranks or _is_read(use) for ranks, use in zip(ranked, uses))
 
 
-_RANKS = frozenset("argsort argmax sort topk msort".split())
+_RANKS = words(named_of("argsort", "argmax", "sort", "topk", "msort"))
 
 
 def _is_ranked(use: ast.expr) -> bool:
