@@ -11,7 +11,7 @@ from torchlint.facts import named, named_of
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import OPTIMIZER
+from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
@@ -73,7 +73,7 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
     for part in inner:
         for source in origins(origin.at(part, ())):
             if isinstance(source.node, ast.Call) and (is_leaf(source) or _is_made_one_before(source, node)):
-                return source
+                return None if isinstance(node, ast.Call) and _may_stay(node, source) else source
             found = _leaf_in(source, depth - 1)
             if found is not None:
                 return found
@@ -112,6 +112,17 @@ def _keeps_it(call: ast.Call) -> bool:
             t in _FLOATS or "cpu" in t or "dtype" in t or t.endswith(("_as", "True", "False")) or _is_there(call, t)
             for t in texts
         )
+    )
+
+
+def _may_stay(move: ast.Call, leaf: Value) -> bool:
+    """`Variable(net(x), requires_grad=True).to(device)`: what a network computed is on its device already."""
+    given = leaf.node.args[0] if last_word(move.func) == "to" and leaf.node.args else None
+    if given is None or last_word(leaf.node.func) not in ("Variable", "Parameter"):
+        return False
+    return any(
+        isinstance(origin.node, ast.Call) and MODULE in kinds(origin.at(origin.node.func, ()))
+        for origin in origins(leaf.at(given, ()))
     )
 
 
