@@ -7,7 +7,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-LONG = 512  # rows that are computed all
+LONG = 512  # numbers that are computed all
+MANY = 64  # rows of numbers that are
 ROWS = 3
 _EFFECTS = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 _MAKERS = ("ensor", "array")  # `torch.as_tensor`, `torch.FloatTensor`, `np.asarray`
@@ -32,9 +33,17 @@ def of_some_rows(node: ast.Call) -> ast.Call | None:
     return ast.copy_location(ast.Call(node.func, [some], node.keywords), node)
 
 
-def is_long(several: Any) -> bool:
-    return type(several) is range and len(several) > LONG
+def makes_rows(element: ast.expr, function: ast.AST | None) -> bool:
+    """Is an element of the comprehension a row itself: written as one, or what a function with one `return` gives?"""
+    if isinstance(element, ast.Call) and isinstance(function, ast.FunctionDef):
+        returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+        return len(function.body) == len(returned) == 1 and isinstance(returned[0], ast.ListComp)
+    return isinstance(element, ast.ListComp)
+
+
+def is_long(several: Any, of_rows: bool) -> bool:
+    return type(several) is range and len(several) > (MANY if of_rows else LONG)
 
 
 def some_of(several: Any) -> Any:
-    return [several[0], several[len(several) // 2], several[-1]] if is_long(several) else several
+    return [several[0], several[len(several) // 2], several[-1]] if len(several) > ROWS else several

@@ -231,8 +231,9 @@ class Operations:
         self.lend([found])  # `exec` may have put more into it
         return found
 
-    def is_function_of_program(self, function: Any) -> bool:
-        return functions.closure_of(function) is not None
+    def definition_of(self, function: Any) -> Any:
+        """The syntax of a function of the program."""
+        return closure.code.node if (closure := functions.closure_of(function)) is not None else None
 
     def lengthened(self, made: Any, rows: int, count: int) -> Any:
         """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
@@ -295,6 +296,8 @@ class Operations:
         if isinstance(owner, dict):
             self.budget.touch(key)
             try:
+                if type(key) is Unknown:
+                    self.changes.asked_somewhere(owner)
                 return owner[key] if type(key) is not Unknown else one_of(owner, "the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")
