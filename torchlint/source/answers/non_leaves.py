@@ -116,14 +116,24 @@ def _keeps_it(call: ast.Call) -> bool:
 
 
 def _may_stay(move: ast.Call, leaf: Value) -> bool:
-    """`Variable(net(x), requires_grad=True).to(device)`: what a network computed is on its device already."""
+    """`Variable(net(x), requires_grad=True).to(device)`: what a network computed is on its device already, and nobody
+    knows where else a tensor comes from that is not made here.
+    """
     given = leaf.node.args[0] if last_word(move.func) == "to" and leaf.node.args else None
-    if given is None or last_word(leaf.node.func) not in ("Variable", "Parameter"):
+    kind = last_word(leaf.node.func)
+    if given is None or kind not in ("Variable", "Parameter"):
         return False
+    sources = origins(leaf.at(given, ()))
+    if kind == "Variable" and not all(_is_made_here(source) for source in sources):
+        return True
     return any(
-        isinstance(origin.node, ast.Call) and MODULE in kinds(origin.at(origin.node.func, ()))
-        for origin in origins(leaf.at(given, ()))
+        isinstance(source.node, ast.Call) and MODULE in kinds(source.at(source.node.func, ())) for source in sources
     )
+
+
+def _is_made_here(source: Value) -> bool:
+    """Does a call of torch make it anew?"""
+    return isinstance(source.node, ast.Call) and not source.path and bool({c.name for c in callees(source)} & CREATES)
 
 
 def _is_there(call: ast.Call, device: str) -> bool:
