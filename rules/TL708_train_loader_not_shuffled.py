@@ -138,12 +138,25 @@ def is_in_order(loader) -> bool:
     dataset = loader.argument("dataset", 0)
     if dataset is None or loader.dataset_is(dataset) != "indexed":
         return False
+    if shuffles_itself(loader, dataset):
+        return False
     if "shuffle" not in given and loader.argument("shuffle", 2) is None:
         return True
     # Whoever says False may know why, unless it is one of the sets of pictures that everybody shuffles.
     said = loader.argument_origins("shuffle", 2)
     pictures = any(o.names and all(n.startswith("torchvision.") for n in o.names) for o in loader.origins(dataset))
     return pictures and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
+
+
+def shuffles_itself(loader, dataset) -> bool:
+    """Does a class of the project mix what it gives, where it is made or in a method for the loop to call?"""
+    classes = [m.node.up for made in loader.origins(dataset) for m in made.methods("__getitem__")]
+    return any(
+        loader.word(call) in ("shuffle", "permutation", "randperm")
+        for owner in classes
+        for call in ast.walk(owner)
+        if isinstance(call, ast.Call)
+    )
 
 
 def is_held_out(loader) -> bool:

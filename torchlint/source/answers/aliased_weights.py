@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.callers import callers_of
+from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument, is_static
 from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
@@ -51,6 +54,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
                 and not _is_only_saved(module, holder)
                 and not _is_handed_on(module, holder)
                 and not _is_used_at_once(module, assignment, holder)
+                and not _is_new_in_each_call(module, state)
                 and not _is_left_behind(module, state)
             ):
                 yield Aliased(holder, value, state)
@@ -81,7 +85,9 @@ def collected_states(module: Module, node: ast.Call | ast.Assign) -> Iterator[Al
         if state is None or not isinstance(state.func, ast.Attribute):
             continue
         model = state.func.value
-        if _is_trained_around(module, node, model, collection) or _grows_from_call_to_call(collection, model):
+        if _is_trained_around(module, node, model, collection) or (
+            _grows_from_call_to_call(collection, model) and not _is_new_in_each_call(module, state)
+        ):
             yield Aliased(collection, part, state)
 
 
@@ -293,4 +299,39 @@ def _grows_from_call_to_call(collection: ast.expr, model: ast.expr) -> bool:
         and bool(_GROWING.search(collection.attr.lower()))
         and isinstance(model, ast.Name)
         and "client" not in model.id
+    )
+
+
+def _is_new_in_each_call(module: Module, state: ast.Call) -> bool:
+    """Does a function take the state of a model that each caller makes for it, when all training is done?"""
+    function, model = enclosing_function(state), receiver(state)
+    if not isinstance(function, ast.FunctionDef) or not isinstance(model, ast.Name) or loops_around(state):
+        return False
+    scope = model.at.lookup(model.id)
+    bindings = scope.bindings[model.id] if scope is not None and scope.node is function else []
+    if len(bindings) != 1 or not isinstance(bindings[0], ast.arg):
+        return False
+    if any(call.pos > state.pos and _trains(call) for call in module.index.inside(function, ast.Call)):
+        return False
+    owner = method_class(module, function)
+    bound = owner is not None and not is_static(function)
+    calls = list(callers_of(module, function, owner))
+    return bool(calls) and all(_makes_it(function, bindings[0], call, bound) for call in calls)
+
+
+def _trains(call: ast.Call) -> bool:
+    return last_word(call.func) in _STEPS or bool(_TRAINS.search(last_word(call.func).lower()))
+
+
+def _makes_it(function: ast.FunctionDef, parameter: ast.arg, call: Value, bound: bool) -> bool:
+    """Is what a call gives made in the same round and function as the call itself?"""
+    given = bound_argument(function, parameter, call, bound)
+    made = origins(given) if given is not None and given.node is not None else []
+    return bool(made) and all(
+        isinstance(origin.node, ast.Call)
+        and not origin.path
+        and seems(origin, MODULE)
+        and enclosing_function(origin.node) is enclosing_function(call.node)
+        and loops_around(origin.node) == loops_around(call.node)
+        for origin in made
     )

@@ -14,6 +14,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import first_argument
 from torchlint.source.training.filled import read_of
 from torchlint.source.training.members import class_has_weights
 
@@ -196,7 +197,8 @@ def _numpy(origin: Value, name: str, depth: int) -> str | None:
         elif name == "arange":
             parts = [dtype_of(origin.at(a, ()), depth - 1) for a in node.args]
         else:
-            return _listed(origin, node.args[0], depth)
+            data = first_argument(node, "a", "object")
+            return _listed(origin, data, depth) if data is not None else None
         whole = _promote(parts)
         return FLOAT64 if whole == SCALAR_FLOAT else INT if whole == SCALAR_INT else whole
     if name in _FLOATING_RESULT and node.args:

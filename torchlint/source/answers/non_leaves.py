@@ -11,7 +11,7 @@ from torchlint.facts import named, named_of
 from torchlint.source.flow.changed import names_of
 from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import OPTIMIZER
+from torchlint.source.flow.kinds import MODULE, OPTIMIZER, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import attribute_uses, uses
@@ -73,7 +73,7 @@ def _leaf_in(origin: Value, depth: int = 3) -> Value | None:
     for part in inner:
         for source in origins(origin.at(part, ())):
             if isinstance(source.node, ast.Call) and (is_leaf(source) or _is_made_one_before(source, node)):
-                return source
+                return None if isinstance(node, ast.Call) and _may_stay(node, source) else source
             found = _leaf_in(source, depth - 1)
             if found is not None:
                 return found
@@ -113,6 +113,27 @@ def _keeps_it(call: ast.Call) -> bool:
             for t in texts
         )
     )
+
+
+def _may_stay(move: ast.Call, leaf: Value) -> bool:
+    """`Variable(net(x), requires_grad=True).to(device)`: what a network computed is on its device already, and nobody
+    knows where else a tensor comes from that is not made here.
+    """
+    given = leaf.node.args[0] if last_word(move.func) == "to" and leaf.node.args else None
+    kind = last_word(leaf.node.func)
+    if given is None or kind not in ("Variable", "Parameter"):
+        return False
+    sources = origins(leaf.at(given, ()))
+    if kind == "Variable" and not all(_is_made_here(source) for source in sources):
+        return True
+    return any(
+        isinstance(source.node, ast.Call) and MODULE in kinds(source.at(source.node.func, ())) for source in sources
+    )
+
+
+def _is_made_here(source: Value) -> bool:
+    """Does a call of torch make it anew?"""
+    return isinstance(source.node, ast.Call) and not source.path and bool({c.name for c in callees(source)} & CREATES)
 
 
 def _is_there(call: ast.Call, device: str) -> bool:

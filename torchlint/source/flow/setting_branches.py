@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from torchlint.source.text.index import FUNCTIONS, ancestors, block_of, is_in
+from torchlint.source.text.index import FUNCTIONS, Scope, ancestors, block_of, is_in
 from torchlint.source.text.spelling import unparsed
 
 MAX_TESTS = 12
@@ -29,7 +29,16 @@ class Requirement(NamedTuple):
 def are_apart(a: ast.AST, b: ast.AST) -> bool:
     """Does a setting have to be different for two places to run?"""
     ours = _answers(a)
-    return bool(ours) and any(_contradict(one, other) for one in ours for other in _answers(b))
+    return bool(ours) and any(_contradict(one, other) for one in _summed(ours) for other in _summed(_answers(b)))
+
+
+def _summed(answers: list[Requirement]) -> list[Requirement]:
+    """The `else` of a chain of `elif`s has none of all their values."""
+    denied: dict[str, tuple] = {}
+    for answer in answers:
+        if not answer.holds:
+            denied[answer.setting] = denied.get(answer.setting, ()) + answer.values
+    return [a for a in answers if a.holds] + [Requirement(setting, values, False) for setting, values in denied.items()]
 
 
 def _contradict(one: Requirement, other: Requirement) -> bool:
@@ -97,6 +106,9 @@ def _setting(node: ast.expr, known: bool = True) -> str | None:
     if isinstance(node, ast.Name):
         scope = node.at.lookup(node.id)
         bindings = scope.bindings[node.id] if scope is not None else []
+        if len(bindings) == 1 and isinstance(bindings[0], ast.arg):
+            kept = next((name for name, value in _kept_by_class(node).items() if _is_of(value, node.id, scope)), None)
+            return f"self.{kept}" if kept is not None else f"{node.id} of {id(scope)}"
         if not known or len(bindings) != 1 or not isinstance(bindings[0], ast.Name):
             return None
         made = bindings[0].up
@@ -113,4 +125,34 @@ def _setting(node: ast.expr, known: bool = True) -> str | None:
         elif isinstance(core, ast.Attribute):
             core = core.value
         else:
-            return unparsed(node) if isinstance(core, ast.Name) and core is not node else None
+            return _as_given(node, core) if isinstance(core, ast.Name) and core is not node else None
+
+
+def _as_given(node: ast.expr, core: ast.Name) -> str:
+    """`args.kind` for `self.args.kind` where the class keeps `self.args = args`, else as it is written."""
+    text = unparsed(node)
+    kept, dot, rest = text.removeprefix("self.").partition(".")
+    if core.id != "self" or not dot or not rest:
+        return text
+    value = _kept_by_class(node).get(kept)
+    return f"{value.id}.{rest}" if value is not None else text
+
+
+def _is_of(value: ast.Name, name: str, scope: Scope) -> bool:
+    return value.id == name and value.at.lookup(name) is scope
+
+
+def _kept_by_class(node: ast.AST) -> dict[str, ast.Name]:
+    """The attributes that are set once in the class around a place, and to a plain name: `self.args = args`."""
+    owner = next((parent for parent in ancestors(node) if isinstance(parent, ast.ClassDef)), None)
+    if owner is None:
+        return {}
+    if not hasattr(owner, "kept_names"):
+        stored: dict[str, list[ast.Name | None]] = {}
+        for target in ast.walk(owner):
+            if isinstance(target, ast.Attribute) and not isinstance(target.ctx, ast.Load):
+                if isinstance(target.value, ast.Name) and target.value.id == "self":
+                    value = target.up.value if isinstance(target.up, ast.Assign) else None
+                    stored.setdefault(target.attr, []).append(value if isinstance(value, ast.Name) else None)
+        owner.kept_names = {name: values[0] for name, values in stored.items() if len(values) == 1 and values[0]}
+    return owner.kept_names
