@@ -13,7 +13,7 @@ from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
-from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, of_some_rows, some_of
+from torchlint.shapes.language.tables import SomeRows, has_many_rows, of_some_rows, some_of
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
 
@@ -503,8 +503,8 @@ def _many_rows(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluat
 
     def make(frame):
         count = several(frame)
-        made = some(frame) if is_long(count) and not frame.machine.is_function_of_program(maker(frame)) else None
-        longer = frame.machine.lengthened(made, ROWS, len(count)) if made is not None else None
+        may_be_cut = has_many_rows(count) and not frame.machine.is_function_of_program(maker(frame))
+        longer = frame.machine.lengthened(some(frame), len(count)) if may_be_cut else None
         return whole(frame) if longer is None else longer
 
     return make

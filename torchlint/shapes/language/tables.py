@@ -7,7 +7,11 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-LONG = 512  # rows that are computed all
+import torch
+
+LONG = 512  # rows that are computed all, if they are short
+MANY = 64  # the same of rows of any length
+WIDE = 4096  # numbers that are computed all
 ROWS = 3
 _EFFECTS = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 _MAKERS = ("ensor", "array")  # `torch.as_tensor`, `torch.FloatTensor`, `np.asarray`
@@ -32,9 +36,14 @@ def of_some_rows(node: ast.Call) -> ast.Call | None:
     return ast.copy_location(ast.Call(node.func, [some], node.keywords), node)
 
 
-def is_long(several: Any) -> bool:
-    return type(several) is range and len(several) > LONG
+def has_many_rows(several: Any) -> bool:
+    return type(several) is range and len(several) > MANY
+
+
+def is_large(made: torch.Tensor, rows: int) -> bool:
+    """Whether a tensor of so many rows, of which some were made, has more numbers than are computed."""
+    return made.dim() > 0 and len(made) == ROWS and (rows > LONG or made.numel() // ROWS * rows > WIDE)
 
 
 def some_of(several: Any) -> Any:
-    return [several[0], several[len(several) // 2], several[-1]] if is_long(several) else several
+    return [several[0], several[len(several) // 2], several[-1]] if has_many_rows(several) else several
