@@ -54,7 +54,7 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`.
 
 import ast
 
-from torchlint import Node, named, on_node, words
+from torchlint import Node, named, named_of, on_node, words
 from torchlint.source.answers.unmoved import is_read_later, may_stay
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
@@ -62,6 +62,7 @@ in_tests = False
 
 # The methods whose only work is what they return.
 PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
+SPREADS = words(named_of("expand", "expand_as", "broadcast_to"))  # whoever meets it does that by itself
 FIELDS = frozenset(
     "shape dtype device data grad T mT H mH ndim real imag layout is_cuda is_sparse is_leaf requires_grad grad_fn itemsize"
     " nbytes names".split()
@@ -90,6 +91,7 @@ def dropped(place: Node, call: ast.Call):
         may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__"
     )
     needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
+    needless = needless or call.func.attr in SPREADS
     text, said = place.source(tensor), place.quoted(call)
     alone = call is place.node.value
     fix = place.replace(call, f"{text} = {place.source(call)}") if alone and not is_parameter else None

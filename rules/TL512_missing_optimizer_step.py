@@ -133,7 +133,7 @@ def check(loop: Loop):
 
 def _uses_gradients(loop) -> bool:
     """Does the loop, or a function it calls, look at `.grad` or at the optimizer's `step` in another way?"""
-    for code in (loop.node, *loop.helpers):
+    for code in (loop.node, *loop.helpers, *_called(loop)):
         for node in ast.walk(code):
             if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == "self" for a in node.args):
                 return True  # a hook may do it
@@ -145,6 +145,12 @@ def _uses_gradients(loop) -> bool:
             if node.attr in ("grad", "param_groups") or "step" in node.attr and is_called != (node.attr == "step"):
                 return True
     return False
+
+
+def _called(loop):
+    """The functions of the file that go by a name the loop calls."""
+    called = {loop.word(call) for call in loop.inside(ast.Call, of=loop.node)}
+    return [function for function in loop.module.index.functions if function.name in called]
 
 
 def _fix(loop, clear, backward):

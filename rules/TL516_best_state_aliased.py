@@ -177,8 +177,9 @@ def is_read(place, kept) -> bool:
     """Does anybody want what a name, an attribute or an entry of a dict holds?"""
     index, holder = place.module.index, kept.holder
     if isinstance(holder, ast.Attribute):
-        here = any(isinstance(n.ctx, ast.Load) for n in index.attributes(holder.attr))
-        return here or bool(place.module.world.view.mentions(holder.attr))
+        world = place.module.world
+        homes = (place.module, *filter(None, map(world.module, world.view.mentions(holder.attr))))
+        return any(isinstance(n.ctx, ast.Load) for home in homes for n in home.index.attributes(holder.attr))
     if not isinstance(holder, ast.Name):
         return True
     reads = [n for n in index.names(holder.id) if isinstance(n.ctx, ast.Load) and not isinstance(n.up, ast.Compare)]

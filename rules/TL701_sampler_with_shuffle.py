@@ -70,6 +70,8 @@ from torchlint import Call, on_call
 read_on = ("TL708", "TL515", "data#torch.utils.data.DataLoader")
 in_tests = False
 
+BATCHES = ("batch_sampler", 4)
+
 
 @on_call("torch.utils.data.DataLoader")
 def check(loader: Call):
@@ -84,16 +86,19 @@ def check(loader: Call):
 def clashes(loader: Call):
     """What is given although something else that is given excludes it."""
     shuffles = surely(loader, "shuffle", 2)
-    one, many = (is_sampler(loader, *place) for place in (("sampler", 3), ("batch_sampler", 4)))
+    one, many = (is_sampler(loader, *place) for place in (("sampler", 3), BATCHES))
     dataset = loader.argument("dataset", 0)
     if (shuffles or one or many) and dataset is not None and loader.dataset_is(dataset) == "iterated":
         yield "an `IterableDataset`", "shuffle" if shuffles else "sampler" if one else "batch_sampler"
     if many:
         sizes = loader.number("batch_size", 1)
         for name, given in (
-            ("batch_size", sizes not in (None, 1)),
-            ("shuffle", shuffles),
-            ("sampler", one and (always(loader, "sampler", 3) or always(loader, "batch_sampler", 4))),
+            (
+                "batch_size",
+                sizes not in (None, 1) and (is_written(loader, "batch_size", 1) or always(loader, *BATCHES)),
+            ),
+            ("shuffle", shuffles and (is_written(loader, "shuffle", 2) or always(loader, *BATCHES))),
+            ("sampler", one and (always(loader, "sampler", 3) or always(loader, *BATCHES))),
             ("drop_last", surely(loader, "drop_last", 8)),
         ):
             if given:
@@ -106,6 +111,11 @@ def surely(loader: Call, name: str, position: int) -> bool:
     """Is a flag True, whichever way the call is reached?"""
     found = loader.argument_origins(name, position)
     return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is True and not o.path for o in found)
+
+
+def is_written(loader: Call, name: str, position: int) -> bool:
+    """Does it stand in the call itself? In `**options` it may be only where the sampler is not."""
+    return len(loader.node.args) > position or any(keyword.arg == name for keyword in loader.node.keywords)
 
 
 def is_sampler(loader: Call, name: str, position: int) -> bool:

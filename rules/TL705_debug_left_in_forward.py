@@ -28,15 +28,19 @@ class Net(nn.Module):
             return y * x
 ```
 
-A stop that waits for a value that should not be is a remark.
+A stop that waits for a value that should not be, or for an error, is a remark.
 
 ```python remark
 class Net(nn.Module):
     def forward(self, x):
         y = x.softmax(-1)
+        assert y.dim() == 2, breakpoint()  # TL705
         if y.isnan().any():
             breakpoint()  # TL705
-        return y
+        try:
+            return y @ x.T
+        except RuntimeError:
+            breakpoint()  # TL705
 ```
 
 Behind a flag it is a choice, and a module that does nothing but show is meant to. So is the line of a log, and the
@@ -111,6 +115,7 @@ def check(cls: ModuleClass):
         if call.function is not forward or any(is_meant(call.source(test)) for test, _ in call.tests):
             continue
         statement = call.statement
+        waits = bool(call.tests) or is_of_an_error(statement) or isinstance(statement.up, ast.ExceptHandler)
         if call.is_call(*STOPS):
             what = "stops the program, each time it comes here"
         elif call.is_call(*PROFILES) and not call.tests:
@@ -133,7 +138,7 @@ def check(cls: ModuleClass):
             if alone and not call.tests
             else None,
             at=call.node,
-            severity="info" if call.tests and call.is_call(*STOPS) else "warning",
+            severity="info" if waits and call.is_call(*STOPS) else "warning",
         )
 
 

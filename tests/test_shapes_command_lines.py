@@ -90,6 +90,17 @@ def test_a_script_runs_with_and_without_its_options(tmp_path):
     assert "--conditional" in said[0] and "--conditional" not in said[1]
 
 
+def test_an_option_may_be_shortened(tmp_path):
+    text = HEAD + (
+        'parser.add_argument("--optimizer", choices=["adam", "sgd"], default="adam")\n'
+        'parser.add_argument("--width", type=int, default=8)\nargs = parser.parse_args()\n'
+        "nn.Linear(args.width, 3)(torch.zeros(2, 8))\n"
+    )
+    assert found(tmp_path, text, {"README.md": "    python train.py --opt sgd"}) == []
+    (said,) = found(tmp_path, text, {"README.md": "    python train.py --opt sgd --wid 9"})
+    assert said.startswith("nn.Linear(args.width, 3)")
+
+
 def test_a_script_in_a_folder_is_started_there_or_above(tmp_path):
     for name in ("a/b/train.py", "train.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

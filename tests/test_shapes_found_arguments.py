@@ -182,16 +182,3 @@ def test_a_table_of_long_rows_costs_little(tmp_path):
     path.write_text(text)
     found = dry_run(text, str(path), Project(tmp_path).view(path))
     assert found.statistics["modules_run"] == 1 and found.statistics["work"] < 150_000
-
-
-def test_a_table_of_few_numbers_keeps_them(tmp_path):
-    program = """
-    table = torch.tensor([[i * 2 + j for j in range(2)] for i in range(100)])
-    print(torch.zeros(table[99, 1] + 1) + torch.zeros(200))
-    print(torch.zeros(int(table[1, 1]), 2) @ torch.zeros(3, 2))
-    """
-    text = USE + textwrap.dedent(program)
-    path = tmp_path / "model.py"
-    path.write_text(text)
-    found = dry_run(text, str(path), Project(tmp_path).view(path))
-    assert [fault.span.line for fault in found.faults] == [8]

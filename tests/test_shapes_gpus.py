@@ -1,4 +1,4 @@
-"""Models whose parts are on two GPUs, and what is pinned for one."""
+"""Models whose parts are on two GPUs, modules that nobody has moved yet, and what is pinned for one."""
 
 from __future__ import annotations
 
@@ -103,3 +103,51 @@ def test_a_batch_is_pinned_before_it_is_moved(tmp_path):
     print(x.to("cuda").pin_memory())
     """
     assert len(faults_of(tmp_path, program)) == 1
+
+
+@pytest.mark.parametrize(
+    "weights, found",
+    [
+        ("self.out = nn.Linear(4, 2)", []),  # whoever makes it may move it
+        ("self.out = lambda x: torch.ones(1, 2)", ["device"]),  # nobody moves that
+    ],
+)
+def test_a_module_that_no_script_made_may_be_moved(tmp_path, weights, found):
+    program = f"""
+    class Controller(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.start = nn.Embedding(1, 4)
+            {weights}
+
+        def forward(self):
+            target = torch.tensor([0.6, 0.4]).cuda()
+            return self.out(self.start.weight) / target
+    """
+    assert [fault.kind for fault in faults_of(tmp_path, program)] == found
+
+
+def test_a_module_that_the_script_leaves_on_the_cpu_is_not_moved(tmp_path):
+    program = """
+    class Scale(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(4))
+
+        def forward(self, x):
+            return self.weight * x.cuda()
+
+    Scale()(torch.ones(4))
+    """
+    assert [fault.kind for fault in faults_of(tmp_path, program)] == ["device"]
+
+
+def test_places_are_where_their_numbers_are(tmp_path):
+    program = """
+    scores = torch.rand(32, 16, device="cuda")
+    row, column = torch.unravel_index(scores.argmax(), scores.shape)
+    scores[row, column] + torch.ones(1, device="cuda")
+    row.view(1) + torch.ones(1)
+    """
+    (fault,) = faults_of(tmp_path, program)
+    assert fault.kind == "device" and "row.view(1)" in fault.message

@@ -431,6 +431,19 @@ def test_a_table_of_very_many_rows_has_its_size(tmp_path, rows):
     ]
 
 
+def test_long_rows_are_not_all_computed(tmp_path):
+    program = """
+    import numpy as np
+
+    def angles(p, d):
+        return [p / np.power(10000, 2 * (i // 2) / d) for i in range(d)]
+
+    tables = [torch.tensor(np.array([angles(p, 800) for p in range(200)])) for _ in range(6)]
+    print(tables[5] + torch.zeros(201, 1))
+    """
+    assert [line.strip() for line in faults(tmp_path, program)] == ["print(tables[5] + torch.zeros(201, 1))"]
+
+
 def test_a_function_of_the_program_gets_all_rows(tmp_path):
     program = """
     def to_tensor(rows):

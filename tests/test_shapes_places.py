@@ -25,6 +25,19 @@ from dry import faults_of
             of_names[name].append(3)
         print(of_names["a"][0])
         """,
+        # a dict that makes what it lacks has got it when it was asked for it
+        """
+        import json
+        from collections import defaultdict
+
+        by_image = defaultdict(list)
+        for note in json.load(open("notes.json")):
+            by_image[note["image"]].append(note)
+        found = []
+        for image, notes in by_image.items():
+            found.append([image, notes[0]])
+        print(found[0])
+        """,
         # so may who is given a list of them
         """
         import unheard

@@ -574,6 +574,7 @@ def test_a_layer_made_by_a_class_of_the_program_is_refused_by_torch(tmp_path):
         "try:\n    out = nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept RuntimeError as error:\n    print(error)",
         "try:\n    nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept Exception as error:\n    print(error)",
         "try:\n    nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept RuntimeError:\n    pass",
+        "try:\n    out = nn.Linear(3, 4)(torch.zeros(2, 5))\nexcept (ValueError, RuntimeError):\n    print('odd')",
     ],
 )
 def test_what_fails_and_is_hidden_is_said(tmp_path, text):
@@ -583,3 +584,17 @@ def test_what_fails_and_is_hidden_is_said(tmp_path, text):
 def test_a_distributed_model_that_moves_nothing_gets_what_is_on_the_cpu(tmp_path):
     program = "nn.parallel.DistributedDataParallel(nn.Linear(3, 4).cuda())(torch.zeros(2, 3))"
     assert [f.kind for f in faults_of(tmp_path, program, USE)] == ["device"]
+
+
+def test_whoever_catches_a_kind_that_says_what_is_wrong_has_expected_it(tmp_path):
+    program = """
+    def start(module):
+        for name, weight in module.named_parameters():
+            try:
+                nn.init.xavier_normal_(weight)
+            except ValueError:
+                print(name, "has no fans")
+
+    nn.Linear(4, 8).apply(start)
+    """
+    assert faults_of(tmp_path, program, USE) == ()

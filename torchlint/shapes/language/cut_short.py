@@ -84,6 +84,11 @@ class Changes:
         """Something of which nobody knows what it makes was not run."""
         self.cut = self.built = True
 
+    def asked_somewhere(self, container: dict) -> None:
+        """A dict is asked for an unknown key: one that makes what it lacks has got it."""
+        if getattr(container, "default_factory", None) is not None:
+            self.loosen(container)
+
     def loosen(self, container: Any) -> None:
         """A container holds more than is known: it is filled under unknown names, or by a function that is not
         called.

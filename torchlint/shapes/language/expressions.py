@@ -13,7 +13,7 @@ from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
-from torchlint.shapes.language.tables import SomeRows, has_many_rows, of_some_rows, some_of
+from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows, of_some_rows, some_of
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
 
@@ -500,11 +500,15 @@ def _many_rows(node: ast.Call, short: ast.Call, scope: CompiledScope) -> Evaluat
     """A tensor of very many rows."""
     whole, some = _plain_call(node, scope), _plain_call(short, scope)
     maker, several = expression(node.func, scope), expression(node.args[0].generators[0].iter, scope)
+    row = node.args[0].elt
+    called = expression(row.func, scope) if isinstance(row, ast.Call) and isinstance(row.func, ast.Name) else None
 
     def make(frame):
         count = several(frame)
-        may_be_cut = has_many_rows(count) and not frame.machine.is_function_of_program(maker(frame))
-        longer = frame.machine.lengthened(some(frame), len(count)) if may_be_cut else None
+        function = frame.machine.definition_of(called(frame)) if called is not None else None
+        of_many = is_long(count, makes_rows(row, function))
+        made = some(frame) if of_many and frame.machine.definition_of(maker(frame)) is None else None
+        longer = frame.machine.lengthened(made, ROWS, len(count)) if made is not None else None
         return whole(frame) if longer is None else longer
 
     return make

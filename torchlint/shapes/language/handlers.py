@@ -34,6 +34,16 @@ def shows(handler: ast.ExceptHandler) -> bool:
     )
 
 
+def expects(handler: ast.ExceptHandler) -> bool:
+    """A handler of nothing but kinds that say what may be wrong, as ValueError does: its author knows that it comes.
+
+    What torch refuses is a RuntimeError, and whoever catches that, or all, may hide what nobody expected.
+    """
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return all(isinstance(kind, ast.Name) and kind.id not in _ANY for kind in kinds)
+
+
+_ANY = frozenset(("Exception", "BaseException", "RuntimeError"))
 _SHOWING = frozenset("debug info warning error exception critical log print_exc warn exit write".split())
 
 

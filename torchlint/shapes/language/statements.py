@@ -14,7 +14,7 @@ from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds, rounds_of
 from torchlint.shapes.language.expressions import PLAIN, expression
-from torchlint.shapes.language.handlers import has_an_answer, shows, throws_away
+from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.targets import store, store_name
@@ -402,7 +402,7 @@ def _try(node: ast.Try, scope: CompiledScope) -> Run:
             expression(h.type, scope) if h.type else None,
             store_name(h.name, scope) if h.name else None,
             block(h.body, scope),
-            not has_an_answer(h.body, scope.kind != "module") and not (throws_away(node.body) and shows(h)),
+            not (has_an_answer(h.body, scope.kind != "module") or expects(h) or throws_away(node.body) and shows(h)),
         )
         for h in node.handlers
     ]

@@ -7,11 +7,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-import torch
-
-LONG = 512  # rows that are computed all, if they are short
-MANY = 64  # the same of rows of any length
-WIDE = 4096  # numbers that are computed all
+LONG = 512  # numbers that are computed all
+MANY = 64  # rows of numbers that are
 ROWS = 3
 _EFFECTS = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 _MAKERS = ("ensor", "array")  # `torch.as_tensor`, `torch.FloatTensor`, `np.asarray`
@@ -36,14 +33,17 @@ def of_some_rows(node: ast.Call) -> ast.Call | None:
     return ast.copy_location(ast.Call(node.func, [some], node.keywords), node)
 
 
-def has_many_rows(several: Any) -> bool:
-    return type(several) is range and len(several) > MANY
+def makes_rows(element: ast.expr, function: ast.AST | None) -> bool:
+    """Is an element of the comprehension a row itself: written as one, or what a function with one `return` gives?"""
+    if isinstance(element, ast.Call) and isinstance(function, ast.FunctionDef):
+        returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+        return len(function.body) == len(returned) == 1 and isinstance(returned[0], ast.ListComp)
+    return isinstance(element, ast.ListComp)
 
 
-def is_large(made: torch.Tensor, rows: int) -> bool:
-    """Whether a tensor of so many rows, of which some were made, has more numbers than are computed."""
-    return made.dim() > 0 and len(made) == ROWS and (rows > LONG or made.numel() // ROWS * rows > WIDE)
+def is_long(several: Any, of_rows: bool) -> bool:
+    return type(several) is range and len(several) > (MANY if of_rows else LONG)
 
 
 def some_of(several: Any) -> Any:
-    return [several[0], several[len(several) // 2], several[-1]] if has_many_rows(several) else several
+    return [several[0], several[len(several) // 2], several[-1]] if len(several) > ROWS else several

@@ -67,9 +67,9 @@ class _Reader:
         """The option that a word means, which may be its beginning."""
         if word in self.flags:
             return self.flags[word]
-        found = {o for f, o in self.flags.items() if word.startswith("--") and f.startswith(word)}
-        if len(found) == 1:
-            return found.pop()
+        found = [o for f, o in self.flags.items() if word.startswith("--") and f.startswith(word)]
+        if found and all(o is found[0] for o in found):
+            return found[0]
         if not self.some or found:
             raise _Refused
         return None

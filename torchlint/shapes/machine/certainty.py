@@ -253,6 +253,8 @@ class Certainty:
         """A key that a dict of the program has not, or a position behind the end of a list."""
         if self.counted_gpus or self.environment or not self.is_whole(owner) or type(key) not in _OWN_KEYS or key == "":
             return error  # it may be a list of as many as there are GPUs, or a name that is not given or installed here
+        if not len(owner) and self.starts.leaves_out:
+            return error  # what an option was to choose, which nobody gives
         if isinstance(owner, dict):
             if any(type(k) not in _OWN_KEYS for k in owner):
                 return error

@@ -20,7 +20,6 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open, part_of
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
-from torchlint.shapes.language.tables import is_large
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine.attributes import is_several
@@ -232,13 +231,14 @@ class Operations:
         self.lend([found])  # `exec` may have put more into it
         return found
 
-    def is_function_of_program(self, function: Any) -> bool:
-        return functions.closure_of(function) is not None
+    def definition_of(self, function: Any) -> Any:
+        """The syntax of a function of the program."""
+        return closure.code.node if (closure := functions.closure_of(function)) is not None else None
 
-    def lengthened(self, made: Any, count: int) -> Any:
-        """A large tensor or array of so many rows as one of which some rows were made; None if it is another thing."""
+    def lengthened(self, made: Any, rows: int, count: int) -> Any:
+        """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
         tensor = made.tensor if type(made) is Array else made
-        if not isinstance(tensor, torch.Tensor) or tensor.requires_grad or not is_large(tensor, count):
+        if not isinstance(tensor, torch.Tensor) or tensor.requires_grad or tensor.dim() == 0 or len(tensor) != rows:
             return None
         longer = self.foreign(torch.Tensor.new_empty, (tensor, (count, *tensor.shape[1:])), {})
         return Array(longer) if type(made) is Array and isinstance(longer, torch.Tensor) else longer
@@ -296,6 +296,8 @@ class Operations:
         if isinstance(owner, dict):
             self.budget.touch(key)
             try:
+                if type(key) is Unknown:
+                    self.changes.asked_somewhere(owner)
                 return owner[key] if type(key) is not Unknown else one_of(owner, "the value of an unknown key")
             except TypeError:
                 return Unknown("the value of an unhashable key")

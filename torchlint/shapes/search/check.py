@@ -40,6 +40,7 @@ from torchlint.shapes.search.endings import FAILS_HERE, gave_up, stopped, withou
 from torchlint.shapes.search.evidence import TOO_EARLY
 from torchlint.shapes.search.faults_in_words import fault_of
 from torchlint.shapes.search.inputs import configured
+from torchlint.shapes.search.moved_modules import goes_on_when_moved
 from torchlint.shapes.search.only_names import brings_only_names
 from torchlint.shapes.search.remembered import Remembered
 from torchlint.shapes.search.taken_arguments import signature_of
@@ -398,7 +399,7 @@ class _Run:
         if self.traces is not None:
             self.traces.attempted(kind, attempt)
         if failure is not None:
-            if not attempt.is_known():
+            if not attempt.is_known() and not goes_on_when_moved(failure, attempt):
                 failure.supposed = attempt.supposed
                 self.add(machine, failure)
         elif not machine.ended(kind) and signature_of(kind) is not None:

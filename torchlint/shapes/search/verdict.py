@@ -81,12 +81,9 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             return None
     relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
     if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
-        for path, guess in leaves(assumption):
-            for position, size in enumerate(guess.shape):
-                for more in STRIDES:
-                    change = replace(assumption, path, _resized(guess, {position: size + more}))
-                    if not _collect(trials.known(change), result, others):
-                        return None
+        for change in _strided(assumption):
+            if not _collect(trials.known(change), result, others):
+                return None
         relation = _divisor(pair, [*multiples, *others])
     if relation is None or not all(_stays_apart(trials, *tried, result, relation) for tried in elsewhere.values()):
         return None
@@ -104,6 +101,20 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
         if not _collect(trials.known(change), result, others):
             return None
     return relation if _relation(pair, multiples, others) == relation or relation == "divisor" else None
+
+
+def _strided(assumption: Assumption) -> Iterator[Assumption]:
+    """Each size a little larger, alone, and all but the first together: two sides that are multiplied may share a
+    divisor that neither has for itself.
+    """
+    for path, guess in leaves(assumption):
+        for position, size in enumerate(guess.shape):
+            for more in STRIDES:
+                yield replace(assumption, path, _resized(guess, {position: size + more}))
+        if len(guess.shape) > 2:
+            for more in STRIDES:
+                larger = {i: size + more for i, size in enumerate(guess.shape) if i}
+                yield replace(assumption, path, _resized(guess, larger))
 
 
 def _of_one_product(assumption: Assumption, locked: list[tuple[tuple, TensorGuess, int]]) -> Iterator[Assumption]:

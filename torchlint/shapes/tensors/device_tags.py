@@ -358,6 +358,19 @@ def _squeeze(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     return result
 
 
+def _unravel(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`torch.unravel_index` asks for a device in torch's own Python, which is told "meta": it works on the CPU, and
+    what it made belongs where the indices are.
+    """
+    given = dict(zip(("indices", "shape"), args)) | kwargs
+    indices = given["indices"]
+    tag = tag_of(indices)
+    made = function(_move(indices, CPU, None), given["shape"])
+    if tag is not None:
+        stamp(made, tag)
+    return made
+
+
 _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.device.__get__: _get_device,
     torch.Tensor.is_cuda.__get__: _is_cuda,
@@ -388,6 +401,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.autograd.grad: _backward,
     torch.Tensor.squeeze: _squeeze,
     torch.squeeze: _squeeze,
+    torch.unravel_index: _unravel,
 }
 
 

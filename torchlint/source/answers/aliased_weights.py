@@ -16,6 +16,7 @@ from torchlint.source.flow.uses import may_follow, reads, uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of, within
 from torchlint.source.text.spelling import paired, receiver, unparsed
+from torchlint.source.training.devices import MOVES
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.roles import seems
 
@@ -50,6 +51,7 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
                 and not _is_only_saved(module, holder)
                 and not _is_handed_on(module, holder)
                 and not _is_used_at_once(module, assignment, holder)
+                and not _is_left_behind(module, state)
             ):
                 yield Aliased(holder, value, state)
 
@@ -213,6 +215,18 @@ def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> 
         last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func))
         for call in module.index.inside(enclosing_function(assignment) or module.tree, ast.Call)
         if assignment.lineno < call.lineno <= last
+    )
+
+
+def _is_left_behind(module: Module, state: ast.Call) -> bool:
+    """`model.cpu().state_dict()`, and then `model.cuda()`: what is trained there is other memory."""
+    moved = getattr(state.func, "value", None)
+    if not isinstance(moved, ast.Call) or last_word(moved.func) not in ("cpu", *MOVES) or receiver(moved) is None:
+        return False
+    model = unparsed(receiver(moved))
+    return any(
+        state.pos < call.pos and receiver(call) is not None and unparsed(receiver(call)) == model
+        for call in module.index.calls_of(*MOVES, inside=enclosing_function(state) or module.tree)
     )
 
 

@@ -18,7 +18,7 @@ from torchlint.source.text.index import enclosing_function, last_word
 Factor = tuple  # (id of what the tensor comes from, its axis), or (a text,) for any other size
 Layout = list[list[Factor]]  # the factors of the size of each axis
 _DEPTH = 8
-_SAME = named("same_numbers", but="view may_view") | named("same_shape", but="broadcasts")
+_SAME = named("same_shape", but="broadcasts")  # `repeat` and `tile` keep the numbers, not the axes
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
 _UNKNOWN = ("?",)
 _PADS = frozenset("cat concat concatenate pad".split())

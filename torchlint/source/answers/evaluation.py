@@ -420,6 +420,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             _wants_gradients(module, found, event, loops[0] if loops else here)
             or _is_frozen(module, model)
             or _has_nothing_to_learn(model)
+            or _switches_gradients_off(model)
             or called_for_it
             and _looks_at_sizes(event)
         ):
@@ -524,6 +525,23 @@ def _is_used_for_training(call: ast.Call) -> bool:
     return any(last_word(n) == "backward" for n in ast.walk(statement)) or any(
         "loss" in word_of(target).lower() for target in targets
     )
+
+
+def _switches_gradients_off(model: Value) -> bool:
+    """Does a class that a model may be of do so itself, in its `forward` or a method that this calls?"""
+    owners = {
+        callee.owner
+        for made in identity(model).values()
+        if isinstance(made.node, ast.Call)
+        for callee in callees(made)
+        if callee.owner is not None and callee.kind == "class"
+    }
+    for forward in filter(None, (owner.method("forward") for owner in owners)):
+        called = (last_word(call.func) for call in forward.module.index.inside(forward.node, ast.Call))
+        for method in (forward, *filter(None, map(forward.owner.method, {*called}))):
+            if any(last_word(n) in _NO_GRAD for n in method.module.index.inside(method.node, ast.Attribute, ast.Name)):
+                return True
+    return False
 
 
 def _has_nothing_to_learn(model: Value) -> bool:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.facts import named_of, words
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
-from torchlint.source.text.index import statement_of
+from torchlint.source.text.index import last_word, statement_of
 from torchlint.source.text.spelling import unparsed
 
 
@@ -21,6 +22,7 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
         return True  # nobody reads it: another value takes its place
     return (
         any(_is_asked_for(use) for use in (logarithm, *later))
+        or _is_only_ranked(logarithm, later)
         or _is_chosen(logarithm, unparsed(argument))
         or _is_kept_away(module, logarithm, argument)
     )
@@ -32,6 +34,39 @@ def _is_asked_for(use: ast.expr) -> bool:
     if isinstance(use.up, ast.Call):
         return unparsed(use.up.func).endswith(words)
     return isinstance(use.up, ast.Attribute) and use.up.attr in words
+
+
+def _is_only_ranked(logarithm: ast.Call, later: list[ast.expr]) -> bool:
+    """`scores = score + torch.log(p)`, sorted, and read number by number: what has no chance comes last."""
+    node = logarithm
+    while isinstance(node.up, ast.BinOp) and isinstance(node.up.op, (ast.Add, ast.Sub)):
+        node = node.up
+    uses = [node] if isinstance(node.up, (ast.Call, ast.Attribute)) else later
+    ranked = [_is_ranked(use) for use in uses]
+    return any(ranked) and all(ranks or _is_read(use) for ranks, use in zip(ranked, uses))
+
+
+_RANKS = words(named_of("argsort", "argmax", "sort", "topk", "msort"))
+
+
+def _is_ranked(use: ast.expr) -> bool:
+    """`torch.topk(scores, k)`, `scores.view(-1).argmax()`"""
+    around = use.up
+    while isinstance(around, ast.Attribute) and isinstance(around.up, ast.Call) and around.up.func is around:
+        if around.attr in _RANKS:
+            return True
+        use, around = around.up, around.up.up
+    return isinstance(around, ast.Call) and use in around.args and last_word(around.func) in _RANKS
+
+
+def _is_read(use: ast.expr) -> bool:
+    """`float(scores[i])`, `scores[i].item()`"""
+    while isinstance(use.up, ast.Subscript) and use is use.up.value:
+        use = use.up
+    around = use.up
+    if isinstance(around, ast.Attribute):
+        return around.attr in ("item", "tolist")
+    return isinstance(around, ast.Call) and last_word(around.func) in ("float", "int")
 
 
 def _is_chosen(node: ast.AST, argument: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from torchlint.source.answers.evaluation import EVALUATES
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -35,7 +36,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
         act.role == BACKWARD for act in acts(module, loop.body)
     ):
         return []  # without a backward nothing is trained: schedules are drawn like that
-    if _is_over_settings(module, loop) or _is_over_data(module, loop, done):
+    if _is_over_settings(module, loop) or _is_over_data(module, loop, done) or _is_of_a_test(loop):
         return []
     made = {id(event.node): event for event in done}
     classes = {
@@ -107,10 +108,30 @@ def _is_over_settings(module: Module, loop: ast.AST) -> bool:
     if not isinstance(loop, ast.For) or isinstance(loop.iter, ast.Call):
         return False
     settings = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    if any(_sets_from(assigned, settings) for assigned in module.index.inside(loop, ast.Assign)):
+        return True
     return any(
         last_word(call.func) == "DataLoader"
         and any(isinstance(n, ast.Name) and n.id in settings for n in ast.walk(call))
         for call in module.index.inside(loop, ast.Call)
+    )
+
+
+def _is_of_a_test(loop: ast.AST) -> bool:
+    """`def test_loop(self, tasks)`: a model is tuned for each task that it is tested on, and keeps nothing of it."""
+    return bool(EVALUATES.search(getattr(enclosing_function(loop), "name", "").lower()))
+
+
+def _sets_from(assigned: ast.Assign, settings: set[str]) -> bool:
+    """`args.lr = chosen["lr"]`"""
+    value = assigned.value
+    return (
+        isinstance(assigned.targets[0], ast.Attribute)
+        and isinstance(value, ast.Subscript)
+        and isinstance(value.value, ast.Name)
+        and value.value.id in settings
+        and isinstance(value.slice, ast.Constant)
+        and isinstance(value.slice.value, str)
     )
 
 

@@ -203,8 +203,8 @@ def _put(change: ast.AST) -> Iterator[ast.expr]:
             yield from _flat(change.args[-1])
     elif isinstance(change, ast.AugAssign):
         yield from _flat(change.value)
-    elif isinstance(change, ast.Subscript) and isinstance(change.up, ast.Assign):
-        yield from _flat(change.up.value)
+    elif isinstance(change, ast.Subscript) and isinstance(change.up, ast.Assign) and len(change.up.targets) == 1:
+        yield from _flat(change.up.value)  # of several targets another one may be registered
 
 
 def _is_new_layer(module: Module, part: ast.expr) -> str | None:
@@ -249,6 +249,8 @@ def _is_cared_for(cls: ClassInfo, name: str, stores: list[MemberAssignment]) -> 
     ):
         return True
     reads = module.index.attributes(name)
+    if any(isinstance(use.ctx, ast.Del) for use in reads):  # `del self.parts`: their weights were wanted elsewhere
+        return True
     locals_ = [
         use
         for store in stores

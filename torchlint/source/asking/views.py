@@ -75,8 +75,12 @@ class Place(Fixing, Standing):
         """The dotted name of an expression that means something of a library: `torch.nn.functional.relu`."""
         return external_name(self.value.at(node or self.node, ()))
 
-    def source(self, thing: ast.AST | Spot) -> str:
-        """The source of another node or place, as it is written."""
+    def source(self, thing: ast.AST | Spot | None) -> str:
+        """The source of another node or place, as it is written; empty of none, as a function around what a file says
+        itself.
+        """
+        if thing is None:
+            return ""
         spot = self.value.at(thing, ()) if isinstance(thing, ast.AST) else thing
         return spot.module.segment(spot.node)
 

@@ -73,6 +73,24 @@ def live(choice: Value) -> list[ast.expr]:
     return [branch for branch, sense in ((node.body, True), (node.orelse, False)) if truth is not (not sense)]
 
 
+def decided(test: Value) -> Answer:
+    """Which way a test goes in the call it is looked at through, if it asks a parameter that is given a constant."""
+    world = test.module.world
+    if test.frame is None or world.deciding >= MAX_TESTS_ON_TESTS or not _asks_a_parameter(test):
+        return None
+    world.deciding += 1
+    try:
+        return _truth(test)
+    finally:
+        world.deciding -= 1
+
+
+def _asks_a_parameter(test: Value) -> bool:
+    given = getattr(test.frame.function, "args", None)
+    names = {a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)} if given is not None else set()
+    return any(name.id in names for name in test.module.index.inside(test.node, ast.Name))
+
+
 def runs(place: Value) -> Answer:
     """Do the tests around a place hold? None where a test is not decided, or where there is none."""
     world = place.module.world

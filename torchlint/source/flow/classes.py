@@ -126,14 +126,13 @@ class ClassInfo:
     @property
     def is_module(self) -> bool:
         """An nn.Module, as far as one can see: by its bases, or by an unknown base together with a `forward`."""
-        if self.is_named_module:
-            return True
-        unseen = [
-            n
-            for n in self.foreign
-            if n is None or n.split(".")[0] not in ("builtins", "typing", "abc", "torch", "enum", "dataclasses")
-        ]
-        return bool(unseen) and self.method("forward") is not None
+        return self.is_named_module or bool(self._unseen) and self.method("forward") is not None
+
+    @property
+    def _unseen(self) -> list[str | None]:
+        """The bases of which nobody knows what they are."""
+        plain = ("builtins", "typing", "abc", "torch", "enum", "dataclasses")
+        return [n for n in self.foreign if n is None or n.split(".")[0] not in plain]
 
     @property
     def is_named_module(self) -> bool:
@@ -146,7 +145,7 @@ class ClassInfo:
     @property
     def is_lightning(self) -> bool:
         return any(n and n.rsplit(".", 1)[-1] in ("LightningModule", "LightningDataModule") for n in self.foreign) or (
-            "training_step" in self.methods and "configure_optimizers" in self.methods
+            "training_step" in self.methods and ("configure_optimizers" in self.methods or bool(self._unseen))
         )
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from torchlint.source.flow.branches import decided
 from torchlint.source.flow.callers import may_be_ours
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
@@ -235,7 +236,11 @@ class _Unroller:
         if isinstance(node, ast.If):
             while True:
                 self.expression(node.test, loops, tests)
-                self.block(node.body, loops, _under(tests, self.at(node.test), True))
+                holds = decided(self.at(node.test))
+                if holds is not False:
+                    self.block(node.body, loops, _under(tests, self.at(node.test), True))
+                if holds:
+                    return
                 tests = _under(tests, self.at(node.test), False)
                 if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
                     break

@@ -200,8 +200,11 @@ def _reached(value: Value, strict: bool) -> list[tuple[Value, tuple, tuple, tupl
     """One step back from a value, the same for all graphs it is in: its origins, each with its key, the marks of its
     nodes (none for a cut) and the parts that gradients flow on to."""
     found: list[tuple[Value, tuple, tuple, tuple]] = []
-    for origin in origins(value):
-        if origin.node is None or is_cut(origin):
+    behind = origins(value)
+    # `to_item(loss)` of the program's own gives what it is given where that is a number, else its `item()`
+    has_ways = strict and len(behind) > 1 and isinstance(value.node, ast.Call) and any(map(_is_number, behind))
+    for origin in behind:
+        if origin.node is None or is_cut(origin) or has_ways:
             found.append((origin, origin.key, (), ()))
             continue
         marks = [(mark(origin), origin)]
@@ -209,6 +212,11 @@ def _reached(value: Value, strict: bool) -> list[tuple[Value, tuple, tuple, tupl
             marks.append((mark(origin.frame.call), origin.frame.call))
         found.append((origin, origin.key, tuple(marks), tuple(operands(origin, strict))))
     return found
+
+
+def _is_number(origin: Value) -> bool:
+    """`x.item()`"""
+    return isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "item" and not origin.path
 
 
 def operands(origin: Value, strict: bool) -> Iterator[Value]:
