@@ -188,7 +188,7 @@ def _joined(assumption: Assumption, tensors: list, wanted: int, there: int) -> I
     """One input has the channels that are missing, where several may be joined: none has as many as there are."""
     if len(tensors) < 2 or abs(wanted - there) > _DIFFERENCE or any(there in guess.shape for _, guess in tensors):
         return
-    for path, guess in tensors:
+    for path, guess in (leaf for leaf in tensors if leaf[1].dtype == "float"):
         position = 1 if len(guess.shape) > 3 else -1
         size = guess.shape[position] + wanted - there if len(guess.shape) > 1 else 0
         if size > 0:
