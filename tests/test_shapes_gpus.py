@@ -1,4 +1,4 @@
-"""Models whose parts are on two GPUs, and modules that nobody has moved yet."""
+"""Models whose parts are on two GPUs, modules that nobody has moved yet, and what is pinned for one."""
 
 from __future__ import annotations
 
@@ -63,6 +63,46 @@ def test_what_meets_is_on_one_gpu(tmp_path, line, instead, found):
     text = PROGRAM.replace(line, instead) if line else PROGRAM
     said = [f.message for f in dry_run(text, str(path), Project(tmp_path).view(path)).faults]
     assert [message.partition(";")[0] for message in said] == found
+
+
+PINNED = """
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+x, y = torch.randn(30, 4, device=WHERE), torch.zeros(30)
+loader = DataLoader(TensorDataset(x, y), batch_size=10, PIN)
+for inputs, targets in loader:
+    print(inputs.shape)
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "pin", "collated", "found"),
+    [
+        ("'cuda'", "pin_memory=True", "", 1),
+        ("'cuda'", "pin_memory=torch.cuda.is_available()", "", 1),
+        ("'cuda' if torch.cuda.is_available() else 'cpu'", "pin_memory=True", "", 1),
+        ("'cuda'", "pin_memory=False", "", 0),
+        ("'cuda'", "num_workers=0", "", 0),
+        ("'cpu'", "pin_memory=True", "", 0),
+        ("'cpu'", "pin_memory=True", ".to", 1),
+    ],
+)
+def test_only_what_is_on_the_cpu_is_pinned(tmp_path, where, pin, collated, found):
+    if collated:
+        pin += ", collate_fn=lambda rows: (torch.stack([row[0] for row in rows]).to('cuda'), 0)"
+    program = PINNED.replace("WHERE", where).replace("PIN", pin)
+    faults = faults_of(tmp_path, program, use="")
+    assert [fault.kind for fault in faults] == ["device"] * found
+
+
+def test_a_batch_is_pinned_before_it_is_moved(tmp_path):
+    program = """
+    x = torch.randn(8, 4)
+    print(x.pin_memory().to("cuda", non_blocking=True) @ torch.zeros(4, 2, device="cuda"))
+    print(x.to("cuda").pin_memory())
+    """
+    assert len(faults_of(tmp_path, program)) == 1
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,12 @@ class Loader(StandIn):
 
     def batch(self, rest: bool = False) -> Any:
         """One batch; the last one may have fewer samples."""
+        made = self._batch(rest)
+        if self.pin_memory is True and machines[-1].cuda:
+            _pin(made)
+        return made
+
+    def _batch(self, rest: bool) -> Any:
         machine = machines[-1]
         if type(self.dataset) is Unknown:
             return Unknown(f"a batch of {self.dataset.reason}")
@@ -176,6 +182,15 @@ def collate(sample: Any, size: Any) -> Any:
     if isinstance(sample, (list, tuple)):
         return [collate(value, size) for value in sample]
     return Unknown("a batch of things that are no tensors")
+
+
+def _pin(batch: Any) -> None:
+    """Let torch say that what is on the GPU cannot be pinned."""
+    if isinstance(batch, torch.Tensor):
+        machines[-1].foreign(torch.Tensor.pin_memory, (batch,), {})
+    elif isinstance(batch, (list, tuple, dict)):
+        for part in batch.values() if isinstance(batch, dict) else batch:
+            _pin(part)
 
 
 def _number(batch: Any, samples: list) -> None:

@@ -174,6 +174,14 @@ def _diag(machine, value, k=0):
     return Array(torch.diag(value.tensor, k)) if isinstance(value, Array) else value
 
 
+def _triangle(machine, value, k=0):
+    """`np.triu` and `np.tril`: a row becomes a square."""
+    value = value if isinstance(value, Array) else array(machine, value)
+    if not isinstance(value, Array) or not value.ndim:
+        return from_unknown(value, "a triangle of an unknown matrix")
+    return fresh(value.shape if value.ndim > 1 else value.shape * 2, value.tensor.dtype)
+
+
 def _permutation(machine, value):
     if isinstance(value, int):
         return fresh((value,), torch.int64)
@@ -457,6 +465,8 @@ FOUND: dict[str, Any] = {
             "eye": _eye,
             "identity": _eye,
             "expand_dims": _expand,
+            "tril": _triangle,
+            "triu": _triangle,
             "reshape": _reshaped,
             "where": _where,
             "pad": _pad,

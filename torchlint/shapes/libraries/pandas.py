@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -14,12 +15,14 @@ from torchlint.shapes.tensors.arrays import Array, dtype_of
 READ = (torch.float64, torch.int64, torch.bool)  # what numbers in a text file become
 OPEN = (*READ, torch.float32)
 Rows = tuple[int, int]  # a free size, in both sets of example sizes
+Kinds = Mapping[str, torch.dtype]
 _ELSE = ("squeeze", "chunksize", "iterator")  # with these a file may be read as something else
 # Methods that give a table or a column of the same sizes, of other rows, of other columns, or one number.
 _SAME = frozenset(
     "fillna ffill bfill copy sort_values sort_index replace interpolate shift diff cumsum abs round clip where mask"
     " rename infer_objects pct_change".split()
 )
+_KEEPS = frozenset("fillna ffill bfill copy sort_values sort_index rename".split())  # whole numbers, too
 _FEWER = frozenset("dropna drop_duplicates sample query head tail nlargest nsmallest truncate".split())
 _OTHERS = frozenset("reset_index set_index reindex filter rank add sub mul div".split())
 _CHANGES = frozenset("loc at iat insert pop update eval join".split())  # the table itself, perhaps
@@ -28,20 +31,32 @@ _NUMBERS = frozenset("nunique count".split())
 
 
 class DataFrame(StandIn):
-    """A DataFrame: `columns` are the names, or how many, or None if nobody knows."""
+    """A DataFrame: `columns` are the names, or how many, or None if nobody knows. `kinds` are the dtypes of the columns
+    that are written down.
+    """
 
-    def __init__(self, columns: Any = None, rows: Rows | None = None, dtypes: tuple = OPEN):
+    def __init__(
+        self, columns: Any = None, rows: Rows | int | None = None, dtypes: tuple = OPEN, kinds: Kinds | None = None
+    ):
         self._columns = columns
         self._rows = rows or wild.free_size()
         self._dtypes = dtypes
+        self._kinds = dict(kinds or {})
 
     def _width(self) -> int | None:
         return self._columns if type(self._columns) is int else len(self._columns) if self._columns else None
 
     def _array(self, dtype: Any = None) -> Any:
         kind = dtype_of(dtype) if dtype is not None and type(dtype) is not Unknown else None
-        dtypes = (kind,) if kind else self._dtypes if dtype is None else OPEN
+        dtypes = (kind,) if kind else self._common(self._columns) if dtype is None else OPEN
         return wild.tensor("the values of a table", self._sizes(), dtypes=dtypes, make=Array)
+
+    def _common(self, columns: Any) -> tuple:
+        """The dtypes that the numbers of some columns may have together."""
+        kinds = {self._kinds.get(name) for name in columns} if isinstance(columns, (list, tuple)) else {None}
+        if kinds == {torch.float64, torch.int64}:
+            return (torch.float64,)
+        return tuple(kinds) if len(kinds) == 1 and None not in kinds else self._dtypes
 
     def _sizes(self) -> list:
         return [self._rows, self._width()]
@@ -75,6 +90,8 @@ class DataFrame(StandIn):
 
     def drop(self, labels=None, *args, axis=0, columns=None, **options) -> DataFrame:
         if columns is None and axis in (0, "index"):
+            if options.get("inplace", False) is not False:
+                self._rows = wild.free_size()
             return self._with(rows=wild.free_size())
         gone = columns if columns is not None else labels
         gone = [gone] if isinstance(gone, str) else gone
@@ -83,14 +100,14 @@ class DataFrame(StandIn):
             if all(isinstance(name, str) for name in gone):
                 left = [c for c in self._columns if c not in gone]
         if options.get("inplace", False) is not False:
-            self._columns = left
+            self._columns, self._kinds = left, {}
         return DataFrame(left, self._rows, self._dtypes)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            return Column(1, self._rows, self._dtypes)
+            return Column(1, self._rows, self._common([key]))
         if isinstance(key, (list, tuple)) and key and all(isinstance(k, str) for k in key):
-            return DataFrame(list(key), self._rows, self._dtypes)
+            return DataFrame(list(key), self._rows, self._dtypes, {k: v for k, v in self._kinds.items() if k in key})
         if isinstance(key, (Column, slice)) or type(key) is Unknown and type(key.known) is wild.Known:
             return self._with(rows=wild.free_size())
         return Unknown("a part of a table")
@@ -100,7 +117,7 @@ class DataFrame(StandIn):
             self._columns = [*self._columns, key]
         elif not (isinstance(key, str) and isinstance(self._columns, (list, tuple))):
             self._columns = None
-        self._dtypes = OPEN
+        self._dtypes, self._kinds = OPEN, {}
 
     def __delitem__(self, key: Any) -> None:
         self._columns = None
@@ -109,9 +126,11 @@ class DataFrame(StandIn):
         if name[:1] == "_":
             super().__setattr__(name, value)
         else:
-            self._columns = None  # other names, or a column
+            self._columns, self._kinds = None, {}  # other names, or a column
 
     def __len__(self) -> int:
+        if type(self._rows) is int:
+            return self._rows
         raise UnknownUsed("the number of rows")
 
     def __iter__(self):
@@ -121,7 +140,8 @@ class DataFrame(StandIn):
         if name.startswith("_"):
             raise AttributeError(name)
         if name in _SAME or name in _ONE_BY_ONE and isinstance(self, Column):
-            made = self._with(dtypes=OPEN if name in ("map", "replace") else None)
+            whole = not all(dtype.is_floating_point for dtype in self._dtypes) and name not in _KEEPS
+            made = self._with(dtypes=OPEN if whole or name in ("map", "replace") else None)
             if name == "rename":
                 made._columns = self._width()  # by other names
             return self._method(name, made)
@@ -130,7 +150,7 @@ class DataFrame(StandIn):
         if name in _OTHERS and not isinstance(self, Column):
             return self._method(name, DataFrame(None, wild.free_size()), other=True)
         if name in _CHANGES and not isinstance(self, Column):
-            self._columns = None
+            self._columns, self._kinds, self._rows = None, {}, wild.free_size()
             return Unknown(f"{name} of a table")
         if name in _NUMBERS and isinstance(self, Column):
             return Special(name, lambda machine, *args, **options: wild.unknown("a number of values", wild.NUMBER))
@@ -150,7 +170,7 @@ class DataFrame(StandIn):
             if type(options["inplace"]) is Unknown:
                 self._columns = None
                 return Unknown("a table or nothing")
-            self._columns, self._dtypes = made._columns, made._dtypes
+            self._columns, self._dtypes, self._rows, self._kinds = made._columns, made._dtypes, made._rows, {}
             return None
 
         return Special(name, call)
@@ -189,7 +209,7 @@ class Positions(StandIn):
         self.table = table
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.table._dtypes = OPEN
+        self.table._dtypes, self.table._kinds = OPEN, {}
 
     def __getitem__(self, key: Any) -> Any:
         table = self.table
@@ -236,9 +256,33 @@ def _made(machine, data=None, *args, columns=None, **options):
     if not machine.wild:
         return Unknown("a table")
     if columns is None and type(data) is dict and machine.is_whole(data):
+        if not args and options.keys() <= {"copy"} and data and all(type(name) is str for name in data):
+            return _written(machine, data)
         columns = list(data)
     known = isinstance(columns, (list, tuple)) and columns and machine.is_whole(columns)
     return DataFrame(list(columns) if known and all(isinstance(n, str) for n in columns) else None)
+
+
+def _written(machine, data: dict[str, Any]) -> DataFrame:
+    """A table whose columns are given one by one."""
+    found = {name: _column_of(machine, given) for name, given in data.items()}
+    kinds = {name: column[0] for name, column in found.items() if column is not None}
+    lengths, dtypes = {column[1] for column in found.values() if column is not None}, tuple(set(kinds.values()))
+    all_known = len(kinds) == len(data)
+    rows = lengths.pop() if all_known and len(lengths) == 1 else None
+    return DataFrame(list(data), rows, dtypes if all_known and len(dtypes) == 1 else OPEN, kinds)
+
+
+def _column_of(machine, given: Any) -> tuple[torch.dtype, int] | None:
+    """The dtype and the length of a column that is an array, or a list of plain numbers."""
+    if isinstance(given, Array):
+        return (given.tensor.dtype, given.shape[0]) if given.ndim == 1 and type(given.shape[0]) is int else None
+    if not isinstance(given, (list, tuple)) or not given or not machine.is_whole(given):
+        return None
+    kinds = set(map(type, given))
+    if kinds <= {int, float}:
+        return (torch.float64 if float in kinds else torch.int64), len(given)
+    return (torch.bool, len(given)) if kinds == {bool} else None
 
 
 def _of_unknown_width(machine, *args, **options):

@@ -245,6 +245,13 @@ def _from_numpy(machine, array):
     return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype, "device": device_tags.CPU})
 
 
+def _pack_padded_sequence(machine, input, lengths, *args, **kwargs):
+    """torch makes whole numbers of lengths that are no tensor."""
+    if isinstance(lengths, Array):
+        lengths = machine.foreign(torch.empty, (lengths.shape,), {"dtype": torch.int64, "device": device_tags.CPU})
+    return machine.foreign(nn.utils.rnn.pack_padded_sequence, (input, lengths, *args), kwargs)
+
+
 def _legacy(dtype: torch.dtype, home: str | None = None):
     """`torch.FloatTensor` and, at home on the GPU, `torch.cuda.FloatTensor`."""
 
@@ -520,6 +527,7 @@ FOUND: dict[str, Any] = {
         nn__utils__clip_grad_norm_=_unknown,
         nn__utils__clip_grad_norm=_unknown,
         nn__utils__clip_grad_value_=_nothing,
+        nn__utils__rnn__pack_padded_sequence=_pack_padded_sequence,
         nn__attention__flex_attention__flex_attention=_flex_attention,
         nn__utils__rnn__pack_padded_sequence=_pack_padded_sequence,
         device=_device,

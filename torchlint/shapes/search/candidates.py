@@ -538,7 +538,8 @@ class Attempt:
             machine.choices = {}
             machine.left -= machine.budget.used + RUN_STEPS
         if type(made) is Unknown:
-            return RunResult(machine.budget.used, None, None, made.reason, detail=made)
+            stopped = "python" if made.reason.startswith("NoneType.") else None  # what is guessed to be None may not be
+            return RunResult(machine.budget.used, stopped, None, made.reason, detail=made)
         return RunResult(machine.budget.used, None, detail=made, asked=dict(machine.asked))
 
     def _stopped(self, error: Exception) -> RunResult:

@@ -24,6 +24,7 @@ LONGEST = 64  # of the lists that are made longer because an item is missing
 FEW = 2  # layers of a network whose configuration is nobody's
 _MOST = 10
 _MIXED = 4  # items of a list one of which may be a list itself
+_INNER = 3  # items of each list in a list
 
 
 class Advise(Protocol):
@@ -35,12 +36,13 @@ class Advise(Protocol):
 
 
 _GIVEN = "it is known from a call or from the configuration"
+_SEVERAL = 4  # of a number that is asked for its items
 _RELATED = 6  # constructions that are tried to make arguments fit each other
 
 # Name -> (first, second): the longest pattern that matches the whole name wins over those behind it.
 _NAMES: list[tuple[str, Any, Any]] = [
     (r"(n_?|num_?|nb_?)(head|heads)|n?heads?|num_attention_heads|num_kv_heads|head_num|n_head", 4, 4),
-    (r"(layer|block|stage|level|head|expert)_?(idx|index|id|i)", 0, 1),
+    (r"(layer|block|stage|level|head|expert)_?(idx|index|id|i)|(\w+_)?(idx|index)", 0, 1),
     (r"(num_?|n_?)?spatial_?dims?|ndims?|dimensions?", 2, 2),
     (r"dim_?heads?|d_k|d_v|head_dim|head_size|dim_k|dim_v|d_head", 16, 16),
     (
@@ -104,7 +106,7 @@ _NAMES: list[tuple[str, Any, Any]] = [
         144,
     ),
     (
-        r"(emb|embed|embedding|embeddings)_?(size|dim|dims|d)?|(d|dim|n)_?(model|embed?|emb|embd)|model_(dim|size)|dim|dims|d|embed_dims?|ninp|n_?embd?|z_?(dim|size|channels)|latent_?(dim|size|channels)?|nz|noise_dim|feature_?(dim|size)|feat_dim|context_dim|cond_dim|token_dim|query_dim|cross_attention_dim|e|m",
+        r"(emb|embed|embedding|embeddings)_?(size|dim|dims|d)?|(d|dim|n)_?(model|embed?|emb|embd|word_?vec|word)|model_(dim|size)|dim|dims|d|embed_dims?|ninp|n_?embd?|z_?(dim|size|channels)|latent_?(dim|size|channels)?|nz|noise_dim|feature_?(dim|size)|feat_dim|context_dim|cond_dim|token_dim|query_dim|cross_attention_dim|e|m",
         64,
         96,
     ),
@@ -124,6 +126,7 @@ _FLAGS = re.compile(
 _ACTIVATIONS = re.compile(
     r"act(ivation)?(_?(layer|fn|func|func_cls|cls|function))?|nonlinearity|non_linearity|relu|act", re.I
 )
+_ACTS = re.compile(r"(^|_)act(iv\w*|s|fn|func|layer|cls)?(_|$)|relu|nonlin")  # and no actor
 _NORM_LAYERS = re.compile(r"\w*norm(_?(layer|fn|cls|type|func))?", re.I)
 _PLAIN_HINT = re.compile(r"(typing\.)?(List|list|Sequence|Tuple|tuple|Iterable|Callable|int|float|bool|str|Union)\b")
 _LISTS = re.compile(
@@ -216,6 +219,9 @@ def _vary(choices: dict[str, ArgumentChoice], hints: Mapping[str, Sequence[Any]]
 def related(assumed: Assumption, result: RunResult) -> Iterator[Assumption]:
     """Other arguments where guessed ones do not fit each other (`inplanes = planes * 4`): the two sizes that met say
     which."""
+    if result.stopped == "python" and _NO_LIST.search(result.error):
+        numbers = [name for name, value in assumed.items() if type(value) in (int, float)]
+        yield from ({**assumed, name: [assumed[name]] * _SEVERAL} for name in numbers[:_RELATED])
     pair = pair_of(result) if result.stopped == "torch" else None
     if pair is None or not all(isinstance(size, int) and size > 0 for size in pair):
         return
@@ -365,7 +371,7 @@ def factories(name: str) -> list[Any]:
     lower = name.lower()
     if "norm" in lower:
         return [nn.BatchNorm2d, nn.LayerNorm, nn.BatchNorm1d]
-    if "act" in lower or "relu" in lower or "nonlin" in lower:
+    if _ACTS.search(lower):
         return [nn.ReLU]
     if "conv" in lower:
         return [nn.Conv2d]
@@ -419,7 +425,8 @@ def _proposals(
                     yield {**assumption, name: [value] * length if length > 2 else (value,) * length}
         for name in order:
             value = assumption[name]
-            if isinstance(value, (list, tuple)) and all(isinstance(part, int) for part in value[:_MIXED]):
+            if isinstance(value, (list, tuple)) and value and all(isinstance(part, int) for part in value[:_MIXED]):
+                yield {**assumption, name: [[part] * _INNER for part in value]}
                 for number, part in enumerate(value[:_MIXED]):  # `[width, [hidden, hidden], classes]`
                     yield {**assumption, name: [*value[:number], [part, part], *value[number + 1 :]]}
     if _NO_NUMBER.search(text) or _NO_TEXT.search(text):

@@ -126,7 +126,21 @@ def _harvested(parameter: OpenParameter, uses: list[UnknownUse]) -> tuple[list[A
     rank = _rank(name, uses)
     if rank is not None:
         return of_rank(rank, name), f"its shape is unpacked into {rank}"
-    return _from_name(name), "its name"
+    first, *others = _from_name(name)
+    return [first, *_several(name, uses), *others], "its name"
+
+
+def _several(name: str, uses: list[UnknownUse]) -> list[list[Any]]:
+    """A list of tensors, where nothing is done with an input but that its items are taken: `targets[0], targets[1]`."""
+    mine = [use for use in uses if use.hole == name]
+    if any(use.kind != "index" or type(use.detail) is not int for use in mine):
+        return []
+    numbers = {use.detail for use in mine}
+    return (
+        [[_guesses(OpenParameter(f"{name}[{n}]"), uses)[0][0] for n in range(max(numbers) + 1)]]
+        if len(numbers) > 1 and min(numbers) >= 0
+        else []
+    )
 
 
 def _of_computed(name: str, uses: list[UnknownUse]) -> tuple[list[Any], str] | None:

@@ -78,6 +78,8 @@ class Proposals:
             pair = pair_of(result)
             if pair is not None and isinstance(pair[0], int):
                 yield from self._sizes(assumption, tensors, pair, result)
+        if "is ambiguous" in text:  # `if t == 0:`
+            yield from (replace(assumption, path, 0) for path, guess in tensors if len(guess.shape) == 1)
         if _LONG.search(text):
             yield from _dtypes(assumption, tensors, "long")
         if _FLOAT.search(text):
@@ -91,6 +93,8 @@ class Proposals:
                 yield _sided(assumption, tensors, side)
             if all(len(guess.shape) < 4 for _, guess in tensors):
                 yield _lengthened(assumption, tensors)
+        if "NoneType" in text:
+            yield from _plain(assumption)
         if _RANK.search(text) or result.stopped == "python":
             yield from _ranks(assumption, tensors, text)
         if result.stopped in ("own", "torch"):
@@ -115,6 +119,7 @@ class Proposals:
             yield from _alike(assumption, tensors, wanted, there)
         yield from _balanced(assumption, tensors, pair)
         wanted, there = pair
+        yield from _joined(assumption, tensors, wanted, there)
         for path, guess in tensors:
             yield from self._sides(assumption, path, guess, wanted, there, result)
         for path, guess in tensors:
@@ -179,6 +184,17 @@ def _balanced(assumption: Assumption, tensors: list, pair: tuple[int, int]) -> I
                         yield replace(changed, beside, _with(other, position, rest))
 
 
+def _joined(assumption: Assumption, tensors: list, wanted: int, there: int) -> Iterator[Assumption]:
+    """One input has the channels that are missing, where several may be joined: none has as many as there are."""
+    if len(tensors) < 2 or abs(wanted - there) > _DIFFERENCE or any(there in guess.shape for _, guess in tensors):
+        return
+    for path, guess in (leaf for leaf in tensors if leaf[1].dtype == "float"):
+        position = 1 if len(guess.shape) > 3 else -1
+        size = guess.shape[position] + wanted - there if len(guess.shape) > 1 else 0
+        if size > 0:
+            yield replace(assumption, path, _with(guess, position % len(guess.shape), size))
+
+
 def _with(guess: TensorGuess, position: int, size: int) -> TensorGuess:
     shape = list(guess.shape)
     shape[position] = min(max(size, 1), _LARGEST * 16)
@@ -216,7 +232,7 @@ def _dtypes(assumption: Assumption, tensors: list, dtype: str) -> Iterator[Assum
     for path, guess in tensors:
         if guess.dtype != dtype:
             yield replace(assumption, path, TensorGuess(guess.shape, dtype))
-            if dtype == "long" and len(guess.shape) > 2:
+            if dtype == "long" and len(guess.shape) > 1:
                 yield replace(assumption, path, TensorGuess((2, 12), dtype))
 
 
@@ -264,4 +280,5 @@ def _plain(assumption: Assumption) -> Iterator[Assumption]:
             yield {**assumption, name: TensorGuess((2, 12), "bool")}
             yield {**assumption, name: TensorGuess((2, 32))}
         elif isinstance(value, int) and not isinstance(value, bool):
+            yield {**assumption, name: 0}  # the first of all rounds
             yield {**assumption, name: TensorGuess((2,), "long")}

@@ -19,6 +19,7 @@ whether an error is one for every input, `constructors` guesses the arguments of
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,10 @@ REACHING = 24  # runs to come to a line that another run came to
 FROM_ONE = 12  # the same from one beginning
 KNOWN = "known"  # what shows that an error is certain: it was found before
 ENOUGH = 32  # runs that get no further before the search ends
+SOON = 4  # the same where no other input helps
+_OF_A_NUMBER = re.compile(
+    r"'(?:int|float)' object is not (?:subscriptable|iterable)|object of type '(?:int|float)' has no len"
+)
 
 
 def solve_forward(
@@ -156,6 +161,12 @@ def _fails_from(run: Run, start: Assumption, result: RunResult) -> bool:
     return not any(tried.stopped is None for given, tried in further.results.values() if not _has_ones(given))
 
 
+def _is_of_an_argument(assumption: Assumption, result: RunResult) -> bool:
+    """Whether a run is stopped by a number that is no input, so that a constructor was given it."""
+    inputs = any(type(value) in (int, float) for value in assumption.values())
+    return result.stopped == "python" and not inputs and _OF_A_NUMBER.search(result.error) is not None
+
+
 def _has_ones(assumption: Assumption) -> bool:
     """Whether an input has a size with which many things work that are wrong."""
     return any(1 in guess.shape for _, guess in leaves(assumption))
@@ -214,7 +225,7 @@ class _Search:
                 allowed = self.conformed(assumption, proposal)
                 if allowed is not None:
                     self._add(allowed, result.steps - position)
-            if in_vain >= ENOUGH:
+            if in_vain >= (SOON if _is_of_an_argument(assumption, result) else ENOUGH):
                 break
             if self.until is None and in_vain >= PATIENCE and asked != self._spot() and self.best[1].stopped == "torch":
                 asked = self._spot()

@@ -258,6 +258,14 @@ def _same(function, args, kwargs):
     return args[0]
 
 
+def _pin(function, args, kwargs):
+    tensor = args[0]
+    if (_known_tag(tensor) or "").startswith("cuda"):
+        kind = tensor.type().rpartition(".")[2]
+        raise DeviceError(f"cannot pin 'torch.cuda.{kind}' only dense CPU tensors can be pinned", (tensor,))
+    return tensor
+
+
 def _as_it_is(function, args, kwargs):
     """What only reads a device out of its arguments: `module.to(device=…)` does before it moves anything."""
     return function(*args, **kwargs)
@@ -377,7 +385,7 @@ _HANDLERS: dict[Any, Callable] = {
     torch.Tensor.cpu: _cpu,
     torch.Tensor.numpy: _to_numpy,
     torch.Tensor.__array__: _to_numpy,
-    torch.Tensor.pin_memory: _same,
+    torch.Tensor.pin_memory: _pin,
     torch.Tensor.share_memory_: _same,
     torch.tensor: _literal,
     torch.as_tensor: _literal,
