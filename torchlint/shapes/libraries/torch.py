@@ -388,12 +388,6 @@ def _flex_attention(machine, query, key, value, *args, **kwargs):
     return machine.foreign(nn.functional.scaled_dot_product_attention, (query, key, value), {})
 
 
-def _pack_padded_sequence(machine, input, lengths, *args, **kwargs):
-    """torch's own Python makes a tensor of the lengths, which may be an array."""
-    lengths = lengths.tensor if isinstance(lengths, Array) else lengths
-    return machine.foreign(nn.utils.rnn.pack_padded_sequence, (input, lengths, *args), kwargs)
-
-
 def _device(machine, kind="cpu", *index):
     if type(kind) is Unknown:
         return kind
@@ -529,7 +523,6 @@ FOUND: dict[str, Any] = {
         nn__utils__clip_grad_value_=_nothing,
         nn__utils__rnn__pack_padded_sequence=_pack_padded_sequence,
         nn__attention__flex_attention__flex_attention=_flex_attention,
-        nn__utils__rnn__pack_padded_sequence=_pack_padded_sequence,
         device=_device,
         Generator=_generator,
         is_tensor=lambda machine, value: (
