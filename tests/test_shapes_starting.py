@@ -231,3 +231,16 @@ def test_an_unknown_end_does_not_come_in_the_first_round(tmp_path, end):
     program = "def main():\n" + "".join(f"    {line}\n" for line in [*lines[:-1], lines[-1].replace("break", end)])
     result = run(tmp_path, f"{START}{program}main()\n")
     assert result.statistics["scripts_stepped_twice"] == 1 and not result.faults
+
+
+def test_the_first_of_two_defaults_for_one_name_counts(tmp_path):
+    text = """
+import argparse, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--size", type=int, default=9)
+parser.add_argument("--width", dest="size", type=int, default=8)
+args = parser.parse_args()
+print(torch.nn.Linear(args.size, 2)(torch.zeros(1, 9)))
+print(torch.nn.Linear(args.size, 2)(torch.zeros(1, 8)))
+"""
+    assert [fault.span.line for fault in run(tmp_path, text).faults] == [8]

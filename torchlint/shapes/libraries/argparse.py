@@ -89,9 +89,10 @@ class Parser(StandIn):
             value = []
         if isinstance(value, str):
             value = _typed(value, options.get("type"))
-        self.defaults[name] = value
-        if _is_nothing(value):
-            self.optional.append(name)
+        if not any(option.name == name for option in self.options):  # of several for one name, the first one's counts
+            self.defaults[name] = value
+            if _is_nothing(value):
+                self.optional.append(name)
         told = {"parts": options.get("nargs"), "kind": options.get("type")}
         told |= {key: options.get(key) for key in ("action", "const", "choices")}
         self.options.append(ParserArgument(name, () if has_place else flags, required=required, **told))

@@ -31,6 +31,7 @@ from torchlint.source.training.default_devices import nothing_is_elsewhere
 from torchlint.source.training.devices import (
     MOVED,
     MOVES,
+    NUMBERS,
     device_of,
     flat,
     in_module_code,
@@ -168,7 +169,7 @@ def _follow(module: Module, node: ast.expr, seen: set[int], depth: int) -> Itera
         yield from _follow(module, parent, seen, depth - 1)
     elif isinstance(parent, ast.Call) and node in parent.args:
         yield from _argument(module, parent, node, seen, depth)
-    elif isinstance(parent, ast.keyword) and isinstance(parent.up, ast.Call):
+    elif isinstance(parent, ast.keyword) and isinstance(parent.up, ast.Call) and parent.arg not in NUMBERS:
         yield from _argument(module, parent.up, node, seen, depth)
     elif isinstance(parent, (ast.Assign, ast.AnnAssign)):
         for target in parent.targets if isinstance(parent, ast.Assign) else [parent.target]:

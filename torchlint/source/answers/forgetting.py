@@ -45,12 +45,12 @@ def is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
     """Does it forget, each round or now and then? What a few counted rounds, or the parts of one step, collect and then
     is forgotten does no harm either.
     """
-    if is_started_anew(module, place, loop.body) or _forgets(module, place, loop):
+    if is_started_anew(module, place, loop.body) or forgets(module, place, loop):
         return True
     outside = [
         outer
         for outer in loops_around(loop)
-        if is_started_anew(module, place, outer.body) or _forgets(module, place, outer)
+        if is_started_anew(module, place, outer.body) or forgets(module, place, outer)
     ]
     return bool(outside) and (is_counted(loop) or not _steps(module, loop) and _steps(module, outside[0]))
 
@@ -69,16 +69,16 @@ def _steps(module: Module, loop: ast.AST) -> bool:
     return any(act.role == STEP for act in acts(module, loop.body))
 
 
-def _forgets(module: Module, place: Collecting, loop: ast.AST) -> bool:
+def forgets(module: Module, place: Collecting, around: ast.AST) -> bool:
     """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`,
-    somewhere in a loop.
+    somewhere in a loop or function.
     """
-    memo, key = module.world.memo, ("forgets", id(loop))
+    memo, key = module.world.memo, ("forgets", id(around))
     if key not in memo:
         calls = {
-            unparsed(node): node for node in ast.walk(loop) if isinstance(node, ast.Call)
+            unparsed(node): node for node in ast.walk(around) if isinstance(node, ast.Call)
         }  # the same empty the same
-        texts = {text for node in ast.walk(loop) for text in _forgotten(node)}
+        texts = {text for node in ast.walk(around) for text in _forgotten(node)}
         memo[key] = texts.union(*(_forgotten_by(module, call) for call in calls.values()))
     return not memo[key].isdisjoint((ast.unparse(base(place.into)), place.holder))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.answers.forgetting import Collecting, base, is_counted, is_emptied, is_started_anew
+from torchlint.source.answers.forgetting import Collecting, base, forgets, is_counted, is_emptied, is_started_anew
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import ARRAY, PARAMETER, TENSOR, kinds
@@ -129,6 +129,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
             if (
                 part is not None
                 and not is_started_anew(module, place, function.body)
+                and not forgets(module, place, function)
                 and not _is_used_for_backward(module, place)
             ):
                 yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))

@@ -23,6 +23,7 @@ MOVED, HERE = "moved", "here"
 MAX_MOVES = 40  # of one object, those nearest to its use
 FACTORIES = named("creates") | {"torch.normal"}  # of numbers
 MOVES = words(named("moves", home=".")) - {"cpu"} | {"mps", "to_device"}  # away from the CPU
+NUMBERS = ("alpha", "beta")  # of `torch.add` and its kind: what is given by these names is read as a number
 _COMPUTING = (
     "torch.nn.functional.",
     "torch.linalg.",
@@ -158,9 +159,9 @@ def _call(origin: Value, depth: int) -> str | None:
 
 
 def flat(call: ast.Call) -> list[ast.expr]:
-    """The arguments, those inside a list or tuple too."""
+    """The arguments that may be tensors, those inside a list or tuple too."""
     found: list[ast.expr] = []
-    for argument in [*call.args, *(k.value for k in call.keywords)]:
+    for argument in [*call.args, *(k.value for k in call.keywords if k.arg not in NUMBERS)]:
         found += argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
     return found
 
