@@ -252,6 +252,18 @@ SILENT = {
 
         train()
     """,
+    "a check for options that nobody gives": """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--one")
+        parser.add_argument("--all")
+        given = vars(parser.parse_args())
+        if __name__ == "__main__":
+            if given["all"] is None and given["one"] is not None:
+                print(given["one"])
+            else:
+                raise ValueError("name what is wanted")
+    """,
     "a check for another machine": """
         if torch.cuda.device_count() < 2:
             raise RuntimeError("two GPUs are needed")
