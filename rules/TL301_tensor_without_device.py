@@ -179,7 +179,7 @@ def check(call: Call):
     if call.has_stars or is_scalar(call) or not call.uses_a_device:
         return
     meeting = first_meeting(call.module, call.node)
-    if meeting is None or is_shown(meeting.node):
+    if meeting is None:
         return
     partner = ast.unparse(meeting.partner)
     partner = partner if len(partner) < 40 else "a tensor"
@@ -191,16 +191,6 @@ def check(call: Call):
         notes=note,
         severity="warning" if call.is_seen_on_a_device else "info",
     )
-
-
-def is_shown(node: ast.AST) -> bool:
-    """Is the error waited for: `try: net(x)` and `except RuntimeError`, which is not for want of memory?"""
-    while node.up is not None:
-        node, child = node.up, node
-        if isinstance(node, ast.Try) and child in node.body:
-            caught = [ast.unparse(handler) for handler in node.handlers if handler.type is not None]
-            return any("RuntimeError" in text.partition(":")[0] and "memory" not in text for text in caught)
-    return False
 
 
 def is_scalar(call: Call) -> bool:

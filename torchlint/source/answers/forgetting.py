@@ -73,14 +73,15 @@ def forgets(module: Module, place: Collecting, around: ast.AST) -> bool:
     """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`,
     somewhere in a loop or function.
     """
-    memo, key = module.world.memo, ("forgets", id(around))
-    if key not in memo:
-        calls = {
-            unparsed(node): node for node in ast.walk(around) if isinstance(node, ast.Call)
-        }  # the same empty the same
-        texts = {text for node in ast.walk(around) for text in _forgotten(node)}
-        memo[key] = texts.union(*(_forgotten_by(module, call) for call in calls.values()))
-    return not memo[key].isdisjoint((ast.unparse(base(place.into)), place.holder))
+    return not _forgotten_around(module, around).isdisjoint((ast.unparse(base(place.into)), place.holder))
+
+
+@remembered
+def _forgotten_around(module: Module, around: ast.AST) -> set[str]:
+    """What a loop or function empties, itself or by what it calls."""
+    calls = {unparsed(node): node for node in ast.walk(around) if isinstance(node, ast.Call)}  # the same empty the same
+    texts = {text for node in ast.walk(around) for text in _forgotten(node)}
+    return texts.union(*(_forgotten_by(module, call) for call in calls.values()))
 
 
 def _forgotten_by(module: Module, call: ast.Call) -> Iterator[str]:

@@ -7,12 +7,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
-
 
 def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: int | None = None) -> Callable:
-    """Makes a function of a value, a class, or a module and more, remember its answers.
+    """Makes a function of a value, a class, or a module and more, or a method of a module, remember its answers.
 
     `by` is the number of arguments that tell questions apart (others only bound the search), all of them if it is not
     said. `meanwhile` is the answer to a question that leads back to itself.
@@ -23,7 +20,7 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
     @wraps(function)
     def ask(about: Any, *others: Any, **named: Any) -> Any:
-        memo = (about if isinstance(about, Module) else about.module).world.memo
+        memo = getattr(about, "module", about).world.memo
         key: Any = (name, _which(about))
         if by is None:
             if others or named:
@@ -47,8 +44,8 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
 def _which(thing: Any) -> Any:
     """What tells one argument from another: values by what they mean, nodes and bodies by where they are."""
-    if isinstance(thing, Value):
-        return thing.key
     if isinstance(thing, (ast.AST, list)):
         return id(thing)
+    if hasattr(thing, "key"):  # a value
+        return thing.key
     return id(thing.node) if hasattr(thing, "node") else thing

@@ -54,6 +54,7 @@ def frame_of(
     closure: LookedThrough | None = None,
 ) -> LookedThrough:
     """The frame of a call; one for each, so that what is found out about its names is found out once."""
+    # Not `@remembered`: the frame is the same whichever file asks for it.
     key = ("frame", id(function), call and call.key, instance and instance.key, id(closure))
     memo = module.world.memo
     if key not in memo:
