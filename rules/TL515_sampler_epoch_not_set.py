@@ -122,13 +122,14 @@ read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampl
 in_tests = False
 
 _EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
+_PROCESSES = ("distributed", "Distributed", "local_rank", "world_size", "ddp", "DDP")
 SAMPLER = "torch.utils.data.DistributedSampler"
 
 
 @on_loop(needs="DistributedSampler|data.distributed")
 def check(loop: Loop):
     """An epoch loop: in each round something iterates over a loader whose sampler is a shuffling DistributedSampler."""
-    if not isinstance(loop.node, (ast.For, ast.While)) or loop.says("accelerat"):
+    if not isinstance(loop.node, (ast.For, ast.While)) or loop.says("accelerat") or _is_evaluation(loop):
         return
     told = _told(loop)
     if None in told:
@@ -136,9 +137,12 @@ def check(loop: Loop):
     for inner in loop.inner_iterations:
         if inner.no_grad or _EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
-        for sampler in (s for loader in inner.objects() for s in _samplers(loader)):
+        samplers = [s for loader in inner.objects() for s in _samplers(loader)]
+        for sampler in samplers:
             if sampler.node in told or not _shuffles(sampler) or _evaluates(sampler):
                 continue
+            if len(samplers) > 1 and sampler.module is not loop.module and not loop.says(*_PROCESSES):
+                continue  # a script for one process gets another one
             yield loop.finding(
                 f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`"
                 + (" with the number of the epoch" if loop.calls("set_epoch") else ""),
@@ -147,6 +151,12 @@ def check(loop: Loop):
                 notes=[loop.note(sampler, "the sampler is made here"), loop.note(inner, "iterated here")],
             )
             return
+
+
+def _is_evaluation(loop) -> bool:
+    """Does a function put its models in eval mode, and train nothing in the loop?"""
+    function = loop.function
+    return function is not None and bool(loop.calls("eval", inside=function)) and not loop.may_call("backward")
 
 
 def _told(loop) -> list:
