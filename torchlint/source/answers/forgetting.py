@@ -11,7 +11,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import STEP, acts
 from torchlint.source.training.regions import loops_around
@@ -52,7 +52,15 @@ def is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
         for outer in loops_around(loop)
         if is_started_anew(module, place, outer.body) or forgets(module, place, outer)
     ]
+    if is_counted(loop) and _is_of_one_step(module, place, loop):
+        return True
     return bool(outside) and (is_counted(loop) or not _steps(module, loop) and _steps(module, outside[0]))
+
+
+def _is_of_one_step(module: Module, place: Collecting, loop: ast.AST) -> bool:
+    """Does Lightning's `training_step`, which it calls for each batch, begin it anew?"""
+    function = enclosing_function(loop)
+    return getattr(function, "name", "") == "training_step" and is_started_anew(module, place, function.body)
 
 
 def is_counted(loop: ast.AST) -> bool:
