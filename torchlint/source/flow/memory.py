@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from torchlint.source.flow.values import Value
+
 
 def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: int | None = None) -> Callable:
     """Makes a function of a value, a class, or a module and more, or a method of a module, remember its answers.
@@ -44,8 +46,8 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
 def _which(thing: Any) -> Any:
     """What tells one argument from another: values by what they mean, nodes and bodies by where they are."""
+    if isinstance(thing, Value):
+        return thing.key
     if isinstance(thing, (ast.AST, list)):
         return id(thing)
-    if hasattr(thing, "key"):  # a value
-        return thing.key
     return id(thing.node) if hasattr(thing, "node") else thing

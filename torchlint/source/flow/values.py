@@ -5,10 +5,12 @@ meant.
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.source.flow.module import Module
 from torchlint.source.text.index import FunctionNode
+
+if TYPE_CHECKING:
+    from torchlint.source.flow.module import Module  # whose methods remember what they are asked about values
 
 EACH = "each"  # the step from a container to its elements
 VALUE = "value"  # the step from a dict to its values
