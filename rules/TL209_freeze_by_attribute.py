@@ -115,7 +115,7 @@ LAYERS = frozenset(
 LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
-@on_node("Assign", needs="requires_grad")
+@on_node("Assign", holds="requires_grad")
 def check(node: Node):
     for target in node.node.targets:
         if isinstance(target, ast.Attribute) and target.attr == "requires_grad" and is_layer(node, target.value):

@@ -97,11 +97,9 @@ MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|onc
 CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 
 
-@on_node("BinOp", needs="Module|Sequential")
+@on_node("Mult", needs="Module|Sequential")
 def multiplied(place: Node):
     node = place.node
-    if not isinstance(node.op, ast.Mult):
-        return
     listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
     if (
         not isinstance(listed, ast.List)

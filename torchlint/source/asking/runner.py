@@ -56,6 +56,8 @@ def may_stand(trigger: Trigger, says: Callable[[str], bool]) -> bool:
         fits = says("class ")
     else:
         fits = trigger.kind in ("node", "loop", "round", "inplace")
+    if trigger.holds and not any(map(says, trigger.holds)):
+        return False
     # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
     return fits and all("|" in need or says(need) for need in trigger.needs)
 
@@ -132,10 +134,13 @@ def _loops(module: Module) -> list[ast.AST]:
 
 
 def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:
-    """The nodes that a trigger names, in source order of each kind."""
+    """The nodes that a trigger names, in source order of each kind, or of all where words choose them."""
     if trigger.called:
         return sorted((call for word in trigger.called for call in module.index.callers(word)), key=attrgetter("pos"))
-    return [node for name in trigger.names for node in module.index.nodes(getattr(ast, name))]
+    kinds = tuple(getattr(ast, name) for name in trigger.names)
+    if trigger.holds:
+        return sorted(module.index.holding(trigger.holds, kinds), key=attrgetter("pos"))
+    return list(module.index.nodes(*kinds))
 
 
 def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[str, Round]]:

@@ -226,9 +226,25 @@ class Index:
         return pos - first
 
     def nodes(self, *kinds: type) -> Iterator[ast.AST]:
-        """All nodes of some kinds in source order of each kind."""
+        """All nodes of some kinds in source order of each kind; those of an operator are what is computed by it."""
         for kind in kinds:
-            yield from self.by_kind.get(kind, ())
+            if issubclass(kind, ast.operator):
+                yield from (node for node in self.by_kind.get(ast.BinOp, ()) if type(node.op) is kind)
+            else:
+                yield from self.by_kind.get(kind, ())
+
+    def holding(self, words: Sequence[str], kinds: tuple[type, ...]) -> set[ast.AST]:
+        """The expressions and statements of some kinds in which one of these words stands, as a name, an attribute or
+        a keyword; of a statement that holds others only what it says itself.
+        """
+        found = set()
+        for word in words:
+            for node in (*self.names(word), *self.attributes(word), *self.keywords(word)):
+                while node is not None:
+                    if isinstance(node, kinds):
+                        found.add(node)
+                    node = None if isinstance(node, ast.stmt) else node.up
+        return found
 
     def inside(self, node: ast.AST, *kinds: type) -> Iterator[ast.AST]:
         """The nodes of some kinds in a node of this file, itself included, in source order of each kind."""
@@ -553,26 +569,11 @@ _LOOPS = frozenset(LOOPS)
 _RUN_APART = (ast.IfExp, ast.Lambda, *COMPREHENSIONS)
 _OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
 _EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns", "defaults", "kw_defaults"))
-_NOTED = frozenset(
-    (
-        ast.Attribute,
-        ast.Return,
-        ast.Yield,
-        ast.YieldFrom,
-        ast.arg,
-        ast.arguments,
-        ast.Import,
-        ast.ImportFrom,
-        ast.Global,
-        ast.Nonlocal,
-        ast.Break,
-        ast.Continue,
-        ast.ExceptHandler,
-        ast.MatchAs,
-        ast.MatchStar,
-        *_OPENING,
-        *_LOOPS,
-    )
+_NOTED = _OPENING | _LOOPS
+_NOTED |= frozenset(
+    getattr(ast, kind)
+    for kind in "Attribute Return Yield YieldFrom arg arguments Import ImportFrom Global Nonlocal Break Continue"
+    " ExceptHandler MatchAs MatchStar".split()
 )
 _SEQUENCES = frozenset((ast.List, ast.Tuple, ast.Set))
 _TABLE = 64  # items from which on constants are taken together
