@@ -71,12 +71,13 @@ class Scope:
 
     def lookup(self, name: str) -> Scope | None:
         """The scope whose binding a use of `name` here refers to, by Python's rules."""
+        if name in self.bindings and not self.outer_names:
+            return self
         if self.outer_names.get(name):
             return self.module if name in self.module.bindings else None
         scope: Scope | None = self
-        while scope:
-            visible = scope is self or not isinstance(scope.node, ast.ClassDef)
-            if visible and name in scope.bindings:
+        while scope is not None:
+            if name in scope.bindings and (scope is self or type(scope.node) is not ast.ClassDef):
                 return scope
             scope = scope.parent
         return None
