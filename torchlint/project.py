@@ -224,6 +224,8 @@ class Project:
         known, having = self.closures.setdefault(("files with", word), (set(), set()))
         if not having.isdisjoint(paths):
             return True
+        if known.issuperset(paths):
+            return False
         for path in paths:
             if path not in known:
                 known.add(path)
