@@ -56,10 +56,9 @@ read_on = ("TL107", "torch.clamp", "torch.nn.functional.normalize")
 SHAPES = SAME_NUMBERS | {"[]", ".square", ".pow"}
 
 
-@on_node("BinOp", needs="relu|ReLU|clamp")
+@on_node("Div", needs="relu|ReLU|clamp")
 def division(place: Node):
-    if isinstance(place.node.op, ast.Div):
-        yield from judge(place, place.node.right)
+    yield from judge(place, place.node.right)
 
 
 @on_call(".div", "torch.div", "torch.true_divide", needs="relu|ReLU", without="rounding_mode", unknown=True)

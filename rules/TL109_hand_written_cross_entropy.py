@@ -36,11 +36,9 @@ from torchlint import SAME_NUMBERS, Call, Node, on_node
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
 
 
-@on_node("BinOp", needs=("oftmax", "long|argmax|randint"))
+@on_node("Mult", needs=("oftmax", "long|argmax|randint"))
 def check(place: Node):
-    if not isinstance(place.node.op, ast.Mult) or any(
-        isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)
-    ):
+    if any(isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)):
         return
     if not place.says("log_softmax", "LogSoftmax") and all(is_plain(place, call) for call in place.calls("log")):
         return

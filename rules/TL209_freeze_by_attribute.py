@@ -110,7 +110,7 @@ from torchlint.source.answers.certain_modules import is_certainly_a_module
 read_on = ("TL805", "TL210", "torch.nn.Module", "notes/autograd#setting-requires-grad")
 
 
-@on_node("Assign", needs="requires_grad")
+@on_node("Assign", holds="requires_grad")
 def check(node: Node):
     for target in node.node.targets:
         if isinstance(target, ast.Attribute) and target.attr == "requires_grad" and is_layer(node, target.value):

@@ -124,7 +124,7 @@ def as_an_argument(place: Node):
             yield _finding(place, argument, "this is the method, not the number")
 
 
-@on_node("BinOp", "AugAssign", needs=".item")
+@on_node("BinOp", "AugAssign", holds="item")
 def as_a_number(place: Node):
     node = place.node
     for part in (node.left, node.right) if isinstance(node, ast.BinOp) else (node.value,):

@@ -87,7 +87,7 @@ GENERATORS = ("parameters", "named_parameters", "buffers", "named_buffers")
 LEAVE_IT = ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
 
 
-@on_node("Assign", needs="parameters")
+@on_node("Assign", holds=("parameters", "named_parameters", "buffers", "named_buffers"), needs="parameters")
 def check(place: Node):
     value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) != 1 or not _is_generator(place, value, 3):

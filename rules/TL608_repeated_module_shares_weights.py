@@ -96,7 +96,7 @@ from torchlint.source.answers.repeated_layers import appended_layer, listed_laye
 read_on = ("TL602", "torch.nn.ModuleList")
 
 
-@on_node("BinOp", needs="Module|Sequential")
+@on_node("Mult", needs="Module|Sequential")
 def multiplied(place: Node):
     if (found := multiplied_layer(place.value)) is not None:
         layer, times = found

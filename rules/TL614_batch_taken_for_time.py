@@ -122,5 +122,6 @@ def check_last(part: Node):
 
 def axis_of_last(index: ast.expr) -> int | None:
     """0 for `[-1]`, 1 for `[:, -1]` and `[:, -1, :]`."""
-    parts = [ast.unparse(part) for part in (index.elts if isinstance(index, ast.Tuple) else [index])]
-    return parts.index("-1") if sorted(parts) in (["-1"], ["-1", ":"], ["-1", ":", ":"]) and "-1" in parts[:2] else None
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    texts = [ast.unparse(part) for part in parts] if any(isinstance(part, ast.UnaryOp) for part in parts) else []
+    return texts.index("-1") if sorted(texts) in (["-1"], ["-1", ":"], ["-1", ":", ":"]) and "-1" in texts[:2] else None

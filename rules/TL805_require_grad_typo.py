@@ -55,7 +55,9 @@ read_on = ("TL209", "torch.Tensor.requires_grad_", "notes/autograd#setting-requi
 TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
 
 
-@on_node("Assign", "AnnAssign", needs="require_grad|requires_grads|required_grad|reqires_grad")
+@on_node(
+    "Assign", "AnnAssign", holds=("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad")
+)
 def check(place: Node):
     node = place.node
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -66,13 +68,18 @@ def check(place: Node):
             yield finding(place, target, target.attr, fix)
 
 
-@on_node("Call", needs="require_grad|requires_grads|required_grad|reqires_grad")
+@on_node("Call", holds=("require_grad", "requires_grads", "require_grads", "required_grad", "reqires_grad"))
 def in_calls(place: Node):
     call = place.node
     for keyword in call.keywords:
         if keyword.arg in TYPOS and (place.name(call.func) or "").startswith("torch."):
             fix = place.replace(keyword, f"requires_grad={place.source(keyword.value)}")
             yield finding(place, keyword, keyword.arg, fix)
+
+
+@on_node("Call", called="setattr", needs="require_grad|requires_grads|required_grad|reqires_grad")
+def by_name(place: Node):
+    call = place.node
     if place.word() == "setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
         if call.args[1].value in TYPOS and is_parameter(place, call.args[0]):
             yield finding(place, call, call.args[1].value, place.replace(call.args[1], '"requires_grad"'))

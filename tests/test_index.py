@@ -137,3 +137,14 @@ def test_what_a_function_is_said_to_return_stays_in_the_tree():
     index = Index(text, "a.py")
     assert ast.unparse(index.tree) == text
     assert [name.id for name in index.by_kind[ast.Name]] == ["g", "x", "Tensor"]
+
+
+def test_what_holds_a_word_is_found_by_the_word():
+    index = Index("a = b.grad\nfor c in d:\n    e = f(g, grad=1) + 2\nh = i\ngrad *= j / k", "a.py")
+
+    def said(nodes):
+        return sorted(map(ast.unparse, nodes))
+
+    assert said(index.holding(["grad"], (ast.Assign, ast.For))) == ["a = b.grad", "e = f(g, grad=1) + 2"]
+    assert said(index.holding(["grad"], (ast.BinOp, ast.Call))) == ["f(g, grad=1)", "f(g, grad=1) + 2"]
+    assert said(index.nodes(ast.Div, ast.Add)) == ["f(g, grad=1) + 2", "j / k"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 from collections import Counter
 
 import pytest
@@ -13,6 +14,7 @@ from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.text import indexes
+from torchlint.source.text.index import Index
 
 NET = """
 import torch
@@ -34,7 +36,7 @@ for i in range(9):
 
 def test_trees_of_files_that_nobody_asks_for_again_are_gone(tree, monkeypatch):
     folder = tree({f"m{n}.py": NET.replace("{n}", str(n)) for n in range(12)})
-    monkeypatch.setattr(indexes, "MAX_KEPT", 2 * len(NET))
+    monkeypatch.setattr(indexes, "MAX_KEPT", 2 * Index(NET, "net.py").size)
     project = Project(folder)
     gc.collect()
     gc.disable()
@@ -76,7 +78,7 @@ def test_what_many_files_import_is_parsed_once_though_others_are_read_in_between
         return make(text, path, *others)
 
     monkeypatch.setattr(indexes, "Index", counted)
-    monkeypatch.setattr(indexes, "MAX_KEPT", 4 * len(use))
+    monkeypatch.setattr(indexes, "MAX_KEPT", 4 * make(use, "use.py").size)
     project = Project(folder)
     for n, text in enumerate(texts):
         lint(text, Job.of(folder / f"m{n}.py", Settings(dry_run=False), project))
@@ -101,6 +103,19 @@ def test_the_dry_run_of_others_goes_on_with_the_tree_of_a_file_that_is_let_go(tr
     paths = [folder / f"{name}.py" for name in ("net", "other", "use")]
     *_, found = (lint(path.read_text(), Job.of(path, Settings(), project)).findings for path in paths)
     assert [(f.code, f.span.line) for f in found if f.code.startswith("TL9")] == [("TL901", 4)]
+
+
+def test_an_index_is_as_large_as_its_tree_and_not_as_its_text(tree, monkeypatch):
+    """A line of names takes more than a page of comments."""
+    monkeypatch.setattr(indexes, "MAX_KEPT", 1000)
+    texts = {"words.py": "# torch\n" * 9000, "dense.py": f"x = [{'a,' * 600}]\n", "more.py": f"y = [{'b,' * 600}]\n"}
+    folder = tree(texts)
+    project = Project(folder)
+    kept = []
+    for name, text in texts.items():
+        indexes.shared_index(project, str(folder / name), text)
+        kept.append([os.path.basename(path) for path in project.__dict__["indexes"].of])
+    assert kept[1] == ["words.py", "dense.py"] and kept[2] == ["more.py"]
 
 
 def _names() -> int:

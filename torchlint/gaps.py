@@ -73,7 +73,7 @@ def _gaps(text: str) -> Iterator[int]:
     """The lines with a gap; one that stands alone belongs to the code before it: it may end a function."""
     lines = text.split("\n")
     code, seen = 0, -1
-    gap = _GAP if _unwritten_functions(lines) < _PLANNED else _GAP_OR_PLAN
+    gap = _GAP if "TODO" not in text or _unwritten_functions(lines) < _PLANNED else _GAP_OR_PLAN
     for at, written in enumerate(lines):
         if ("#" in written or "***" in written) and gap.search(written) or "..." in written and _BLANK.match(written):
             code, seen = next((i + 1 for i in range(at, seen, -1) if _is_code(lines[i])), code), at

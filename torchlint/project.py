@@ -11,6 +11,7 @@ import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ _DOCUMENT = 1 << 18  # bytes of a file that is no program
 SETTINGS_KINDS = (".yaml", ".yml", ".json")
 SETTINGS_FILES = "settings files"  # what a view remembers to have asked for
 _MOST_SETTINGS = 200
+_MOST_MENTIONS = 50
 # It begins with what is searched for fast.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)\b(?:[^\n(#]*\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n]*)")
 _WORD = re.compile(rb"\w+")
@@ -222,6 +224,8 @@ class Project:
         known, having = self.closures.setdefault(("files with", word), (set(), set()))
         if not having.isdisjoint(paths):
             return True
+        if known.issuperset(paths):
+            return False
         for path in paths:
             if path not in known:
                 known.add(path)
@@ -229,6 +233,21 @@ class Project:
                     having.add(path)
                     return True
         return False
+
+    def saying(self, word: str, paths: Iterable[str]) -> Iterator[str]:
+        """Those of some files in which a word stands as a whole word."""
+        plain = word.encode()
+        pattern = re.compile(rb"\b" + re.escape(plain) + rb"\b")
+        return (path for path in paths if plain in (data := self.bytes(path) or b"") and pattern.search(data))
+
+    def mentioning(self, word: str) -> list[str]:
+        """The first files of the project in which a word stands, found once: one more than anybody is told, who is
+        one himself.
+        """
+        if ("mentioning", word) not in self.closures:
+            found = islice(self.saying(word, self.files()), _MOST_MENTIONS + 1)
+            self.closures["mentioning", word] = list(found)
+        return self.closures["mentioning", word]
 
     def files(self) -> list[str]:
         """Every Python file under the root, sorted."""
@@ -370,7 +389,7 @@ class View:
 
     def mentions(self, word: str) -> list[str]:
         """The files of the project in which `word` stands as a whole word, this one left out, at most 50."""
-        return self._mentioning(word, self.project.files(), self.path)
+        return self._told(word, self.project.mentioning(word), self.path)
 
     def users(self, path: str, name: str) -> list[str]:
         """Those that mention a name of the file at `path`, and import that file, or something so called from
@@ -378,18 +397,11 @@ class View:
         """
         folder, file = os.path.split(path)
         own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
-        return self._mentioning(name, sorted({*self.project.importing(own), *self.project.importing(name)}), path)
+        importing = sorted({*self.project.importing(own), *self.project.importing(name)})
+        return self._told(name, self.project.saying(name, importing), path)
 
-    def _mentioning(self, word: str, paths: list[str], but: str) -> list[str]:
-        plain = word.encode()
-        pattern = re.compile(rb"\b" + re.escape(plain) + rb"\b")
-        found = []
-        for path in paths:
-            data = self.project.bytes(path) or b""
-            if path != but and plain in data and pattern.search(data):
-                found.append(path)
-                self.consulted[path] = self.project.digest(path)
-                if len(found) == 50:
-                    break
+    def _told(self, word: str, paths: Iterable[str], but: str) -> list[str]:
+        found = list(islice((path for path in paths if path != but), _MOST_MENTIONS))
+        self.consulted.update((path, self.project.digest(path)) for path in found)
         self.consulted[f"mentions {word}"] = digest("\n".join(found).encode())
         return found

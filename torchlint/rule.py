@@ -58,6 +58,7 @@ class Trigger(Struct, frozen=True):
     without: tuple[str, ...] = ()
     unknown: bool = False
     called: tuple[str, ...] = ()  # the words by which the calls go that a trigger of nodes is about
+    holds: tuple[str, ...] = ()  # the words one of which stands in each node that it is about
     words: tuple[str, ...] = ()  # one of which a file must contain for a call of these names to stand in it
 
     @property
@@ -188,10 +189,10 @@ def _trigger(decorator: ast.expr, function: str, path: Path) -> Trigger | None:
     names = tuple(_literal(a, path) for a in call.args) if call else ()
     many = {
         key: (options[key],) if isinstance(options[key], str) else tuple(options[key])
-        for key in ("needs", "without", "called")
+        for key in ("needs", "without", "called", "holds")
         if key in options
     }
-    unknown = set(options) - {"needs", "without", "called", "unknown"}
+    unknown = set(options) - {"needs", "without", "called", "holds", "unknown"}
     if unknown:
         raise RuleError(f"{path}: @{name.id} has no option {', '.join(sorted(map(str, unknown)))}")
     kind = name.id[3:]

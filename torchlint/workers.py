@@ -46,21 +46,27 @@ class Fixed(Struct, frozen=True):
     applied: tuple[Finding, ...]
 
 
-# Trees and what the dry run leaves refer to themselves. Looking for garbage after each file would take longer than
-# linting most, and looking through what lives long, as the indexes of files that many import do, as long again.
+# What a dry run leaves refers to itself. Looking for garbage after each file would take longer than linting most. What
+# is only read is let go by hand: nobody looks through what lives on, as the indexes of files that many import do.
 _GROWTH = 300 << 20
+_MUCH_GROWTH = 4 * _GROWTH
 _OBJECTS = 2_000_000  # as many new ones are looked through within one file, too
 _held = 0
 _collected = 0
 
 
-def _collect() -> None:
+def _collect(dry_run: bool) -> None:
     """Free what is garbage if this process has grown: what is young, and every fourth time all."""
     global _held, _collected
-    if memory() - _held > _GROWTH:
+    grown = memory() - _held
+    if grown > (_GROWTH if dry_run else _MUCH_GROWTH):
         _collected += 1
-        gc.collect(1 if _collected % 4 else 2)
+        if not dry_run:
+            gc.unfreeze()
+        gc.collect(1 if dry_run and _collected % 4 else 2)
         _held = memory()
+    if not dry_run:
+        gc.freeze()
 
 
 def lint_files(task: Task) -> bytes:
@@ -105,7 +111,7 @@ def _guarded(work: Callable, task: Task, path: str):
         if timed:
             signal.setitimer(signal.ITIMER_PROF, 0)
         if _is_worker:
-            _collect()
+            _collect(task.settings.dry_run)
 
 
 def _lint(task: Task, path: str) -> Entry:

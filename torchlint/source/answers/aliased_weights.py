@@ -46,7 +46,8 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
         yield from _updated_states(module, assignment)
         return
     for holder, value in _assigned(assignment):
-        if _is_kept(module, assignment, holder):  # the cheap question first
+        # The cheap questions first.
+        if isinstance(value, (ast.Call, ast.Dict, ast.DictComp)) and _is_kept(module, assignment, holder):
             state = _state(module, value)
             if (
                 state is not None

@@ -76,8 +76,9 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     """One for each model and function: where dropout and batch norm surely, or by the author's own `train()`, work as
     in training.
     """
-    places = _evaluating(module)
-    elsewhere = [function for home in imports_saying(module, tuple(sorted(_NO_GRAD))) for function in _evaluating(home)]
+    places = _evaluating(module, module)
+    homes = imports_saying(module, tuple(sorted(_NO_GRAD)))
+    elsewhere = [function for home in homes for function in _evaluating(home, module)]
     seen: set[tuple] = set()
     for body in [module.tree.body, *(f.body for f in module.index.functions if _starts_here(module, f))]:
         here = any(f.body is body for f in places) or _runs_a_model(
@@ -105,15 +106,17 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
                 yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
 
 
-def _evaluating(module: Module) -> list[ast.AST]:
-    """The functions of the file in which a model may be evaluated, by their names or because they switch gradients
-    off.
+def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
+    """The functions of a file in which a model may be evaluated, by their names or because they switch gradients
+    off, of those that a file names.
     """
     found = []
     for function in module.index.functions:
         name = function.name.lower()
-        if not name.lstrip("_").startswith("test_") and (
-            EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function])
+        if (
+            not name.lstrip("_").startswith("test_")
+            and asking.index.says(function.name)
+            and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function]))
         ):
             owner = method_class(module, function)  # asked last: its bases may lie in other files
             if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):

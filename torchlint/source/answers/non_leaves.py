@@ -163,16 +163,14 @@ def made_non_leaf(module: Module, statement: ast.Assign) -> NonLeaf | None:
     target = statement.targets[0]
     value = Value(module, statement.value)
     if isinstance(statement.value, (ast.List, ast.Tuple, ast.ListComp)) and isinstance(target, ast.Name):
-        return _in_a_list(
-            module, statement.value, [use for use in uses(module, target) if _wants_leaf(module, use) == "optimizer"]
-        )
+        return _in_a_list(module, statement.value, target)
     if (
         isinstance(statement.value, ast.Call)
         and statement.value.args
         and isinstance(statement.value.args[0], (ast.List, ast.Tuple))
         and _is_optimizer(module, statement.value)
     ):
-        return _in_a_list(module, statement.value.args[0], [statement.value])
+        return _in_a_list(module, statement.value.args[0], statement.value)
     is_returned = _calls_a_function(module, statement.value)
     if not (is_returned or _may_hold_leaf(module, statement.value)) or not isinstance(
         target, (ast.Name, ast.Attribute)
@@ -207,14 +205,21 @@ def _calls_a_function(module: Module, node: ast.expr) -> bool:
     )
 
 
-def _in_a_list(module: Module, given: ast.expr, wanted: list[ast.AST]) -> NonLeaf | None:
-    """An element of what an optimizer is given: `[torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]`."""
+def _in_a_list(module: Module, given: ast.expr, taken: ast.Name | ast.Call) -> NonLeaf | None:
+    """An element of what an optimizer is given: `[torch.randn(2, requires_grad=True) * 0.1 for _ in range(3)]`, there
+    or under a name.
+    """
     for element in given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given.elt]:
-        if wanted and _may_hold_leaf(module, element):
+        if _may_hold_leaf(module, element):
             found = non_leaf(Value(module, element))
             if found is not None and found[0].node is element:
-                return NonLeaf(found[0], found[1], wanted[0], "optimizer")
+                takers = _optimizers_given(module, taken) if isinstance(taken, ast.Name) else [taken]
+                return NonLeaf(found[0], found[1], takers[0], "optimizer") if takers else None
     return None
+
+
+def _optimizers_given(module: Module, name: ast.Name) -> list[ast.AST]:
+    return [use for use in uses(module, name) if _wants_leaf(module, use) == "optimizer"]
 
 
 def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
@@ -228,7 +233,7 @@ def _may_hold_leaf(module: Module, node: ast.expr) -> bool:
         module.index.says("requires_grad=True")
         or module.index.says("requires_grad = True")
         or module.index.says("requires_grad_(")
-        or any(isinstance(n, ast.Call) and last_word(n.func) == "Parameter" for n in ast.walk(node))
+        or any(module.index.calls_of("Parameter", inside=node))
     )
 
 

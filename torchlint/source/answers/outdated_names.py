@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from torchlint.facts.deprecated import DEPRECATED
@@ -96,23 +97,28 @@ def may_be_asked_for(module: Module, alias: ast.alias) -> bool:
 
 def removed_names(module: Module) -> list[OutdatedUse]:
     """Where a file uses what the torch it is written for has no more."""
-    return list(_uses(module, REMOVED, raises=True))
+    return list(_uses(module, raises=True))
 
 
 def deprecated_names(module: Module) -> list[OutdatedUse]:
     """Where it uses what that torch has deprecated, or never made public."""
-    return list(_uses(module, DEPRECATED, raises=False))
+    return list(_uses(module, raises=False))
 
 
-def _uses(module: Module, table: tuple[OutdatedName, ...], raises: bool) -> Iterator[OutdatedUse]:
-    """Each use of a name of the table. `raises` says that its names do: who catches that knows."""
+@cache
+def _known_in(target: tuple[int, int], raises: bool) -> dict[str, list[OutdatedName]]:
+    """The rows that hold for a torch, by the last parts of their names; whole families are under `*`."""
     known: dict[str, list[OutdatedName]] = {}
-    families = []
-    for row in table:
-        if row.since <= module.world.target:
+    for row in REMOVED if raises else DEPRECATED:
+        if row.since <= target:
             known.setdefault(row.word, []).append(row)
-            if row.word == "*":
-                families.append(row)
+    return known
+
+
+def _uses(module: Module, raises: bool) -> Iterator[OutdatedUse]:
+    """Each use of a name that is outdated. `raises` says that it does: who catches that knows."""
+    known = _known_in(module.world.target, raises)
+    families = known.get("*", [])
     search = _Search(module, known, raises)
     seen: set[ast.AST] = set()
     for use in (*search.imported(), *search.attributes(), *search.keywords(families), *search.flags(families)):

@@ -22,8 +22,6 @@ _CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
     """The layer and the number of a product like `[layer] * n`."""
     node = place.node
-    if not isinstance(node.op, ast.Mult):
-        return None
     listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
     if not isinstance(listed, ast.List) or len(listed.elts) != 1:
         return None

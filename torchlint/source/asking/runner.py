@@ -50,14 +50,15 @@ def may_arm(rules: Iterable[Rule], words: Words) -> Armed:
 
 def may_stand(trigger: Trigger, says: Callable[[str], bool]) -> bool:
     """Do the words of a trigger stand in a text? What trains may be given its losses by other files."""
-    if trigger.kind == "call":
-        fits = any(map(says, trigger.words)) or (trigger.of_objects and says("backward("))
-    elif trigger.kind == "module":
-        fits = says("class ")
-    else:
-        fits = trigger.kind in ("node", "loop", "round", "inplace")
     # A plain need must stand in the file itself; one with `|` may be met by a file it imports.
-    return fits and all("|" in need or says(need) for need in trigger.needs)
+    for need in trigger.needs:
+        if "|" not in need and not says(need):
+            return False
+    if trigger.kind == "call":
+        return any(map(says, trigger.words)) or (trigger.of_objects and says("backward("))
+    if trigger.kind == "module":
+        return says("class ")
+    return trigger.kind in ("node", "loop", "round", "inplace") and (not trigger.holds or any(map(says, trigger.holds)))
 
 
 def arm(armed: Armed, module: Module) -> Armed:
@@ -67,23 +68,29 @@ def arm(armed: Armed, module: Module) -> Armed:
         (r, t)
         for r, t in armed
         if (r.in_tests or not module.is_test)
-        and (not t.words or module.mentions("|".join(t.words)))
+        and (not t.words or any(map(module.index.says, t.words)) or module.mentions("|".join(t.words)))
         and all("|" not in need or module.mentions(need) for need in t.needs)
     ]
 
 
 def judge(module: Module, armed: Armed, strict: bool = False, part: Part | None = None) -> Judgement:
-    """What armed rules say about a file, or a part of it. Finding its places is part of what a rule costs, and who asks
-    first pays for an answer that others are given. A check that raises becomes TL000; `strict` (tests) lets it
-    raise."""
+    """What armed rules say about a file, or a part of it. Finding places is part of what rules cost, in equal parts of
+    those that are told of their kind, and who asks first pays for an answer that others are given. A check that raises
+    becomes TL000; `strict` (tests) lets it raise."""
     runs = _Runs(module, strict or bool(os.environ.get("TORCHLINT_DEBUG")))
     costs = dict.fromkeys((rule.code for rule, _ in armed), 0.0)
+    looking = dict.fromkeys((trigger.kind for _, trigger in armed), 0.0)
     before = perf_counter()
     for rule, trigger, place in subjects(module, armed, part):
+        seen = perf_counter()
         runs.run(rule, trigger, place)
-        now = perf_counter()
-        costs[rule.code] += now - before
-        before = now
+        looking[trigger.kind] += seen - before
+        before = perf_counter()
+        costs[rule.code] += before - seen
+    for kind, seconds in looking.items():
+        looked = [rule.code for rule, trigger in armed if trigger.kind == kind]
+        for code in looked:
+            costs[code] += seconds / len(looked)
     found = [f for f in runs.findings if part is None or part.has(f.span.line)]
     spent = {code: round(cost * 1e6) for code, cost in costs.items()}
     return Judgement(list(dict.fromkeys(found)), spent, frozenset(runs.afar))
@@ -132,10 +139,13 @@ def _loops(module: Module) -> list[ast.AST]:
 
 
 def _nodes(module: Module, trigger: Trigger) -> list[ast.AST]:
-    """The nodes that a trigger names, in source order of each kind."""
+    """The nodes that a trigger names, in source order of each kind, or of all where words choose them."""
     if trigger.called:
         return sorted((call for word in trigger.called for call in module.index.callers(word)), key=attrgetter("pos"))
-    return [node for name in trigger.names for node in module.index.nodes(getattr(ast, name))]
+    kinds = tuple(getattr(ast, name) for name in trigger.names)
+    if trigger.holds:
+        return sorted(module.index.holding(trigger.holds, kinds), key=attrgetter("pos"))
+    return list(module.index.nodes(*kinds))
 
 
 def _rounds(module: Module, touches: Callable[[ast.AST], bool]) -> Iterator[tuple[str, Round]]:

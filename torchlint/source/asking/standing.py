@@ -8,6 +8,7 @@ from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
 from torchlint.source.flow.setting_branches import are_apart
+from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.default_devices import is_seen_to_leave_the_cpu
@@ -24,6 +25,7 @@ from torchlint.source.training.regions import (
 class Standing:
     """The part of a place that looks around."""
 
+    value: Value
     module: Module
     node: ast.AST
 
@@ -66,7 +68,7 @@ class Standing:
     def excludes(self, other: Standing) -> bool:
         """Do the conditions around the two places contradict each other?"""
         same = self.module is other.module
-        return same and exclusive(self.node, other.node) or are_apart(self.node, other.node)
+        return same and exclusive(self.node, other.node) or are_apart(self.value, other.value)
 
     @property
     def function(self) -> ast.AST | None:

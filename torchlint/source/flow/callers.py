@@ -9,9 +9,11 @@ from torchlint.source.flow import flow  # whom a call calls is known by where it
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
-from torchlint.source.text.spelling import rooted_in_import
+from torchlint.source.text.index import DEFINITIONS
+from torchlint.source.text.spelling import root_of
 from torchlint.source.text.surface import surface
 
 
@@ -50,10 +52,28 @@ def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
 
 
 def may_be_an_object(module: Module, func: ast.expr) -> bool:
-    """`x.detach` is a method of something, unless a file of the project gives that name to what it keeps."""
-    if not isinstance(func, ast.Attribute) or rooted_in_import(func):
+    """`x.detach` is a method of something, unless a file of the project gives that name to what it keeps; `len`, a
+    function of the file and `torch.cat` are what they are.
+    """
+    root = root_of(func)
+    if root is not None:
+        scope = root.at.lookup(root.id)
+        bound = scope.bindings[root.id] if scope is not None else []
+        if root is func and all(isinstance(one, DEFINITIONS) for one in bound):
+            return False
+        if bound and all(isinstance(one, ast.alias) for one in bound):
+            return any(_is_of_the_project(module, one) for one in bound)
+    if not isinstance(func, ast.Attribute):
         return True
     return may_be_ours(module, func.attr) or func.attr in _names_of_classes(module)
+
+
+@remembered
+def _is_of_the_project(module: Module, alias: ast.alias) -> bool:
+    """Does an import bring a name from a file of the project, or such a file?"""
+    (name, level), statement = imported_name(alias), alias.up
+    homes = (name, statement.module or "") if isinstance(statement, ast.ImportFrom) else (alias.name,)
+    return any(module.world.view.resolve(home, level, module.path) for home in homes)
 
 
 def may_be_ours(module: Module, name: str) -> bool:

@@ -254,7 +254,7 @@ class CallTracer:
             return
         for origin in self.trace_with(flow.SAME_OBJECT, func, depth + 1):
             node = origin.node
-            if node is not None and are_apart(node, call.node):
+            if node is not None and node is not func.node and are_apart(origin, call):
                 continue
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
                 owner = method_class(origin.module, node)

@@ -159,7 +159,7 @@ class _Tracer(CallTracer):
         before, circles = world.cuts, world.circles
         self.active.add(meant)
         world.depth += 1
-        found = list(self._expression(value, depth + 1))
+        found = self._name(value, depth + 1) if type(value.node) is ast.Name else [*self._expression(value, depth + 1)]
         if len(found) > 1:  # many ways may lead to one origin, and many questions go on from here
             found = list({origin.key: origin for origin in found}.values())
         world.depth -= 1
@@ -201,9 +201,7 @@ class _Tracer(CallTracer):
 
     def _expression(self, value: Value, depth: int) -> Iterator[Value]:
         node = value.node
-        if isinstance(node, ast.Name):
-            yield from self._name(value, depth)
-        elif isinstance(node, ast.Attribute):
+        if isinstance(node, ast.Attribute):
             yield from self._attribute(value, depth)
         elif isinstance(node, ast.Call):
             yield from self._call(value, depth)
@@ -302,59 +300,50 @@ class _Tracer(CallTracer):
 
     # Names
 
-    def _name(self, value: Value, depth: int) -> Iterator[Value]:
+    def _name(self, value: Value, depth: int) -> list[Value]:
         node = value.node
         scope = node.at.lookup(node.id)
         if scope is None:
-            yield from self._starred(value, node.id, depth) or [value]
-            return
+            return self._starred(value, node.id, depth) or [value]
         frame = value.frame.of(scope.node) if value.frame and isinstance(scope.node, FUNCTIONS) else None
         if isinstance(scope.node, COMPREHENSIONS):
             frame = value.frame
         bindings = reaching(node, scope)
-        if len(bindings) >= MAX_BINDINGS:
-            yield Value(value.module, None)
+        if len(bindings) == 1:
+            return self._binding(Value(value.module, bindings[0], frame, value.path), depth)
+        found = [Value(value.module, None)] if len(bindings) >= MAX_BINDINGS else []
         for binding in bindings:
-            if len(bindings) == 1 or may_run(Value(value.module, binding, frame)):
-                yield from self._binding(Value(value.module, binding, frame, value.path), depth)
+            if may_run(Value(value.module, binding, frame)):
+                found += self._binding(Value(value.module, binding, frame, value.path), depth)
+        return found
 
-    def _binding(self, value: Value, depth: int) -> Iterator[Value]:
+    def _binding(self, value: Value, depth: int) -> list[Value]:
         """`value.node` is what binds a name."""
         node = value.node
         if isinstance(node, ast.arg):
-            yield from self._parameter(value, depth)
-        elif isinstance(node, ast.alias):
-            yield from self._import(value, node, depth)
-        elif isinstance(node, ast.Name):
-            yield from self._target(value, node, depth)
-        else:
-            yield value
+            return list(self._parameter(value, depth))
+        if isinstance(node, ast.alias):
+            return self._import(value, node, depth)
+        return self._target(value, node, depth) if isinstance(node, ast.Name) else [value]
 
-    def _target(self, value: Value, node: ast.expr, depth: int) -> Iterator[Value]:
+    def _target(self, value: Value, node: ast.expr, depth: int) -> list[Value]:
         """A name or attribute that is stored to; the path grows by its place in a tuple on the left."""
         path, child, parent = value.path, node, node.up
         while isinstance(parent, (ast.Tuple, ast.List, ast.Starred)):
             if isinstance(parent, ast.Starred):
-                yield Value(value.module, None)  # the rest of a list is none of its elements
-                return
+                return [Value(value.module, None)]  # the rest of a list is none of its elements
             place = parent.elts.index(child)
             if any(isinstance(e, ast.Starred) for e in parent.elts[:place]):
                 place -= len(parent.elts)
             path = (place, *path)
             child, parent = parent, parent.up
         if isinstance(parent, (ast.Assign, ast.NamedExpr)) or (isinstance(parent, ast.AnnAssign) and parent.value):
-            yield from self.trace(value.at(parent.value, path), depth)
-        elif isinstance(parent, (ast.For, ast.AsyncFor, ast.comprehension)):
-            yield from self._iterate(value.at(parent.iter, (EACH, *path)), depth)
-        elif isinstance(parent, ast.withitem):
-            yield from self._entered(value.at(parent.context_expr, path), depth)
-        elif isinstance(parent, ast.AugAssign):
-            yield value.at(parent)
-        else:
-            yield Value(value.module, None)
-
-    def _entered(self, value: Value, depth: int) -> Iterator[Value]:
-        yield value.at(value.node, (ENTER, *value.path))
+            return self.trace(value.at(parent.value, path), depth)
+        if isinstance(parent, (ast.For, ast.AsyncFor, ast.comprehension)):
+            return list(self._iterate(value.at(parent.iter, (EACH, *path)), depth))
+        if isinstance(parent, ast.withitem):
+            return [value.at(parent.context_expr, (ENTER, *path))]
+        return [value.at(parent) if isinstance(parent, ast.AugAssign) else Value(value.module, None)]
 
     def _iterate(self, value: Value, depth: int) -> Iterator[Value]:
         """The elements of an iterable, seen through `enumerate`, `zip`, `tqdm`, `.items()`."""
@@ -383,19 +372,14 @@ class _Tracer(CallTracer):
                     return
         yield from self.trace(value, depth)
 
-    def _import(self, value: Value, alias: ast.alias, depth: int) -> Iterator[Value]:
-        name, level = imported_name(alias)
+    def _import(self, value: Value, alias: ast.alias, depth: int) -> list[Value]:
         statement = alias.up
+        home = None
         if isinstance(statement, ast.ImportFrom):
-            home = value.module.imported(statement.module or "", level)
-            if home:
-                found = list(self._global(home, alias.name, value.path, depth))
-                if found:
-                    yield from found
-                    return
-        yield value
+            home = value.module.imported(statement.module or "", statement.level)
+        return home and self._global(home, alias.name, value.path, depth) or [value]
 
-    def _global(self, module: Module, name: str, path: tuple, depth: int) -> Iterator[Value]:
+    def _global(self, module: Module, name: str, path: tuple, depth: int) -> list[Value]:
         """What the name `name` of a module of the project is."""
         module.world.steps += 1
         if (
@@ -403,14 +387,14 @@ class _Tracer(CallTracer):
             or module.world.steps > module.world.most_steps
             or ("global", module.path, name) in self.active
         ):
-            return
+            return []
         self.active.add(("global", module.path, name))
         bindings = module.tree.scope.bindings.get(name, [])
-        for binding in bindings:
-            yield from self._binding(Value(module, binding, None, path), depth + 1)
+        found = [one for b in bindings for one in self._binding(Value(module, b, None, path), depth + 1)]
         if not bindings:
-            yield from self._starred(Value(module, None, None, path), name, depth + 1)
+            found = self._starred(Value(module, None, None, path), name, depth + 1)
         self.active.discard(("global", module.path, name))
+        return found
 
     def _starred(self, value: Value, name: str, depth: int) -> list[Value]:
         """What a name is that only a `from x import *` of a project file can have brought."""
@@ -460,8 +444,7 @@ class _Tracer(CallTracer):
         node = value.node
         module = self._as_module(value.at(node.value, ()))
         if module:
-            found = list(self._global(module, node.attr, value.path, depth))
-            yield from found or [value]
+            yield from self._global(module, node.attr, value.path, depth) or [value]
             return
         if rooted_in_import(node):
             yield value

@@ -71,12 +71,13 @@ class Scope:
 
     def lookup(self, name: str) -> Scope | None:
         """The scope whose binding a use of `name` here refers to, by Python's rules."""
+        if name in self.bindings and not self.outer_names:
+            return self
         if self.outer_names.get(name):
             return self.module if name in self.module.bindings else None
         scope: Scope | None = self
-        while scope:
-            visible = scope is self or not isinstance(scope.node, ast.ClassDef)
-            if visible and name in scope.bindings:
+        while scope is not None:
+            if name in scope.bindings and (scope is self or type(scope.node) is not ast.ClassDef):
                 return scope
             scope = scope.parent
         return None
@@ -107,7 +108,7 @@ class Index:
         self._attributes: dict[str, list[ast.Attribute]] | None = None
         self._stored: dict[str, list[ast.Attribute]] | None = None
         self._keywords: dict[str | None, list[ast.keyword]] | None = None
-        self._walk()
+        self.size = self._walk()  # in nodes
 
     def take_apart(self) -> None:
         """Nodes know what is around them: without this they would be garbage that refers to itself. The tree is the
@@ -122,54 +123,58 @@ class Index:
     def gaps(self) -> Gaps:
         return Gaps(self.text, self.path)
 
-    def _walk(self) -> None:
+    def _walk(self) -> int:
+        """Numbers the nodes and notes where they stand; says how many there are."""
         tree = self.tree
         tree.up, tree.scope = None, Scope(tree, None)
-        stack: list[tuple[ast.AST, Scope]] = [(tree, tree.scope)]
-        by_kind = self.by_kind
-        late: list[
-            tuple[ast.AST, Scope]
-        ] = []  # names declared global or nonlocal anywhere in a function count from its start
-        pos = (
-            getattr(tree, "pos", None) or next(_files) * _NODES_OF_A_FILE
-        )  # a tree that is read again keeps its numbers
+        scope: Scope = tree.scope
+        stack: list[ast.AST | Scope] = [tree]  # nodes, and before those of another scope that scope
+        push, pop, by_kind = stack.append, stack.pop, self.by_kind
+        # Names declared global or nonlocal anywhere in a function count from its start.
+        late: list[tuple[ast.AST, Scope]] = []
+        # A tree that is read again keeps its numbers.
+        first = pos = getattr(tree, "pos", None) or next(_files) * _NODES_OF_A_FILE
         while stack:
-            node, scope = stack.pop()
+            node = pop()
             kind = type(node)
+            if kind is Scope:
+                scope = node
+                continue
             node.pos = pos
             pos += 1
             by_kind[kind].append(node)
-            if kind is ast.Name:
+            if kind is _NAME:
                 node.at = scope
-                if type(node.ctx) is not ast.Load:
+                if type(node.ctx) is not _LOAD:
                     late.append((node, scope))
                 continue
-            if kind is ast.Constant:
+            if kind is _CONSTANT:
                 continue
-            if kind in _SEQUENCES and len(node.elts) > _TABLE and all(type(one) is ast.Constant for one in node.elts):
+            if kind in _SEQUENCES and len(node.elts) > _TABLE and all(type(one) is _CONSTANT for one in node.elts):
                 for pos, child in enumerate(node.elts, pos):
                     child.up, child.pos = node, pos
-                by_kind[ast.Constant] += node.elts
+                by_kind[_CONSTANT] += node.elts
                 pos += 1
                 continue
-            inner = scope
-            outside: tuple = ()
-            if kind is ast.Attribute:
-                if type(node.ctx) is ast.Store:
-                    self.stores.append(node)
-            elif kind in _NOTED:
-                if kind is ast.Return:
+            inner = outside = scope
+            if kind in _NOTED:
+                if kind is ast.Attribute:
+                    if type(node.ctx) is ast.Store:
+                        self.stores.append(node)
+                elif kind is ast.Return:
                     if node.value is not None and scope.function is not None:
                         scope.function.gives.append(node.value)
-                elif (kind is ast.Yield or kind is ast.YieldFrom) and scope.function is not None:
-                    scope.function.yields = True
+                elif kind is ast.Yield or kind is ast.YieldFrom:
+                    if scope.function is not None:
+                        scope.function.yields = True
                 elif kind in _OPENING:
                     if kind is ast.ClassDef or kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
                         scope.bind(node.name, node)
                     inner = node.scope = Scope(node, scope)
-                    outside = _EVALUATED_OUTSIDE
                     if kind in _FUNCTIONS:
                         node.gives, node.yields = [], False
+                elif kind is ast.arguments:
+                    outside = scope.parent or scope
                 elif kind is ast.arg:
                     scope.bind(node.arg, node)
                 elif kind is ast.Import or kind is ast.ImportFrom:
@@ -196,27 +201,22 @@ class Index:
                 elif kind is ast.ExceptHandler or kind is ast.MatchAs or kind is ast.MatchStar:
                     if node.name:
                         scope.bind(node.name, node)
-            children = []
-            for field in _FIELDS[kind]:
+            if inner is not outside:
+                push(scope)
+            for field in reversed(_FIELDS[kind]):
                 value = getattr(node, field, None)
                 if value is None:
                     continue
-                at = scope if field in outside else inner
                 if type(value) is list:
-                    for child in value:
+                    for child in reversed(value):
                         if child is not None:
                             child.up = node
-                            children.append((child, at))
+                            push(child)
                 else:
                     value.up = node
-                    children.append((value, at))
-            if kind is ast.arguments and isinstance(
-                node.up, FUNCTIONS
-            ):  # defaults and annotations belong to the outside
-                outer = scope.parent or scope
-                children = [(child, scope if type(child) is ast.arg else outer) for child, _ in children]
-            children.reverse()
-            stack += children
+                    push(value)
+                if inner is not outside:
+                    push(outside if field in _EVALUATED_OUTSIDE else inner)
         for node, scope in late:
             holder = scope
             if type(node.up) is ast.NamedExpr:
@@ -224,11 +224,28 @@ class Index:
                     holder = holder.parent
             holder.bind(node.id, node)
         self.calls = by_kind[ast.Call]  # type: ignore[assignment]
+        return pos - first
 
     def nodes(self, *kinds: type) -> Iterator[ast.AST]:
-        """All nodes of some kinds in source order of each kind."""
+        """All nodes of some kinds in source order of each kind; those of an operator are what is computed by it."""
         for kind in kinds:
-            yield from self.by_kind.get(kind, ())
+            if issubclass(kind, ast.operator):
+                yield from (node for node in self.by_kind.get(ast.BinOp, ()) if type(node.op) is kind)
+            else:
+                yield from self.by_kind.get(kind, ())
+
+    def holding(self, words: Sequence[str], kinds: tuple[type, ...]) -> set[ast.AST]:
+        """The expressions and statements of some kinds in which one of these words stands, as a name, an attribute or
+        a keyword; of a statement that holds others only what it says itself.
+        """
+        found = set()
+        for word in words:
+            for node in (*self.names(word), *self.attributes(word), *self.keywords(word)):
+                while node is not None:
+                    if isinstance(node, kinds):
+                        found.add(node)
+                    node = None if isinstance(node, ast.stmt) else node.up
+        return found
 
     def inside(self, node: ast.AST, *kinds: type) -> Iterator[ast.AST]:
         """The nodes of some kinds in a node of this file, itself included, in source order of each kind."""
@@ -547,29 +564,17 @@ _files = count(1)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _LISTED = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _SETTING = ("register_buffer", "add_module", "register_module", "register_parameter", "setattr")
+_NAME, _CONSTANT, _LOAD = ast.Name, ast.Constant, ast.Load  # asked for at every node
 _FUNCTIONS = frozenset(FUNCTIONS)
 _LOOPS = frozenset(LOOPS)
 _RUN_APART = (ast.IfExp, ast.Lambda, *COMPREHENSIONS)
 _OPENING = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *COMPREHENSIONS))
-_EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns"))
-_NOTED = frozenset(
-    (
-        ast.Return,
-        ast.Yield,
-        ast.YieldFrom,
-        ast.arg,
-        ast.Import,
-        ast.ImportFrom,
-        ast.Global,
-        ast.Nonlocal,
-        ast.Break,
-        ast.Continue,
-        ast.ExceptHandler,
-        ast.MatchAs,
-        ast.MatchStar,
-        *_OPENING,
-        *_LOOPS,
-    )
+_EVALUATED_OUTSIDE = frozenset(("decorator_list", "bases", "keywords", "returns", "defaults", "kw_defaults"))
+_NOTED = _OPENING | _LOOPS
+_NOTED |= frozenset(
+    getattr(ast, kind)
+    for kind in "Attribute Return Yield YieldFrom arg arguments Import ImportFrom Global Nonlocal Break Continue"
+    " ExceptHandler MatchAs MatchStar".split()
 )
 _SEQUENCES = frozenset((ast.List, ast.Tuple, ast.Set))
 _TABLE = 64  # items from which on constants are taken together

@@ -10,7 +10,7 @@ from torchlint.project import Project
 from torchlint.source.text.index import Index
 from torchlint.source.text.parse import CannotParse, parse
 
-MAX_KEPT = 4_000_000  # characters of files whose index is kept; a character takes about 50 bytes there
+MAX_KEPT = 600_000  # nodes of the trees whose index is kept; each takes about 540 bytes
 
 
 class Indexes:
@@ -36,7 +36,7 @@ class Indexes:
             except CannotParse:
                 index = None
             self.of[path] = text, index
-            self._size += len(text)
+            self._size += _nodes(text, index)
         self._worth.pop(path, None)
         self._worth[path] = self._mark + self._asked[path]  # the last one used is the last one of its worth to go
         while self._size > MAX_KEPT and len(self.of) > 1:
@@ -50,10 +50,15 @@ class Indexes:
             return
         text, index = self.of.pop(path)
         self._worth.pop(path)
-        self._size -= len(text)
+        self._size -= _nodes(text, index)
         if index is not None:
             index.is_kept = False
             let_go(index)
+
+
+def _nodes(text: str, index: Index | None) -> int:
+    """What an index takes, or in its place a text that has none."""
+    return index.size if index is not None else len(text) // 500
 
 
 def parsed(project: Project, path: str, text: str) -> ast.Module:

@@ -134,9 +134,9 @@ def _is_composed(call: ast.Call) -> bool:
 
 def _is_a_program(module: Module) -> bool:
     """Does a file run something, and is nothing of it used by others?"""
-    view = module.world.view
-    is_used = any(view.users(module.path, name) for name in _defined(module))
-    return any(map(_runs_something, module.tree.body)) and not is_used
+    if not any(map(_runs_something, module.tree.body)):
+        return False
+    return not any(module.world.view.users(module.path, name) for name in _defined(module))
 
 
 def _defined(module: Module) -> list[str]:
