@@ -107,7 +107,15 @@ def nothing_is_elsewhere(module: Module, owner: ast.ClassDef | None) -> bool:
         or is_used_on_the_cpu(module)
         or is_of_transforms(module, owner)
         or trains_on_the_cpu(module)
+        or _trains_its_own(module, owner)
     )
+
+
+def _trains_its_own(module: Module, owner: ast.ClassDef | None) -> bool:
+    """Does the file that defines a class also make it and train, and says nothing of devices?"""
+    index = module.index
+    is_alone = owner is not None and bool(index.callers(owner.name)) and not module.users(owner.name)
+    return is_alone and index.says("backward(") and not _LEAVES.search(index.text)
 
 
 @remembered
