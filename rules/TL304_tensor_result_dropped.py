@@ -62,7 +62,8 @@ in_tests = False
 
 # The methods whose only work is what they return.
 PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
-SPREADS = words(named_of("expand", "expand_as", "broadcast_to"))  # whoever meets it does that by itself
+# Whoever meets the tensor does that by itself, or says that it needs it.
+DONE_ANYHOW = words(named_of("expand", "expand_as", "broadcast_to", "contiguous"))
 FIELDS = frozenset(
     "shape dtype device data grad T mT H mH ndim real imag layout is_cuda is_sparse is_leaf requires_grad grad_fn itemsize"
     " nbytes names".split()
@@ -91,7 +92,7 @@ def dropped(place: Node, call: ast.Call):
         may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__"
     )
     needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
-    needless = needless or call.func.attr in SPREADS
+    needless = needless or call.func.attr in DONE_ANYHOW
     text, said = place.source(tensor), place.quoted(call)
     alone = call is place.node.value
     fix = place.replace(call, f"{text} = {place.source(call)}") if alone and not is_parameter else None
@@ -131,10 +132,8 @@ def is_that_already(place, call) -> bool:
 
 def only_moves(place, call) -> bool:
     """`x.cuda()`, `x.to(device)`, and no cast"""
-    said = [place.source(argument).lower() for argument in call.args]
-    return (
-        call.func.attr in ("cuda", "type_as") or call.func.attr == "to" and any("dev" in t or "cuda" in t for t in said)
-    )
+    word, said = call.func.attr, " ".join(place.source(argument).lower() for argument in call.args)
+    return word in ("cuda", "type_as") or word in ("to", "type") and ("dev" in said or "cuda" in said)
 
 
 def next_use(place, tensor) -> list:

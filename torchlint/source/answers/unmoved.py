@@ -10,7 +10,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, is_module
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_class, enclosing_function
+from torchlint.source.text.index import enclosing_class, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import HERE, device_of
 from torchlint.source.training.regions import loops_around
@@ -31,7 +31,7 @@ def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
         _is_computed(module, tensor)
         or _stays_among_its_own(module, tensor)
         or isinstance(tensor, ast.Name)
-        and _meets_nothing(module, tensor)
+        and (_meets_nothing(module, tensor) or _becomes_a_buffer(module, tensor))
     )
 
 
@@ -54,6 +54,11 @@ def _meets_nothing(module: Module, name: ast.Name) -> bool:
     return len(called) == len(later) and all(
         _is_call(o, _MOVING) for func in called for o in origins(Value(module, func))
     )
+
+
+def _becomes_a_buffer(module: Module, name: ast.Name) -> bool:
+    """Does its module move it from here on: `self.register_buffer("table", table)`?"""
+    return any(isinstance(u, ast.Call) and last_word(u.func) == "register_buffer" for u in _later_uses(module, name))
 
 
 def _is_call(value: Value, names: frozenset[str]) -> bool:
