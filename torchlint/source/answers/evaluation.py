@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from torchlint.source.answers.dropped_graphs import is_dropped
+from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
@@ -187,7 +188,7 @@ class _Trace:
         name = getattr(function, "name", "").lower()
         if name.lstrip("_").startswith("test_") or owner and (owner.is_module or owner.is_lightning):
             return False  # a module does not choose its mode, and Lightning chooses for it
-        if _is_switched(event) or _is_made_up(event.node.args[0]):
+        if _is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
             return False
         held_out = event.no_grad and _HELD_OUT.search(_data(event.node.args[0]).lower())
         if held_out and any(act.role == STEP for act in self.before(event)):
