@@ -18,6 +18,7 @@ _IMPORT = re.compile(
 )
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
+_PROPERTY = re.compile(r"property\b[^\n]*\n(?:[ \t]*[@#][^\n]*\n)*[ \t]*def[ \t]+(\w+)")
 _GIVEN = re.compile(r"\n[ \t]*(?=(\w+))\1[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
@@ -45,8 +46,12 @@ class Surface:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        patterns = (_FUNCTION, _SET, *_PUTTING)
-        single = (name for pattern in patterns for name in pattern.findall(self.of()))
+        return self.parts.union(_FUNCTION.findall(self.of()))
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """The names of what objects hold: of attributes that are set, and of properties."""
+        single = (name for pattern in (_SET, _PROPERTY, *_PUTTING) for name in pattern.findall(self.of()))
         return frozenset((*single, *(target.rpartition(".")[2] for target in self._together if "." in target)))
 
     @cached_property
