@@ -20,7 +20,7 @@ from torchlint.gaps import stops_at_a_gap
 from torchlint.installed import target
 from torchlint.project import TEST_FILES, TORCH, WORDS, NotText, Project, View, decode, is_of_another_library
 from torchlint.rule import Rule, Trigger, load_rules
-from torchlint.source.text.suppress import Suppressions
+from torchlint.source.text.suppress import Suppressions, may_name_rules
 
 
 class Outcome(Struct, frozen=True):
@@ -149,7 +149,7 @@ def _lint_module(text: str, job: Job) -> Outcome:
     ]
     active = {c: n for c, n in active.items() if not rules[c].dry or (dry is not None and not dry.notices)}
     suppressed = 0
-    if settings.noqa:
+    if settings.noqa and (findings or may_name_rules(text)):
         findings, suppressed, unused = Suppressions(text).filter(findings, active, path)
         findings += unused if part is None else []
     return Outcome(

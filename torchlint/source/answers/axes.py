@@ -231,11 +231,18 @@ def _ranks(module: Module, function: ast.AST | None) -> dict[int, int]:
 
 
 def _derived(value: Value, depth: int) -> Layout | None:
-    """The axes of what keeps, arranges or names those of another tensor."""
+    """The axes of what keeps, arranges or names those of another tensor; unknown where the code asks for another number
+    of them, as a branch that is for others does.
+    """
     source = _source(value)
     if source is None or not isinstance(source.node, ast.Call) or depth == 0:
         return None
-    call = source.node
+    layout = _arranged(source, source.node, depth)
+    rank = _ranks(value.module, enclosing_function(value.node)).get(id(source.node))
+    return layout if layout is not None and rank in (None, len(layout)) else None
+
+
+def _arranged(source: Value, call: ast.Call, depth: int) -> Layout | None:
     names = {c.name for c in callees(source)}
     word = last_word(call.func)
     given = next(_given(call, names), None)
@@ -249,7 +256,7 @@ def _derived(value: Value, depth: int) -> Layout | None:
         return _layout(inner, depth - 1)
     if word in ("view", "reshape") and names <= {".view", ".reshape"}:
         sizes = _sizes(call)
-        layout = [_factors(value.module, size) for size in sizes]
+        layout = [_factors(source.module, size) for size in sizes]
         return layout if len(sizes) > 1 and _UNKNOWN not in _flat(layout) else None
     if word in ("transpose", "permute", "swapaxes") and names <= {".transpose", ".permute", ".swapaxes"}:
         return _turned(_layout(inner, depth - 1), word, [_number(a) for a in _sizes(call)])

@@ -14,7 +14,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
 from torchlint.source.text.index import DEFINITIONS
 from torchlint.source.text.spelling import root_of
-from torchlint.source.text.surface import surface
+from torchlint.source.text.surface import Surface, surface
 
 
 def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> Iterator[Value]:
@@ -65,7 +65,7 @@ def may_be_an_object(module: Module, func: ast.expr) -> bool:
             return any(_is_of_the_project(module, one) for one in bound)
     if not isinstance(func, ast.Attribute):
         return True
-    return may_be_ours(module, func.attr) or func.attr in _names_of_classes(module)
+    return module.leads_anywhere or func.attr in _names_of_parts(module) or func.attr in _names_of_classes(module)
 
 
 @remembered
@@ -84,14 +84,25 @@ def may_be_ours(module: Module, name: str) -> bool:
 @remembered
 def _names_of_ours(module: Module) -> set[str]:
     """What methods and attributes are called in a file, in those behind it and in what those import."""
+    return {"step"}.union(*(near.names for near in _near(module)))
+
+
+@remembered
+def _names_of_parts(module: Module) -> set[str]:
+    """The attributes and properties among them."""
+    return set().union(*(near.parts for near in _near(module)))
+
+
+@remembered
+def _near(module: Module) -> list[Surface]:
+    """The surfaces of a file, of those behind it and of what those import."""
     project, consulted = module.world.view.project, module.world.view.consulted
-    names = {"step"} | surface(project, module.path, module.index.text).names
-    paths = set(module.behind.paths)
+    paths = dict.fromkeys(module.behind.paths)
     for path in module.behind.paths:
         further = imported(project, path, project.text(path) or "")
         consulted.update(further.consulted)
-        paths.update(further.paths)
-    return names.union(*(surface(project, path).names for path in paths))
+        paths.update(dict.fromkeys(further.paths))
+    return [surface(project, module.path, module.index.text), *(surface(project, path) for path in paths)]
 
 
 @remembered

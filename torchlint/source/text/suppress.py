@@ -24,6 +24,14 @@ _DIRECTIVE = re.compile(
 _CODE = re.compile(r"[\w-]+")
 
 
+_OF_OURS = re.compile(r"torchlint|noqa[ \t]*:[^\n]*\bTL", re.IGNORECASE)
+
+
+def may_name_rules(text: str) -> bool:
+    """May a comment of a text name rules of ours? Only then it can be of no use where nothing is found."""
+    return _OF_OURS.search(text) is not None
+
+
 def says_something(text: str) -> bool:
     """Whether a text would mean something in a comment."""
     return bool(_DIRECTIVE.search(f"# {text}"))

@@ -11,19 +11,22 @@ from typing import NamedTuple
 
 from torchlint.project import Project
 
-# Each begins with what is searched for fast.
+# Each begins with what is searched for fast, and takes a name whole: `(?=(\w+))\1` does not try its beginnings.
 _IMPORT = re.compile(
     r"\n[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^()#]*(?:#[^\n]*\n[^()#]*)*\)|[^\n#]*)|import[ \t]+([\w.,"
     r" \t]+))"
 )
 _FUNCTION = re.compile(r"def(?<!\wdef)[ \t]+(\w+)")
 _CLASS = re.compile(r"class(?<!\wclass)[ \t]+(\w+)")
-_GIVEN = re.compile(r"\n[ \t]*(\w+)[ \t]*(?::[^=\n]{0,200})?=(?!=)")
+_PROPERTY = re.compile(r"property\b[^\n]*\n(?:[ \t]*[@#][^\n]*\n)*[ \t]*def[ \t]+(\w+)")
+_GIVEN = re.compile(r"\n[ \t]*(?=(\w+))\1[ \t]*(?::[^=\n]{0,200})?=(?!=)")
 _CONSTANT = re.compile(r"\n(\w+)[ \t]*=[ \t]*[\"'\d]")
 _CALLED = re.compile(r" as[ \t]+(\w+)")
 _PUTTING = [re.compile(rf"{word}\([^\"'\n]*[\"'](\w+)[\"']") for word in ("setattr", "add_module", "register_module")]
-_SET = re.compile(r"\.(\w+)[ \t]*(?::[^=\n]{1,200})?=(?!=)")
-_TOGETHER = re.compile(r"\n[ \t]*\(?([\w.]+(?:[ \t]*,[ \t]*\*?[\w.]+)+)[ \t]*,?[ \t]*\)?[ \t]*=(?!=)")
+_SET = re.compile(r"\.(?=(\w+))\1[ \t]*(?::[^=\n]{1,200})?=(?!=)")
+_TOGETHER = re.compile(  # looked for in lines with a comma before what is given
+    r"\n(?=[^=\n,]*,[^=\n]*=)[ \t]*\(?([\w.]+(?:[ \t]*,[ \t]*\*?[\w.]+)+)[ \t]*,?[ \t]*\)?[ \t]*=(?!=)"
+)
 
 
 class Import(NamedTuple):
@@ -43,8 +46,12 @@ class Surface:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        patterns = (_FUNCTION, _SET, *_PUTTING)
-        single = (name for pattern in patterns for name in pattern.findall(self.of()))
+        return self.parts.union(_FUNCTION.findall(self.of()))
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """The names of what objects hold: of attributes that are set, and of properties."""
+        single = (name for pattern in (_SET, _PROPERTY, *_PUTTING) for name in pattern.findall(self.of()))
         return frozenset((*single, *(target.rpartition(".")[2] for target in self._together if "." in target)))
 
     @cached_property
