@@ -69,8 +69,8 @@ def leave_unfinished(machine, owner: Any) -> None:
 
 
 def is_unfinished(owner: Any) -> bool:
-    held = getattr(owner, "__dict__", ())
-    return UNFINISHED in held or cut_short.is_open(held)
+    held = getattr(owner, "__dict__", None)
+    return held is not None and (UNFINISHED in held or cut_short.is_open(held))
 
 
 def may_have_more(owner: Any) -> bool:
