@@ -574,7 +574,16 @@ def find(function: Any) -> Callable | None:
     owner = getattr(function, "__self__", None)
     if owner is None or isinstance(owner, (types.ModuleType, type)):
         return None
-    for base, table in METHODS:
-        if isinstance(owner, base):
-            return table.get(getattr(function, "__name__", ""))
-    return None
+    kind = type(owner)
+    if kind in _TABLES:
+        table = _TABLES[kind]
+    else:
+        table = next((table for base, table in METHODS if isinstance(owner, base)), None)
+    return table.get(getattr(function, "__name__", "")) if table else None
+
+
+# The tables of what most methods belong to.
+_TABLES = {
+    kind: next((table for base, table in METHODS if issubclass(kind, base)), None)
+    for kind in (torch.Tensor, nn.Parameter, str, list, dict, set, tuple)
+}
