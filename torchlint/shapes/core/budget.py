@@ -180,6 +180,7 @@ def weight(value: Any, most: int) -> int:
 
 
 _KINDS = frozenset({*_ITEMS, dict, str, bytes})
+PYTHON = LIGHT | _KINDS  # kinds of which nobody but Python says whether a value is true
 
 
 def len_of(items: Any) -> int:

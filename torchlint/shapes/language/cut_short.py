@@ -433,17 +433,23 @@ def loosen(container: Any) -> None:
         deque.append(container, REST)
 
 
+_NO_CONTAINERS = frozenset({type(None), bool, int, float, str, torch.Tensor, nn.Parameter})
+
+
 def is_open(container: Any) -> bool:
     """Whether a container may hold less than it would."""
+    kind = type(container)
+    if kind is list or kind is tuple:
+        return id(REST) in map(id, container)  # nothing is asked if it equals
+    if kind in _NO_CONTAINERS:
+        return False
     if isinstance(container, dict):
         return dict.__contains__(container, REST)
     if isinstance(container, set):
         return set.__contains__(container, REST)
     if isinstance(container, VIEWS):
         return REST in container.mapping
-    return isinstance(container, (list, tuple, deque)) and id(REST) in map(
-        id, container
-    )  # nothing is asked if it equals
+    return isinstance(container, (list, tuple, deque)) and id(REST) in map(id, container)
 
 
 def part_of(items: list | tuple, key: slice) -> list | tuple:

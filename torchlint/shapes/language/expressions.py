@@ -13,6 +13,7 @@ from torchlint.shapes.core.operators import COMPARE, GROWING, OPERATORS, UNARY
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST, found_in_a_round, loosen
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
+from torchlint.shapes.language.several import in_order
 from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows, of_some_rows, some_of
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
@@ -237,8 +238,7 @@ def _items(nodes: list[ast.expr], scope: CompiledScope) -> Callable[[Frame], lis
         (expression(n.value if isinstance(n, ast.Starred) else n, scope), isinstance(n, ast.Starred)) for n in nodes
     ]
     if not any(starred for _, starred in parts):
-        plain = [part for part, _ in parts]
-        return lambda frame: [part(frame) for part in plain]
+        return in_order([part for part, _ in parts])
 
     def collect(frame):
         values = []

@@ -133,6 +133,16 @@ class Closure:
             if code.named_rest:
                 bound[code.named_rest] = {}
             return bound
+        first_default = len(names) - len(self.defaults)
+        if not kwargs and first_default <= count <= len(names) and not code.only_named:
+            if code not in self.frame.machine.loosened:
+                bound = dict(zip(names, args))
+                if code.rest:
+                    bound[code.rest] = ()
+                if code.named_rest:
+                    bound[code.named_rest] = {}
+                bound.update(zip(names[count:], self.defaults[count - first_default :]))
+                return bound
         unknown = kwargs.pop("*", None)
         if unknown is None and code in self.frame.machine.loosened:
             unknown = Unknown("an argument that a decorator may give")
@@ -160,7 +170,6 @@ class Closure:
             bound[code.named_rest] = extra
             if unknown is not None:
                 self.frame.machine.changes.loosen(extra)
-        first_default = len(names) - len(self.defaults)
         missing = []
         for position, name in enumerate(names):
             if name not in bound:
@@ -308,11 +317,12 @@ def compile_function(node, scope: CompiledScope) -> Callable[[Frame], Any]:
 class ClassCode:
     """A class statement; its name stands in qualified names of what is defined in its body."""
 
-    __slots__ = ("name", "node", "path", "place", "body")
+    __slots__ = ("name", "node", "path", "place", "body", "doc")
 
     def __init__(self, node: ast.ClassDef, scope: CompiledScope):
         self.name = node.name
         self.node = node
+        self.doc = ast.get_docstring(node)
         self.path = scope.program.path
         self.place = scope.place(node)
         inner = CompiledScope("class", node.body, scope, scope.program, name=node.name)

@@ -69,8 +69,8 @@ def leave_unfinished(machine, owner: Any) -> None:
 
 
 def is_unfinished(owner: Any) -> bool:
-    held = getattr(owner, "__dict__", ())
-    return UNFINISHED in held or cut_short.is_open(held)
+    held = getattr(owner, "__dict__", None)
+    return held is not None and (UNFINISHED in held or cut_short.is_open(held))
 
 
 def may_have_more(owner: Any) -> bool:
@@ -574,7 +574,16 @@ def find(function: Any) -> Callable | None:
     owner = getattr(function, "__self__", None)
     if owner is None or isinstance(owner, (types.ModuleType, type)):
         return None
-    for base, table in METHODS:
-        if isinstance(owner, base):
-            return table.get(getattr(function, "__name__", ""))
-    return None
+    kind = type(owner)
+    if kind in _TABLES:
+        table = _TABLES[kind]
+    else:
+        table = next((table for base, table in METHODS if isinstance(owner, base)), None)
+    return table.get(getattr(function, "__name__", "")) if table else None
+
+
+# The tables of what most methods belong to.
+_TABLES = {
+    kind: next((table for base, table in METHODS if issubclass(kind, base)), None)
+    for kind in (torch.Tensor, nn.Parameter, str, list, dict, set, tuple)
+}

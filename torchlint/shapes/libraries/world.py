@@ -97,18 +97,27 @@ class Names(StandIn):
 
 def member(module: Library, name: str) -> Any:
     """`module.name`"""
+    value = _member(module.name, name) if not name.startswith("_") else _private_member(module, name)
+    return list(value) if type(value) is list else value  # `sys.argv`: one for each program
+
+
+@functools.cache
+def _member(module: str, name: str) -> Any:
+    return find(f"{module}.{name}")
+
+
+def _private_member(module: Library, name: str) -> Any:
     if name == "__dict__":
         return Names(module)
     if name in ("__name__", "__file__"):
         return module.name
-    if name.startswith("_") and not name.startswith("__version"):
+    if not name.startswith("__version"):
         inner = library(f"{module.name}.{name}")
         if inner is not None:
             return inner
         base = find(f"{module.name}.{name}") if _WITH_PRIVATE.match(module.name) else None
         return base if isinstance(base, (type, Special)) else named(f"{module.name}.{name} is private")
-    value = find(f"{module.name}.{name}")
-    return list(value) if type(value) is list else value  # `sys.argv`: one for each program
+    return find(f"{module.name}.{name}")
 
 
 def public(module: Library) -> dict[str, Any]:

@@ -100,6 +100,8 @@ class Attributes:
             return Unknown(f"{name} is set by the program") if name in self.patched else self.of_library(owner, name)
         if kind is standins.ImportedFile:
             return self.import_name(owner, name, False)
+        if kind in METHODS and name in METHODS[kind]:
+            return getattr(owner, name)
         if name.startswith("__") and name.endswith("__"):
             return self._dunder(owner, name)
         if isinstance(owner, torch.Tensor):

@@ -276,7 +276,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             self._pay(function, owner, args, kwargs)
         try:
             result = function(*args, **kwargs)
-            if getattr(function, "__name__", "") in _RESHAPES and type(result) is torch.Tensor:
+            if type(result) is torch.Tensor and getattr(function, "__name__", "") in _RESHAPES:
                 self._turn(owner if isinstance(owner, torch.Tensor) else args[0], result)
             return result
         except UnknownUsed as used:

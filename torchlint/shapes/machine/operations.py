@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.budget import LIGHT, Budget, len_of
+from torchlint.shapes.core.budget import LIGHT, PYTHON, Budget, len_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
@@ -49,8 +49,8 @@ class Operations:
     def truth(self, value: Any, place: Any = None, key: Question | None = None, default: bool = True) -> bool:
         """The truth of a value; unknown ones, and tensors without data, are decided."""
         kind = type(value)
-        if kind is bool:
-            return value
+        if kind in PYTHON:
+            return bool(value)
         if isinstance(value, torch.Tensor) and value.layout is torch.strided:
             if place is not None:
                 self.place = place
@@ -209,7 +209,7 @@ class Operations:
                         item if isinstance(item, str) or isinstance(items, (dict, set, frozenset)) else items
                     )
                 found = item in items
-                if not found and not isinstance(items, (str, bytes, range)) and any(type(i) is Unknown for i in items):
+                if not found and not isinstance(items, (str, bytes, range)) and Unknown in map(type, items):
                     return Unknown("one of the items is unknown")
                 return found
             return any(item is other or item == other for other in self.iterate(items))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import ast
 import collections.abc
 import enum
 import types
@@ -81,7 +80,7 @@ class Classes:
             body[SUBCLASSED] = classmethod(body.pop("__init_subclass__"))
         body["__module__"] = code.path
         body["__qualname__"] = code.name
-        body.setdefault("__doc__", ast.get_docstring(code.node))
+        body.setdefault("__doc__", code.doc)
         if "__eq__" in body and "__hash__" not in body and any(issubclass(b, nn.Module) for b in known):
             body["__hash__"] = nn.Module.__hash__
         if functions.closure_of(body.get("__hash__")) is not None:

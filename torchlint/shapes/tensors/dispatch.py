@@ -69,7 +69,19 @@ _SPARSE = frozenset({"to_sparse", "to_dense", "_nested_tensor_from_mask", "_to_d
 class _Operation:
     """What the schema of an operation says about it, looked up once."""
 
-    __slots__ = ("pure", "writes", "fills", "random", "by_data", "pointwise", "name", "indexing", "plain")
+    __slots__ = (
+        "pure",
+        "writes",
+        "fills",
+        "random",
+        "by_data",
+        "pointwise",
+        "name",
+        "indexing",
+        "plain",
+        "is_factory",
+        "function",
+    )
 
     def __init__(self, function: Any):
         schema = function._schema
@@ -80,7 +92,9 @@ class _Operation:
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
         aliased = any(a.alias_info is not None for a in (*schema.arguments, *schema.returns))
+        self.function = function
         self.plain = kernel_of(function)
+        self.is_factory = function in _PLAIN_FACTORIES
         self.pure = not aliased and function.namespace == "aten" and self.name not in _SPARSE
         self.random = torch.Tag.nondeterministic_seeded in function.tags or self.name in _UNFILLED
         self.by_data = (
@@ -100,7 +114,7 @@ class _Operation:
             self.by_data = False
 
 
-_operations: dict[Any, _Operation] = {}
+_operations: dict[int, _Operation] = {}  # by the identity of their functions, whose hash is Python code
 _answers: dict[Any, Any] = {}
 _new: set[int] = (
     set()
@@ -112,9 +126,9 @@ _new: set[int] = (
 def _dispatch(mode, function, types, args=(), kwargs=None):
     """Every ATen operation of a dry run comes here, below autograd."""
     work.spend(Work.OPERATION)
-    operation = _operations.get(function)
+    operation = _operations.get(id(function))
     if operation is None:
-        operation = _operations[function] = _Operation(function)
+        operation = _operations[id(function)] = _Operation(function)
     asked = kwargs.get("device") if kwargs else None
     if kwargs:
         kwargs = _on_meta(kwargs)
@@ -255,7 +269,7 @@ def _meta(operation: _Operation, function: Any, args: tuple, kwargs: dict[str, A
     made = operation.plain(*args) if operation.plain is not None and not kwargs else None
     if made is not None:
         return made
-    if function in _PLAIN_FACTORIES and kwargs.get("layout") in (None, torch.strided):
+    if operation.is_factory and kwargs.get("layout") in (None, torch.strided):
         return torch.empty(args[0], dtype=kwargs.get("dtype"), device="meta")
     try:
         return function(*args, **kwargs)
