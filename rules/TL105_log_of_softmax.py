@@ -70,15 +70,12 @@ How what is done about it is found: `torchlint/source/answers/handled_infinities
 """
 
 import ast
-import re
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
-from torchlint.source.answers.handled_infinities import is_handled
+from torchlint.source.answers.handled_infinities import is_handled, only_scores
 
 read_on = ("TL101", "TL103", "torch.nn.functional.log_softmax", "torch.nn.functional.logsigmoid")
 in_tests = False
-
-SEARCHES = re.compile(r"decode|beam|search|greedy|generate|translate|infer|predict")
 
 # Also those that are picked by their places; a mask may pick the positive ones.
 SAME = SAME_NUMBERS | named("picks")
@@ -112,23 +109,9 @@ def check(call: Call):
                 help=f"use `{cure}` on the scores",
                 fix=fused(call, origin, argument),
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
-                severity="info" if only_scores(call) else "warning",
+                severity="info" if only_scores(call.module, call.node) else "warning",
             )
             return
-
-
-def only_scores(call: Call) -> bool:
-    """Is it how likely something is, in a search or without gradients? There -inf says the right thing, unless it is
-    multiplied by a 0, or an average of many.
-    """
-    searches = call.function is not None and SEARCHES.search(getattr(call.function, "name", "").lower())
-    around = call.node.up
-    while isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Call)):
-        is_product = isinstance(around, ast.BinOp) and isinstance(around.op, ast.Mult)
-        if is_product or isinstance(around, ast.Call) and call.word(around) in ("mean", "sum"):
-            return False
-        around = around.up
-    return bool(searches) or call.no_grad
 
 
 def picked_from(call: Call, argument: ast.expr):

@@ -112,7 +112,7 @@ import ast
 
 from torchlint import Call, on_call
 from torchlint.source.answers.attention_axes import contracted_elsewhere
-from torchlint.source.answers.batches import gives_batches_of_scores, is_batch_of_scores
+from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
@@ -162,40 +162,24 @@ def finding(call: Call, fix, of_three: bool):
     unknown=True,
 )
 def over_the_batch(call: Call):
-    if is_zero(call.argument("dim", 1)):
-        yield from judge(call, call.argument("input", 0), call)
+    scores = call.argument("input", 0)
+    if scores is not None and is_zero(call.argument("dim", 1)) and goes_over_samples(call.value, scores):
+        yield batch_finding(call)
 
 
 @on_call("torch.nn.Softmax()", "torch.nn.LogSoftmax()")
 def layer_over_the_batch(call: Call):
-    made = [c.made for c in call.callees if c.made is not None]
-    if len(made) == 1 and call.node.args and isinstance(made[0].node, ast.Call) and is_zero(dim_of(made[0].node)):
-        yield from judge(call, call.node.args[0], call if made[0].node is call.node.func else call.at(made[0]))
+    layer = only_layer(call)
+    if layer is not None and call.node.args and is_zero(layer.argument("dim", 0)):
+        if goes_over_samples(call.value, call.node.args[0]):
+            yield batch_finding(told(call, layer))
 
 
 @on_call("torch.nn.Sequential", needs="Softmax")
 def sequence_over_the_batch(call: Call):
-    layers = call.node.args
-    last = layers[-1] if layers else None
-    if (
-        not isinstance(last, ast.Call)
-        or call.name(last.func) not in ("torch.nn.Softmax", "torch.nn.LogSoftmax")
-        or not is_zero(dim_of(last))
-        or len(layers) < 2
-    ):
-        return
-    if gives_batches_of_scores(call.module, call.node, layers[-2]):
-        yield batch_finding(call.at(call.value.at(last, ())))
-
-
-def judge(call: Call, scores, at: Call):
-    code = call.function if isinstance(call.function, ast.FunctionDef) else call.statement
-    words = {n.attr for n in call.inside(ast.Attribute, of=code)}
-    operators = {type(n.op) for n in call.inside(ast.BinOp, ast.AugAssign, of=code)}
-    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or ast.MatMult in operators:
-        return  # weights of the instances of a bag
-    if scores is not None and is_batch_of_scores(call.value.at(scores, ())):
-        yield batch_finding(at)
+    last = ends_over_samples(call.module, call.node)
+    if last is not None:
+        yield batch_finding(call.at(last))
 
 
 def batch_finding(at: Call):
@@ -205,23 +189,29 @@ def batch_finding(at: Call):
     )
 
 
-def dim_of(made: ast.Call):
-    return next((k.value for k in made.keywords if k.arg == "dim"), made.args[0] if made.args else None)
+def only_layer(call: Call):
+    """What makes the layer that is called, if there is one."""
+    made = [c.made for c in call.callees if c.made is not None]
+    return call.at(made[0]) if len(made) == 1 and isinstance(made[0].node, ast.Call) else None
+
+
+def told(call: Call, layer: Call) -> Call:
+    """Where to say it: `nn.Softmax(dim=0)(x)` as a whole."""
+    return call if layer.node is call.node.func else layer
 
 
 @on_call("torch.softmax", "torch.nn.functional.softmax", ".softmax", needs="matmul|bmm|@", unknown=True)
 def of_attention(call: Call):
-    scores, axis = call.argument("input", 0), call.number("dim", 1)
+    scores = call.argument("input", 0)
     if scores is not None:
-        yield from elsewhere(call, call, scores, axis)
+        yield from elsewhere(call, call, scores, call.number("dim", 1))
 
 
 @on_call("torch.nn.Softmax()", needs="matmul|bmm|@")
 def layer_of_attention(call: Call):
-    made = [c.made for c in call.callees if c.made is not None]
-    if len(made) == 1 and len(call.node.args) == 1 and isinstance(made[0].node, ast.Call):
-        at = call if made[0].node is call.node.func else call.at(made[0])
-        yield from elsewhere(call, at, call.node.args[0], call.at(made[0]).number("dim", 0))
+    layer = only_layer(call)
+    if layer is not None and len(call.node.args) == 1:
+        yield from elsewhere(call, told(call, layer), call.node.args[0], layer.number("dim", 0))
 
 
 def elsewhere(call: Call, at: Call, scores, axis):
@@ -232,7 +222,3 @@ def elsewhere(call: Call, at: Call, scores, axis):
             help="pass `dim=-1`",
             notes=[call.note(product, "the weights are used here")],
         )
-
-
-def is_zero(dim) -> bool:
-    return isinstance(dim, ast.Constant) and dim.value == 0 and dim.value is not False

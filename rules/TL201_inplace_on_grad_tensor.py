@@ -194,7 +194,7 @@ import ast
 
 from torchlint import Call, Change, Round, on_call, on_inplace, on_round
 from torchlint.source.answers.changed_weights import changed_weights
-from torchlint.source.answers.inplace import changed_in_sequence, has_alias, is_trained, keeping_producer
+from torchlint.source.answers.inplace import changed_in_sequence, has_alias, is_asked_for, is_trained, keeping_producer
 from torchlint.source.answers.keepers import keepers
 
 read_on = ("TL202", "TL904", "notes/autograd#in-place-correctness-checks", "torch.Tensor.clone")
@@ -215,18 +215,13 @@ def check(change: Change):
         return
     if producer:
         views = called(producer) in ("chunk", "split", "unbind", "split_with_sizes")
-        place, why = (
-            producer,
-            (
-                f"`{called(producer)}`"
-                f" {'made it a view that autograd lets nobody change' if views else 'keeps its result for backward'}"
-            ),
-        )
+        what = "made it a view that autograd lets nobody change" if views else "keeps its result for backward"
+        place, why = producer, f"`{called(producer)}` {what}"
     elif keeper := next(keepers(change.module, tensor, change.node), None):
         place, why = change.at(keeper.node), f"{keeper.what} keeps it for backward"
     else:
         return
-    if change.no_grad or is_asked_for(change):
+    if change.no_grad or is_asked_for(change.node):
         return
     name = f"`{ast.unparse(tensor)}`" if isinstance(tensor, (ast.Name, ast.Attribute)) else "a result"
     same_line = place.module is change.module and place.node.lineno == change.node.lineno
@@ -238,27 +233,16 @@ def check(change: Change):
     )
 
 
-def is_asked_for(change: Change) -> bool:
-    """`if inplace_chunk_size is not None:`, for whoever knows that nobody will run backward."""
-    return any("inplace" in name.lower() for test, _ in change.tests for name in change.names_in(test))
-
-
 @on_call("torch.nn.Sequential", needs="inplace|ReLU(True)")
 def check_sequence(call: Call):
-    for before, layer in changed_in_sequence(call.value):
+    for before, layer, drops_nothing in changed_in_sequence(call.value):
         yield call.finding(
             f"`{ast.unparse(layer)}` changes in place what `{ast.unparse(before)}` keeps for backward: backward will"
             " fail",
             help="leave `inplace=True` out here",
             at=layer,
-            severity="info" if drops_nothing(call, layer) else "warning",
+            severity="info" if drops_nothing else "warning",
         )
-
-
-def drops_nothing(call: Call, layer: ast.Call) -> bool:
-    """Is its rate a parameter that is 0 unless somebody asks for more? Then it changes nothing."""
-    rates = [*layer.args[:1], *(k.value for k in layer.keywords if k.arg == "p")]
-    return bool(rates) and call.is_off_by_default(rates[0])
 
 
 @on_round("loop", "function", "file", needs="backward")

@@ -107,24 +107,6 @@ def train(model, loader, optimizer):
             total += F.l1_loss(model(x), y)
 ```
 ```python good
-class Trainer:
-    def __init__(self, model, optimizer):
-        self.model, self.optimizer, self.seen = model, optimizer, {"loss": []}
-
-    def finish(self):
-        self.optimizer.step()
-        self.optimizer.zero_grad()
-        self.report(**self.seen)
-        self.seen.clear()
-
-    def step(self, i, x, y):
-        loss = F.mse_loss(self.model(x), y) / 4
-        loss.backward()
-        self.seen["loss"].append(loss)
-        if (i + 1) % 4 == 0:
-            self.finish()
-```
-```python good
 def step(model, criterion, batch, optimizer):
     loss, size, numbers = criterion(model(batch), batch)
     optimizer.zero_grad()

@@ -98,21 +98,16 @@ class Net(nn.Module):
     def forward(self, x):
         return self.fc(x) if self.requires_grad else x
 ```
+
+How it is found: `torchlint/source/answers/certain_modules.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
+from torchlint.source.answers.certain_modules import is_certainly_a_module
 
 read_on = ("TL805", "TL210", "torch.nn.Module", "notes/autograd#setting-requires-grad")
-
-# Attributes of the models of libraries that are modules, not parameters.
-LAYERS = frozenset(
-    "fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool"
-    " stem blocks roi_heads rpn layer layers stages bert roberta distilbert transformer base_model embeddings"
-    " vision_model text_model vision_tower".split()
-)
-LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 
 
 @on_node("Assign", holds="requires_grad")
@@ -155,66 +150,4 @@ def is_layer(place, node: ast.expr) -> bool:
     """Is it certainly a module, and no class that gives `requires_grad` a meaning of its own?"""
     if isinstance(node, ast.Name) and node.id == "self" or place.has_own_attribute(node, "requires_grad"):
         return False
-    if place.is_module(node):
-        return True
-    if is_inside(place, node):
-        return True
-    origins = place.origins(node)
-    return bool(origins) and all(
-        origin.node is not None and (lists_modules(origin) or is_pretrained(origin) or is_element(place, origin))
-        for origin in origins
-    )
-
-
-def is_inside(place, node: ast.expr) -> bool:
-    """`model.encoder.layers[0]`: by the names of its parts."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    if not isinstance(node, ast.Attribute) or node.attr not in LAYERS or place.kinds(node):
-        return False
-    whole = node.value
-    return (
-        place.is_module(whole)
-        or is_inside(place, whole)
-        or isinstance(whole, ast.Name)
-        and any(is_pretrained(o) for o in place.origins(whole))
-    )
-
-
-def is_element(place, origin) -> bool:
-    """`for layer in model.encoder.layers`, an element of `[model.conv1, model.layer1]`"""
-    if not origin.path and origin.module is place.module and isinstance(origin.node, (ast.Attribute, ast.Subscript)):
-        return is_inside(place, origin.node)
-    return (
-        len(origin.path) == 1
-        and origin.module is place.module
-        and isinstance(origin.node, (ast.Attribute, ast.Subscript))
-        and is_inside(place, origin.node)
-    )
-
-
-def is_pretrained(origin) -> bool:
-    """`BertModel.from_pretrained("…")`"""
-    func = getattr(origin.node, "func", None)
-    if not isinstance(func, ast.Attribute) or func.attr != "from_pretrained" or origin.path:
-        return False
-    name = ast.unparse(func.value).rsplit(".", 1)[-1]
-    return "Model" in name or "For" in name[1:] and name[:1].isupper()
-
-
-def lists_modules(origin) -> bool:
-    """An element of `model.children()`, a layer of an indexed or iterated container."""
-    listed = origin.node
-    while (
-        isinstance(listed, ast.Subscript)
-        or isinstance(listed, ast.Call)
-        and isinstance(listed.func, ast.Name)
-        and listed.func.id in ("list", "reversed")
-        and listed.args
-    ):
-        listed = listed.value if isinstance(listed, ast.Subscript) else listed.args[0]
-    if isinstance(listed, ast.Call) and isinstance(listed.func, ast.Attribute) and listed.func.attr in LISTING:
-        return True
-    return (listed is not origin.node or bool(origin.path)) and any(
-        o.is_call("torch.nn.ModuleList", "torch.nn.Sequential") for o in origin.origins(listed)
-    )
+    return is_certainly_a_module(place.value.at(node, ()))

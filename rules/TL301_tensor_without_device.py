@@ -82,14 +82,6 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 net = Net().to(device)
 ```
 ```python good
-class Scores(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, queries, keys, scale):
-        scale = torch.tensor([scale])
-        products = torch.empty(queries.size(1), keys.size(1), device=torch.device("cuda"))
-        products = torch.addmm(products, queries.t(), keys, beta=0.0, alpha=scale[0])
-```
-```python good
 class Data(torch.utils.data.Dataset):
     def __getitem__(self, i):
         return torch.zeros(8) + self.items[i], torch.tensor([1.0])
@@ -187,7 +179,7 @@ def check(call: Call):
     if call.has_stars or is_scalar(call) or not call.uses_a_device:
         return
     meeting = first_meeting(call.module, call.node)
-    if meeting is None or is_shown(meeting.node):
+    if meeting is None:
         return
     partner = ast.unparse(meeting.partner)
     partner = partner if len(partner) < 40 else "a tensor"
@@ -199,16 +191,6 @@ def check(call: Call):
         notes=note,
         severity="warning" if call.is_seen_on_a_device else "info",
     )
-
-
-def is_shown(node: ast.AST) -> bool:
-    """Is the error waited for: `try: net(x)` and `except RuntimeError`, which is not for want of memory?"""
-    while node.up is not None:
-        node, child = node.up, node
-        if isinstance(node, ast.Try) and child in node.body:
-            caught = [ast.unparse(handler) for handler in node.handlers if handler.type is not None]
-            return any("RuntimeError" in text.partition(":")[0] and "memory" not in text for text in caught)
-    return False
 
 
 def is_scalar(call: Call) -> bool:

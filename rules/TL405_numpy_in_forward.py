@@ -100,9 +100,21 @@ def is_computed(call, given) -> bool:
     without `device=` are on the CPU.
     """
     made = call.origins(given)
-    return call.is_tensor(given) and all(
-        isinstance(origin.node, ast.Call) and not (origin.fact and origin.fact.creates) for origin in made
+    return (
+        call.is_tensor(given)
+        and not is_taken_out(call, given)
+        and all(isinstance(origin.node, ast.Call) and not (origin.fact and origin.fact.creates) for origin in made)
     )
+
+
+def is_taken_out(call, given, depth=3) -> bool:
+    """`scores.cpu()`, `scores.cpu().detach()`, under another name too: whoever writes that means a copy to look at."""
+    while isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):
+        if given.func.attr == "cpu":
+            return True
+        given = given.func.value
+    made = call.origins(given) if isinstance(given, ast.Name) and depth else []
+    return bool(made) and all(is_taken_out(call, origin.node, depth - 1) for origin in made)
 
 
 def asks_for_places(call: ast.Call) -> bool:

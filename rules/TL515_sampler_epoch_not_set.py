@@ -111,34 +111,38 @@ for epoch in range(9):
     for batch in loader:
         train(batch)
 ```
+
+How the samplers are found: `torchlint/source/answers/epoch_samplers.py`.
 """
 
 import ast
-import re
 
 from torchlint import Loop, on_loop
+from torchlint.source.answers.epoch_samplers import EVALUATES, is_distributed, samplers_of, shuffles_by_epoch
 
 read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampler")
 in_tests = False
 
-_EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
-SAMPLER = "torch.utils.data.DistributedSampler"
+_PROCESSES = ("distributed", "Distributed", "local_rank", "world_size", "ddp", "DDP")
 
 
 @on_loop(needs="DistributedSampler|data.distributed")
 def check(loop: Loop):
     """An epoch loop: in each round something iterates over a loader whose sampler is a shuffling DistributedSampler."""
-    if not isinstance(loop.node, (ast.For, ast.While)) or loop.says("accelerat"):
+    if not isinstance(loop.node, (ast.For, ast.While)) or loop.says("accelerat") or _is_evaluation(loop):
         return
     told = _told(loop)
     if None in told:
         return
     for inner in loop.inner_iterations:
-        if inner.no_grad or _EVALUATES.search(inner.short.lower()):  # there the order does not matter
+        if inner.no_grad or EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
-        for sampler in (s for loader in inner.objects() for s in _samplers(loader)):
-            if sampler.node in told or not _shuffles(sampler) or _evaluates(sampler):
+        samplers = [loop.at(s) for loader in inner.objects() for s in samplers_of(loader.value)]
+        for sampler in samplers:
+            if sampler.node in told or not shuffles_by_epoch(sampler.value):
                 continue
+            if len(samplers) > 1 and sampler.module is not loop.module and not loop.says(*_PROCESSES):
+                continue  # a script for one process gets another one
             yield loop.finding(
                 f"each epoch sees the same order: nobody calls `set_epoch` on the sampler of `{inner.short}`"
                 + (" with the number of the epoch" if loop.calls("set_epoch") else ""),
@@ -147,6 +151,12 @@ def check(loop: Loop):
                 notes=[loop.note(sampler, "the sampler is made here"), loop.note(inner, "iterated here")],
             )
             return
+
+
+def _is_evaluation(loop) -> bool:
+    """Does a function put its models in eval mode, and train nothing in the loop?"""
+    function = loop.function
+    return function is not None and bool(loop.calls("eval", inside=function)) and not loop.may_call("backward")
 
 
 def _told(loop) -> list:
@@ -163,8 +173,8 @@ def _told(loop) -> list:
         on = call.receiver or call.node
         made = loop.objects(on)
         if call.word(on) in ("sampler", "batch_sampler") and isinstance(on, ast.Attribute):
-            made = [sampler for loader in loop.objects(on.value) for sampler in _samplers(loader)] or made
-        found += [sampler.node if sampler.is_call(SAMPLER) else None for sampler in made] or [None]
+            made = [loop.at(s) for loader in loop.objects(on.value) for s in samplers_of(loader.value)] or made
+        found += [sampler.node if is_distributed(sampler.value) else None for sampler in made] or [None]
     return found
 
 
@@ -173,36 +183,6 @@ def _is_of_one_epoch(loop, call) -> bool:
     if call.number("epoch", 1) is not None:
         return True
     return call.function is loop.function and not call.loops
-
-
-def _samplers(loader):
-    """What makes the sampler of a loader, itself or inside a BatchSampler."""
-    if loader.is_call("torch.utils.data.DataLoader"):
-        yield from _made_for(loader, "sampler", 3)
-        for batches in _made_for(loader, "batch_sampler", 4):
-            if batches.is_call("torch.utils.data.BatchSampler"):
-                yield from _made_for(batches, "sampler", 0)
-
-
-def _made_for(call, name, position):
-    argument = call.argument(name, position)
-    return call.objects(argument) if argument is not None else []
-
-
-def _shuffles(sampler) -> bool:
-    if not sampler.is_call(SAMPLER) or sampler.has_stars:
-        return False
-    shuffle = sampler.argument("shuffle", 3)
-    return shuffle is None or isinstance(shuffle, ast.Constant) and shuffle.value is True
-
-
-def _evaluates(sampler) -> bool:
-    """Do the names of a sampler or of its data say that nothing is trained on them?"""
-    statement = sampler.statement
-    named = statement.targets if isinstance(statement, ast.Assign) else []
-    data = sampler.argument("dataset", 0)
-    texts = [ast.unparse(node).lower() for node in (*named, data) if isinstance(node, (ast.Name, ast.Attribute))]
-    return any(_EVALUATES.search(text) for text in texts)
 
 
 def _counter(loop) -> str | None:

@@ -104,19 +104,19 @@ class Sampler(nn.Module):
 def block(x, p):
     return F.dropout(x, p)
 ```
+
+How it is found: `torchlint/source/answers/always_on.py`.
 """
 
 import ast
-import re
 
 from torchlint import Call, ModuleClass, on_call, on_module
+from torchlint.source.answers.always_on import is_always_on, own_name, says_mode
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
 
-MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
 LAYERS = frozenset("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
-MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
 
 
 @on_call(
@@ -137,12 +137,12 @@ def dropout(call: Call):
     if (
         call.has_stars
         or call.number("p", 1) == 0
-        or not is_plain(call, call.argument("p", 1))
+        or not is_always_on(call.value, call.argument("p", 1))
         or told is not None
-        and says_mode(call)
+        and says_mode(call.module, call.node)
     ):
         return
-    fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if me(call) == "self" else None
+    fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if is_of_self(call) else None
     yield call.finding(
         f"`{call.word()}` is on in eval mode too: "
         + ("nothing tells it whether the model trains" if told is None else "`training=True` says so"),
@@ -155,7 +155,7 @@ def dropout(call: Call):
 @on_call("torch.nn.functional.scaled_dot_product_attention", needs="dropout_p")
 def attention(call: Call):
     p = call.argument("dropout_p", 4)
-    if p is not None and not call.has_stars and call.number("dropout_p", 4) != 0 and is_plain(call, p):
+    if p is not None and not call.has_stars and call.number("dropout_p", 4) != 0 and is_always_on(call.value, p):
         text = call.source(p)
         fix = call.fix(
             "none in eval mode", call.replace(p, f"{text} if self.training else 0.0"), applicability="unsafe"
@@ -163,7 +163,7 @@ def attention(call: Call):
         yield call.finding(
             f"the dropout of `{call.word()}` is on in eval mode too",
             help=f"pass `dropout_p={text} if self.training else 0.0`",
-            fix=fix if me(call) == "self" and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
+            fix=fix if is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
             severity="info" if call.is_off_by_default(p) else "warning",
         )
 
@@ -172,7 +172,7 @@ def attention(call: Call):
 def made_in_forward(cls: ModuleClass):
     for node, method in cls.made_anew:
         call = cls.at(node)
-        if call.word() in LAYERS and call.number("p", 0) != 0 and is_plain(call, call.argument("p", 0)):
+        if call.word() in LAYERS and call.number("p", 0) != 0 and is_always_on(call.value, call.argument("p", 0)):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`, in train mode: it drops in eval mode too",
                 help="make it in `__init__` and keep it in an attribute",
@@ -184,45 +184,5 @@ def set_training(call: Call, told):
     return call.with_keyword("training", mode) if told is None else call.replace(told, mode)
 
 
-def me(call: Call) -> str:
-    """What the method of a module around the call names its module; empty outside of one."""
-    return call.function.args.args[0].arg if call.module_class is not None and call.function.args.args else ""
-
-
-def is_plain(call: Call, p) -> bool:
-    """Does it stand in a module's method, drops something, and nothing around it speaks of the mode or of intent?"""
-    text = call.source(call.function) + (call.method_of.name if call.method_of is not None else "")
-    if not me(call) and not helps_forward(call) or call.asks_mode or call.is_asked_for_by_callers or MEANT.search(text):
-        return False
-    if p is None:
-        return True
-    if MODE.search(call.source(p)):
-        return False
-    if isinstance(p, ast.Constant):
-        return True
-    if isinstance(p, ast.Attribute):
-        changes = [s for s in call.module.index.stored(p.attr) if not call.starts_object(s)]
-        return not changes and call.module_class.method(p.attr) is None  # a property may ask for the mode
-    return isinstance(p, ast.Name) and all(is_unconditional(o) for o in call.origins(p))
-
-
-def helps_forward(call: Call) -> bool:
-    """Does it stand in a function that forwards of this file call, in no mode?"""
-    function = call.function
-    if call.method_of is not None or not isinstance(function, ast.FunctionDef) or MODE.search(call.source(function)):
-        return False
-    users = call.calls(function.name)
-    return bool(users) and all(
-        user.in_forward and not user.asks_mode and not MEANT.search(user.source(user.method_of)) for user in users
-    )
-
-
-def is_unconditional(origin) -> bool:
-    """Is it a rate that is always the same, and not the 0 by which a caller turns it off?"""
-    if isinstance(origin.node, ast.Constant) and not origin.node.value:
-        return False
-    return isinstance(origin.node, (ast.Constant, ast.Attribute)) and not origin.asks_mode
-
-
-def says_mode(call: Call) -> bool:
-    return bool(MODE.search(call.source(call.function).replace("training=True", "")))
+def is_of_self(call: Call) -> bool:
+    return own_name(call.module, call.node) == "self"

@@ -84,131 +84,47 @@ class Student(nn.Module):
 teacher = nn.Linear(2, 2)
 for_each_worker = [teacher] * 4
 ```
+
+How it is found: `torchlint/source/answers/repeated_layers.py`.
 """
 
 import ast
-import re
 
 from torchlint import Node, on_node
+from torchlint.source.answers.repeated_layers import appended_layer, listed_layer, multiplied_layer
 
 read_on = ("TL602", "torch.nn.ModuleList")
-
-MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|once|siamese|albert", re.IGNORECASE)
-CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 
 
 @on_node("Mult", needs="Module|Sequential")
 def multiplied(place: Node):
-    node = place.node
-    listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
-    if (
-        not isinstance(listed, ast.List)
-        or len(listed.elts) != 1
-        or isinstance(times, ast.Constant)
-        and times.value == 1
-    ):
-        return
-    [layer] = listed.elts
-    if has_weights(place, layer) and becomes_layers(place) and not is_meant(place) and not is_truth(place, times):
-        fix = place.replace(node, f"[{anew(place, layer)} for _ in range({place.source(times)})]")
-        yield found(place, layer, fix)
-
-
-def is_truth(place, times) -> bool:
-    """`with_norm * [layer]` has one, or none."""
-    return any(
-        isinstance(node, (ast.Compare, ast.BoolOp))
-        or isinstance(node, ast.UnaryOp)
-        and isinstance(node.op, ast.Not)
-        or isinstance(node, ast.Constant)
-        and isinstance(node.value, bool)
-        for node in place.origins_or_defaults(times)
-    )
+    if (found := multiplied_layer(place.value)) is not None:
+        layer, times = found
+        edit = place.replace(place.node, f"[{anew(place, layer)} for _ in range({place.source(times)})]")
+        yield finding(place, layer, edit)
 
 
 @on_node("ListComp", needs="Module|Sequential")
 def listed(place: Node):
-    node, layer = place.node, place.node.elt
-    if not isinstance(layer, ast.Name) or layer.at.lookup(layer.id) is node.scope:
-        return
-    if has_weights(place, layer) and becomes_layers(place) and not is_meant(place):
-        yield found(place, layer, place.replace(layer, anew(place, layer)))
+    yield from kept(place, listed_layer(place.value))
 
 
 @on_node("Call", called="append", needs=("Module|Sequential", "append"))
 def appended(place: Node):
-    given = place.node.args
-    if len(given) != 1 or not isinstance(given[0], ast.Name) or place.module_class is None:
-        return
-    made = place.origins(given[0])
-    loops = place.loops
-    if not loops or len(made) != 1 or made[0].node is None or is_inside(made[0].node, loops[0]):
-        return
-    if is_of_one_round(place, loops[0]):
-        return
-    if place.origins(place.node.func.value) and has_weights(place, given[0]) and not is_meant(place):
-        if made[0].function is place.function and not is_rebound(place, given[0], loops[0]):
-            yield found(place, given[0], place.replace(given[0], anew(place, given[0])))
+    yield from kept(place, appended_layer(place.value))
 
 
-def is_of_one_round(place, loop) -> bool:
-    """`if i == 0:`, where `i` counts the rounds"""
-    counters = {name.id for name in place.inside(ast.Name, of=loop.target)} if isinstance(loop, ast.For) else set()
-    return any(
-        truth and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and test.left.id in counters
-        for test, truth in place.tests
-        if isinstance(getattr(test, "left", None), ast.Name)
-    )
+def kept(place: Node, layer: ast.expr | None):
+    if layer is not None:
+        yield finding(place, layer, place.replace(layer, anew(place, layer)))
 
 
-def is_inside(node, loop) -> bool:
-    return loop.pos <= node.pos and loop.lineno <= node.lineno <= loop.end_lineno
-
-
-def is_rebound(place, name, loop) -> bool:
-    return any(n.id == name.id and not isinstance(n.ctx, ast.Load) for n in place.inside(ast.Name, of=loop))
-
-
-def has_weights(place, layer) -> bool:
-    return isinstance(layer, (ast.Name, ast.Call)) and place.has_weights(layer) is True
-
-
-def becomes_layers(place) -> bool:
-    """Does the list go into a container of layers, or stand in a module?"""
-    around = place.node.up.up if isinstance(place.node.up, ast.Starred) else place.node.up
-    return isinstance(around, ast.Call) and place.name(around.func) in CONTAINERS or place.module_class is not None
-
-
-def is_meant(place) -> bool:
-    """Does the code beside it say that the weights are shared, or build each anew in its other branch?"""
-    branch = place.statement.up
-    if isinstance(branch, ast.If) and any(
-        isinstance(other, ast.Assign) and is_anew(other.value) and is_for_the_same(other, place.statement)
-        for other in (*branch.body, *branch.orelse)
-    ):
-        return True
-    lines = place.module.index.lines[max(place.statement.lineno - 3, 0) : place.statement.end_lineno]
-    owner = place.method_of
-    asked = " ".join(ast.unparse(test) for test, _ in place.tests)
-    return bool(MEANT.search("".join(lines) + asked) or owner is not None and MEANT.search(owner.name))
-
-
-def is_anew(value) -> bool:
-    """`nn.ModuleList([nn.Linear(8, 8) for _ in range(n)])`"""
-    return any(isinstance(n, ast.ListComp) and isinstance(n.elt, ast.Call) for n in ast.walk(value))
-
-
-def is_for_the_same(other, statement) -> bool:
-    targets = getattr(statement, "targets", [])
-    return ast.unparse(other.targets[0]) in map(ast.unparse, targets)
-
-
-def anew(place, layer) -> str:
+def anew(place: Node, layer: ast.expr) -> str:
     text = place.source(layer)
     return text if isinstance(layer, ast.Call) else f"copy.deepcopy({text})"
 
 
-def found(place, layer, edit):
+def finding(place: Node, layer: ast.expr, edit):
     imports = () if isinstance(layer, ast.Call) else ("import copy",)
     return place.finding(
         f"each entry is the same `{place.at(layer).short}`: they share one set of weights",

@@ -64,19 +64,18 @@ class Reader(nn.Module):
         one, _ = self.plain(out.view(-1, 1, 32))
         return last, padded[-1], encoded[-1], turned[:, -1], attended, either[:, -1], one[:, -1, :]
 ```
+
+How it is found: `torchlint/source/answers/batch_first.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_call, on_node
+from torchlint.source.answers.batch_first import is_batch_first, layers_behind, recurrent_layer
 
 read_on = ("TL611", "torch.nn.LSTM", "torch.nn.MultiheadAttention")
 added = "0.2"
 
-RECURRENT = {"LSTM": 4, "GRU": 4, "RNN": 4}  # with the place of `batch_first` among the arguments
-PAIRS = {**RECURRENT, "MultiheadAttention": 8}  # give their output and something else
-LAYERS = {**PAIRS, "TransformerEncoderLayer": 6, "TransformerDecoderLayer": 6, "Transformer": 10}
-OF_ONE = ("view", "reshape", "unsqueeze", "expand", "repeat")  # what may make a batch of one sample
 ORDER = {True: "(batch, time, features)", False: "(time, batch, features)"}
 
 
@@ -91,11 +90,11 @@ ORDER = {True: "(batch, time, features)", False: "(time, batch, features)"}
     needs="batch_first",
 )
 def check_layers(call: Call):
-    takes = is_batch_first(call, call.node.func)
+    takes = is_batch_first(call.at(call.node.func).value)
     if takes is None or not call.node.args:
         return
-    for layer in layers_behind(call, call.node.args[0]):
-        if is_batch_first(call, layer) is (not takes):
+    for layer in layers_behind(call.at(call.node.args[0]).value):
+        if is_batch_first(layer) is (not takes):
             yield call.finding(
                 f"`{call.quoted(layer)}` gives {ORDER[not takes]}, and `{call.quoted(call.node.func)}` takes {ORDER[takes]}",
                 help="make both with `batch_first=True`",
@@ -109,15 +108,15 @@ def check_last(part: Node):
     axis = axis_of_last(part.node.slice)
     if axis is None or not isinstance(part.node.ctx, ast.Load) or isinstance(part.node.up, ast.Subscript):
         return
-    layers = [recurrent(origin) for origin in part.origins(part.node.value)]
-    first = {is_batch_first(part, layer) if layer is not None else None for layer in layers}
+    layers = [recurrent_layer(origin.value) for origin in part.origins(part.node.value)]
+    first = {is_batch_first(layer) if layer is not None else None for layer in layers}
     if first != {axis == 0} or axis == 0 and part.short.count(":") < 2:
         return  # `[-1]` is the last step of one sample alone, (time, features)
     yield part.finding(
         f"`{part.short}` is the last sample of the batch, not the last time step: `{part.quoted(layers[0])}` gives"
         f" {ORDER[axis == 0]}",
         help="take `[:, -1]`" if axis == 0 else "make the layer with `batch_first=True`, or take `[-1]`",
-        notes=[part.note(made, "made here") for made in part.objects(layers[0])[:1]],
+        notes=[part.note(made, "made here") for made in part.at(layers[0]).objects()[:1]],
     )
 
 
@@ -126,65 +125,3 @@ def axis_of_last(index: ast.expr) -> int | None:
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     texts = [ast.unparse(part) for part in parts] if any(isinstance(part, ast.UnaryOp) for part in parts) else []
     return texts.index("-1") if sorted(texts) in (["-1"], ["-1", ":"], ["-1", ":", ":"]) and "-1" in texts[:2] else None
-
-
-def recurrent(origin) -> ast.expr | None:
-    """The recurrent layer whose output it is, if its batch is not made of one sample."""
-    called = output_of(origin)
-    if called is None or not called.args or not kinds_of(origin, called.func) <= set(RECURRENT):
-        return None
-    inputs = [origin.quoted(given.node) for given in origin.origins(called.args[0]) if given.node is not None]
-    return None if any(word in text for text in inputs for word in OF_ONE) else called.func
-
-
-def layers_behind(place, node: ast.expr, depth: int = 5):
-    """The layers whose output comes in, through what leaves the first two axes where they are."""
-    for origin in place.origins(node) if depth else ():
-        called = output_of(origin)
-        if called is not None:
-            yield called.func
-        elif isinstance(origin.node, ast.BinOp):
-            for side in (origin.node.left, origin.node.right):
-                yield from layers_behind(origin, side, depth - 1)
-        elif origin.fact is not None and (origin.fact.same_shape or origin.fact.word == "Linear") and origin.node.args:
-            yield from layers_behind(origin, origin.node.args[0], depth - 1)
-
-
-def output_of(origin) -> ast.Call | None:
-    """The call of which it is the output: `out, h = rnn(x)`, `rnn(x)[0]`, `encoder(x)`."""
-    node, path = origin.node, origin.path
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and not path:
-        node, path = node.value, (node.slice.value,)
-    if not isinstance(node, ast.Call):
-        return None
-    kinds = kinds_of(origin, node.func)
-    return node if kinds and path == ((0,) if kinds <= set(PAIRS) else ()) else None
-
-
-def kinds_of(place, layer: ast.expr) -> set[str]:
-    """The classes of torch of which a layer may be; empty where one is another's."""
-    kinds = {class_of(made) for made in place.objects(layer)}
-    return kinds if None not in kinds else set()
-
-
-def class_of(made) -> str | None:
-    names = [name for name in (*LAYERS, "TransformerEncoder") if made.is_call(f"torch.nn.{name}")]
-    return names[0] if names else None
-
-
-def is_batch_first(place, layer: ast.expr) -> bool | None:
-    """What a layer says as it is made, or that of which an encoder is made."""
-    told = {told_first(made) for made in place.objects(layer)}
-    return told.pop() if len(told) == 1 else None
-
-
-def told_first(made) -> bool | None:
-    kind = class_of(made)
-    if kind is None or made.has_stars:
-        return None
-    if kind == "TransformerEncoder":
-        return is_batch_first(made, made.node.args[0]) if made.node.args else None
-    told = made.argument("batch_first", LAYERS[kind])
-    if told is None:
-        return False
-    return told.value if isinstance(told, ast.Constant) and isinstance(told.value, bool) else None

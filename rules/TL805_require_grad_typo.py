@@ -30,6 +30,14 @@ class Config:
     def __init__(self, require_grad=True):
         self.require_grad = require_grad
 
+class Encoding(nn.Module):
+    def __init__(self, require_grad=False):
+        super().__init__()
+        self.require_grad = require_grad
+
+    def forward(self, x):
+        return x if self.require_grad else x.detach()
+
 config = Config()
 config.require_grad = False
 args.require_grad = True
@@ -53,7 +61,9 @@ TYPOS = ("require_grad", "requires_grads", "require_grads", "required_grad", "re
 def check(place: Node):
     node = place.node
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        if isinstance(target, ast.Attribute) and target.attr in TYPOS and is_parameter(place, target.value):
+        if not isinstance(target, ast.Attribute) or place.uses(target):  # a setting that a class gives itself
+            continue
+        if target.attr in TYPOS and is_parameter(place, target.value):
             fix = place.replace(target, f"{place.source(target.value)}.requires_grad")
             yield finding(place, target, target.attr, fix)
 

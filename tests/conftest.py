@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+# The tests start hundreds of processes: what they import is compiled once, whatever this machine is told of that.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:

@@ -43,6 +43,7 @@ class Editor:
         self.client = client
         self.root = root
         self.versions: dict[str, int] = {}
+        self.notebooks: dict[str, list[str]] = {}  # with the addresses of their cells
         self.published: dict[str, types.PublishDiagnosticsParams] = {}
         self.refreshed: list[str] = []
         self.registered: list[types.Registration] = []
@@ -61,6 +62,23 @@ class Editor:
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
         return uri
 
+    def open_notebook(self, name: str, *cells: str) -> tuple[str, list[str]]:
+        """Its address, and those of its cells."""
+        uri = self.uri(name)
+        uris = [f"{uri.replace('file', 'vscode-notebook-cell')}#{number}" for number in range(len(cells))]
+        self.versions.update(dict.fromkeys(uris, 1))
+        self.notebooks[uri] = uris
+        kept = [types.NotebookCell(types.NotebookCellKind.Code, one) for one in uris]
+        texts = [types.TextDocumentItem(one, "python", 1, text) for one, text in zip(uris, cells)]
+        opened = types.NotebookDocument(uri, "jupyter-notebook", 1, kept)
+        self.client.notebook_document_did_open(types.DidOpenNotebookDocumentParams(opened, texts))
+        return uri, uris
+
+    def close_notebook(self, uri: str) -> None:
+        cells = [types.TextDocumentIdentifier(cell) for cell in self.notebooks.pop(uri)]
+        closed = types.DidCloseNotebookDocumentParams(types.NotebookDocumentIdentifier(uri), cells)
+        self.client.notebook_document_did_close(closed)
+
     def type(self, uri: str, new: str, start: tuple[int, int], end: tuple[int, int] | None = None) -> None:
         self._change(uri, types.TextDocumentContentChangePartial(span(start, end or start), new))
 
@@ -72,9 +90,18 @@ class Editor:
         document = types.VersionedTextDocumentIdentifier(self.versions[uri], uri)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(document, [event]))
 
+    def configure(self, settings: dict[str, Any]) -> None:
+        """The user changes the settings; those of single folders go."""
+        if self.settings != {"": settings}:
+            self.settings = {"": settings}
+            self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+
     def move_to(self, root: Path) -> None:
         """Another folder is opened in place of the one before, and nothing is left of what was open in that."""
-        for uri in list(self.versions):
+        cells = {cell for uri in self.notebooks for cell in self.notebooks[uri]}
+        for uri in list(self.notebooks):
+            self.close_notebook(uri)
+        for uri in set(self.versions) - cells:
             self.close(uri)
         for kept in (self.versions, self.published, self.refreshed, self.messages, self.progress):
             kept.clear()
@@ -253,15 +280,16 @@ _shared: dict[str, tuple[Editor, AsyncExitStack]] = {}
 
 
 @asynccontextmanager
-async def same_editor(root: Path, settings: dict[str, Any]) -> AsyncIterator[Editor]:
-    """An editor with the server that other tests have used with these settings: starting one takes longer than what
-    most of them ask.
+async def same_editor(root: Path, settings: dict[str, Any], **able: Any) -> AsyncIterator[Editor]:
+    """An editor with the server that other tests have used with these settings, and with a client that is able to do
+    the same: starting one takes longer than what most of them ask.
     """
-    key = json.dumps(settings)
+    key = json.dumps([settings, able])
     if key not in _shared:
         stack = AsyncExitStack()
-        _shared[key] = await stack.enter_async_context(editor(root, settings=settings)), stack
+        _shared[key] = await stack.enter_async_context(editor(root, capabilities(**able), settings=settings)), stack
     else:
+        _shared[key][0].configure(settings)
         _shared[key][0].move_to(root)
     try:
         yield _shared[key][0]

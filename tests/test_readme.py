@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
+from torchlint.frontends import cli
 from torchlint.rule import load_rules
 
 ROOT = Path(__file__).parent.parent
@@ -30,13 +32,20 @@ def table() -> str:
 
 
 def output(command: str) -> str:
-    """What a command of the README prints, run in the repository."""
+    """What a command of the README prints, run in the repository: in this process, which has imported torch."""
     arguments = shlex.split(command)[1:]
     if arguments[0] == "check":
-        arguments += ["--isolated", "--no-cache"]
-    ran = subprocess.run([sys.executable, "-m", "torchlint", *arguments], cwd=ROOT, capture_output=True, text=True)
-    assert ran.returncode == 1, ran
-    return ran.stdout
+        arguments += ["--isolated", "--no-cache", "--jobs=1"]
+    before, printed = os.getcwd(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    os.chdir(ROOT)
+    try:
+        with contextlib.redirect_stdout(printed):
+            code = cli.main(arguments)
+    finally:
+        os.chdir(before)
+    printed.seek(0)
+    assert code == 1
+    return printed.read()
 
 
 def rewritten(text: str) -> str:

@@ -1,10 +1,16 @@
 """The language server as an editor sees it: what is published, offered and shown, and that nothing ends it."""
 
 import pytest
-from lsp_client import LOSS, PULLS, QUIET, applied, capabilities, editor, same_editor, shared_servers_end, span  # noqa: F401
+from lsp_client import LOSS, PULLS, QUIET, applied, same_editor, shared_servers_end, span  # noqa: F401
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio
+SIMPLE_ENCODING = "utf-32"
+SIMPLE = {  # what a simple client is able to do: the tests of its parts share a server
+    "general": {"positionEncodings": [SIMPLE_ENCODING]},
+    "textDocument": {"diagnostic": {}},
+    "workspace": {"workspaceEdit": {}},
+}
 UNUSED = "import torch\n\nx = torch.ones(2)  # noqa: TL101\n"
 
 
@@ -62,7 +68,7 @@ async def test_what_is_unused_is_faded(tmp_path):
 
 
 async def test_a_client_that_pulls_is_not_pushed_to(tmp_path):
-    async with editor(tmp_path, capabilities(**PULLS), settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET, **PULLS) as at:
         assert at.capabilities.diagnostic_provider.inter_file_dependencies
         uri = at.open("a.py", LOSS)
         assert [d.code for d in await at.pull(uri)] == ["TL101"]
@@ -73,17 +79,16 @@ async def test_a_client_that_pulls_is_not_pushed_to(tmp_path):
 
 
 async def test_a_client_that_cannot_be_told_to_pull_again_is_pushed_to(tmp_path):
-    able = capabilities(textDocument={"diagnostic": {}})
-    async with editor(tmp_path, able, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET, **SIMPLE) as at:
         assert at.capabilities.diagnostic_provider is None
         assert await at.codes(at.open("a.py", LOSS)) == [("TL101", 6)]
 
 
-@pytest.mark.parametrize("encoding, width", [("utf-8", 2 + 4), ("utf-16", 1 + 2), ("utf-32", 1 + 1)])
+@pytest.mark.parametrize("encoding, width", [("utf-8", 2 + 4), ("utf-16", 1 + 2), (SIMPLE_ENCODING, 1 + 1)])
 async def test_columns_are_counted_as_the_client_does(tmp_path, encoding, width):
-    able = capabilities(general={"positionEncodings": [encoding]})
+    able = SIMPLE if encoding == SIMPLE_ENCODING else {"general": {"positionEncodings": [encoding]}}
     text = LOSS.replace("    return F", '    é = "𝄞"; return F')
-    async with editor(tmp_path, able, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET, **able) as at:
         assert at.capabilities.position_encoding == encoding
         uri = at.open("a.py", text)
         (found,) = await at.diagnostics(uri)
@@ -140,8 +145,7 @@ async def test_a_fix_is_for_the_text_as_it_is_now(tmp_path):
 
 
 async def test_a_client_without_versions_gets_plain_changes(tmp_path):
-    able = capabilities(workspace={"workspaceEdit": {}})
-    async with editor(tmp_path, able, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET, **SIMPLE) as at:
         uri = at.open("a.py", UNUSED)
         (fix,) = await at.actions(uri, await at.diagnostics(uri))
         assert fix.edit.document_changes is None

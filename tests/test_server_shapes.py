@@ -63,9 +63,10 @@ async def test_sizes_that_a_script_gives_are_not_marked_as_guesses(tmp_path):
         assert [text for _, _, text in found] == [": (B, 16, 4, 4)", ": (B, 16, 16)", ": (B, 16)"]
 
 
-async def test_the_dry_run_finds_more_a_moment_later(tmp_path):
+async def test_the_dry_run_finds_more_a_moment_later_and_says_that_it_takes_long(tmp_path):
+    """The first one takes long: it imports torch."""
     pytest.importorskip("torch")
-    async with editor(tmp_path, capabilities(**PULLS)) as at:
+    async with editor(tmp_path, capabilities(**PULLS, window={"workDoneProgress": True})) as at:
         uri = at.open("net.py", NET.replace("Linear(16, 10)", "Linear(15, 10)"))
 
         async def pulled() -> list[tuple[str, int]]:
@@ -73,6 +74,10 @@ async def test_the_dry_run_finds_more_a_moment_later(tmp_path):
 
         assert await pulled() == []
         await at.until_async(pulled, [("TL901", 14)])
+        await at.until(lambda: any(len(said) == 2 for said in at.progress.values()))
+        (begin, end), *_ = at.progress.values()
+        assert (begin["kind"], begin["title"], begin["message"]) == ("begin", "torchlint", "dry run of net.py")
+        assert end["kind"] == "end"
         at.type(uri, "\n", (0, 0))
         assert await pulled() == [("TL901", 15)]  # long before it is found again
         at.refreshed.clear()
@@ -115,14 +120,3 @@ async def test_a_file_without_a_page_says_why(tmp_path):
         assert "no Python file" in (await at.page("file:///nowhere.py"))["reason"]
         empty = at.open("empty.py", "import torch\n")
         assert "no class with a forward" in (await at.page(empty))["reason"]
-
-
-async def test_a_dry_run_that_takes_long_says_so(tmp_path):
-    """The first one does: it imports torch."""
-    pytest.importorskip("torch")
-    async with editor(tmp_path, capabilities(window={"workDoneProgress": True})) as at:
-        at.open("net.py", NET)
-        await at.until(lambda: any(len(said) == 2 for said in at.progress.values()))
-        (begin, end), *_ = at.progress.values()
-        assert (begin["kind"], begin["title"], begin["message"]) == ("begin", "torchlint", "dry run of net.py")
-        assert end["kind"] == "end"

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.asyncio
 async def test_the_configuration_file_counts_and_is_watched(tmp_path):
     config = tmp_path / "torchlint.toml"
     config.write_text('ignore = ["TL101"]\n')
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == []
         watched = [r for r in at.registered if r.method == "workspace/didChangeWatchedFiles"]
@@ -29,7 +29,7 @@ def tell_of(at: Editor, *paths: Path) -> None:
 
 async def test_a_broken_configuration_is_one_message(tmp_path):
     (tmp_path / "torchlint.toml").write_text("ignore = [\n")
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == [("TL101", 6)]
         at.type(uri, "\n", (0, 0))
@@ -40,7 +40,7 @@ async def test_a_broken_configuration_is_one_message(tmp_path):
 async def test_while_a_configuration_is_broken_the_last_good_one_counts(tmp_path):
     config = tmp_path / "torchlint.toml"
     config.write_text('ignore = ["TL101"]\n')
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == []
         for broken in (1, 2):
@@ -58,14 +58,12 @@ async def test_while_a_configuration_is_broken_the_last_good_one_counts(tmp_path
 
 
 async def test_the_editor_has_settings_and_changes_them(tmp_path):
-    async with editor(tmp_path, settings={**QUIET, "ignore": ["TL101"]}) as at:
+    async with editor(tmp_path, settings={**QUIET, "ignore": ["TL101"]}) as at:  # from its first moment
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == []
-        at.settings[""] = {**QUIET, "select": ["TL101"], "nonsense": 1, "ignore": 5}
-        at.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        at.configure({**QUIET, "select": ["TL101"], "nonsense": 1, "ignore": 5})
         await at.until(lambda: at.shown(uri))
-        at.settings[""] = {**QUIET, "enable": False}
-        at.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        at.configure({**QUIET, "enable": False})
         await at.until(lambda: not at.shown(uri))
 
 
@@ -95,8 +93,8 @@ async def test_a_folder_that_comes_later_has_its_settings(tmp_path):
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
         folder.mkdir()
-    quiet = {folders[1].as_uri(): {**QUIET, "ignore": ["TL101"]}}
-    async with editor(folders[0], settings=QUIET, folder_settings=quiet) as at:
+    async with same_editor(folders[0], QUIET) as at:
+        at.settings[folders[1].as_uri()] = {**QUIET, "ignore": ["TL101"]}
         uri = at.open("a.py", LOSS)
         assert await at.codes(uri) == [("TL101", 6)]
         at.move_to(folders[1])

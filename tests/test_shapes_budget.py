@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from effort import calls_of
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 from torchlint.project import Project
 from torchlint.shapes.core.budget import Work, weight
@@ -19,6 +19,8 @@ from torchlint.shapes.search.attempts import OpenParameter, RunResult, Trials
 from torchlint.shapes.search.check import dry_run
 from torchlint.shapes.search.constructors import solve_constructor
 from torchlint.shapes.search.sizes import solve_forward
+from torchlint.shapes.tensors import device_tags as devices
+from torchlint.shapes.tensors.dispatch import dry_tensors
 from torchlint.shapes.tensors.process_settings import SETTINGS
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -90,6 +92,22 @@ def test_programs_that_change_settings_leave_none():
         after = {name: read() for name, (read, _) in SETTINGS.items()}
         assert [name for name in before if str(before[name]) != str(after[name])] == [], path.name
         assert findings(VICTIM) == judged, path.name
+
+
+def test_an_error_among_tensors_without_data_leaves_nothing_behind():
+    def now():
+        return torch.get_default_dtype(), torch.is_grad_enabled(), torch.zeros(1).device.type, torch.ones(2).sum()
+
+    before, seed = now(), torch.get_rng_state()
+    with pytest.raises(KeyError), dry_tensors():
+        assert devices.used[0] is False
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        torch.manual_seed(1)
+        torch.randn(3)
+        raise KeyError
+    assert now() == before == (torch.float32, True, "cpu", 2)
+    assert torch.equal(seed, torch.get_rng_state())
 
 
 def test_hostile_fixtures_can_be_read():

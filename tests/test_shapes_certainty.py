@@ -228,6 +228,15 @@ SILENT = {
             scaler.step(optimizer)
             scaler.update()
     """,
+    "an optimizer of a network that nobody knows": """
+        from elsewhere import make
+        net, scaler = nn.Linear(2, 2), torch.amp.GradScaler("cuda")
+        optimizer = torch.optim.SGD(make().parameters(), lr=0.1)
+        for _ in range(3):
+            scaler.scale(net(torch.zeros(1, 2)).sum()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    """,
     "two losses of one graph that is kept": """
         net = nn.Linear(2, 2)
         out = net(torch.zeros(1, 2)).tanh()
@@ -242,6 +251,18 @@ SILENT = {
                 raise ValueError("sizes are needed")
 
         train()
+    """,
+    "a check for options that nobody gives": """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--one")
+        parser.add_argument("--all")
+        given = vars(parser.parse_args())
+        if __name__ == "__main__":
+            if given["all"] is None and given["one"] is not None:
+                print(given["one"])
+            else:
+                raise ValueError("name what is wanted")
     """,
     "a check for another machine": """
         if torch.cuda.device_count() < 2:

@@ -239,3 +239,21 @@ def test_what_a_package_makes_of_its_file_is_made_once(tmp_path, last, found):
     result = dry_run(text, str(path), Project(tmp_path).view(path))
     assert [text.split("\n")[f.span.line - 1] for f in result.faults] == found
     assert (result.statistics["modules"], result.statistics["functions_run"]) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "name, imports, found", [("small", "import nets", 0), ("tiny", "import nets", 0), ("tiny", "", 1)]
+)
+def test_a_table_may_be_filled_by_the_package_around_it(tmp_path, name, imports, found):
+    """Files are run without the packages around them, in which others register themselves."""
+    files = {
+        "pkg/__init__.py": f"from . {imports}\n" if imports else "",
+        "pkg/tables.py": f"{REGISTRY['pkg/registry.py']}\ndef make(name):\n    return KNOWN[name]()\n",
+        "pkg/nets.py": "from pkg.tables import register\n\n@register\ndef small():\n    return 1\n",
+        "train.py": f"from pkg.tables import make\n\nprint(make('{name}'))\n",
+    }
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(content)
+    path = tmp_path / "train.py"
+    assert len(dry_run(files["train.py"], str(path), Project(tmp_path).view(path)).faults) == found

@@ -113,3 +113,46 @@ def test_the_window_of_a_spectrum_is_known(tmp_path):
                 return torch.matmul(self.mel, spectrum) * self.window.sum()
         """,
     )
+
+
+def test_one_input_may_be_a_number_for_each_row_of_another(tmp_path):
+    """With it the table that is made of the steps has as many rows; no run found that by itself."""
+    text = USE + textwrap.dedent("""
+        class Position(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.width = width
+
+            def forward(self, time):
+                half = self.width // 2
+                steps = torch.exp(torch.arange(half, device=time.device) * -9.2 / (half - 1))
+                found = time[:, None] * steps[None, :]
+                return torch.cat((found.sin(), found.cos()), dim=-1)
+
+        class Block(nn.Module):
+            def __init__(self, wide, narrow, time):
+                super().__init__()
+                self.time, self.first, self.last = nn.Linear(time, narrow), nn.Linear(wide, narrow), nn.Linear(narrow, narrow)
+                self.norm = nn.BatchNorm1d(narrow)
+
+            def forward(self, x, t):
+                h = torch.relu(self.first(x)) + torch.relu(self.time(t))
+                if h.shape[0] != 1:
+                    h = self.norm(h)
+                return self.last(h)
+
+        class Net(nn.Module):
+            def __init__(self, widths: tuple = (4, 3, 2), time: int = 16):
+                super().__init__()
+                self.time = nn.Sequential(Position(time), nn.Linear(time, time))
+                self.blocks = nn.ModuleList([Block(widths[i], widths[i + 1], time) for i in range(len(widths) - 1)])
+
+            def forward(self, x, timestep):
+                t = self.time(timestep)
+                for block in self.blocks:
+                    x = block(x, t)
+                return x
+        """)
+    path = tmp_path / "model.py"
+    path.write_text(text)
+    assert dry_run(text, str(path), Project(tmp_path).view(path)).faults == ()

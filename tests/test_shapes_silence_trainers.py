@@ -527,3 +527,34 @@ def test_a_base_that_is_made_by_its_name_is_made(tmp_path):
     Conv(1, 1)
     """
     assert said(tmp_path, program) == []
+
+
+HOOKED = """
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader, TensorDataset
+
+class Net(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 2)
+
+    def training_step(self, batch, batch_idx):
+        x, y, weights = batch
+        return (F.mse_loss(self.fc(x), y, reduction="none") * weights).mean()
+
+    def on_before_batch_transfer(self, batch, dataloader_idx):
+        x, y = batch
+        return x, y, torch.ones(len(x), WIDTH)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+pl.Trainer().fit(Net(), DataLoader(TensorDataset(torch.zeros(8, 4), torch.zeros(8, 2)), batch_size=4))
+"""
+
+
+@pytest.mark.parametrize("width, found", [(2, 0), (3, 1)])
+def test_lightning_hands_batches_on_as_its_hooks_leave_them(tmp_path, width, found):
+    program = HOOKED.replace("WIDTH", str(width))
+    use = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+    assert len(faults_of(tmp_path, program, use)) == found

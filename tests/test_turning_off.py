@@ -1,7 +1,7 @@
 """A rule turned off in the configuration: what is inserted, and when nothing is."""
 
 import pytest
-from lsp_client import LOSS, QUIET, capabilities, editor
+from lsp_client import LOSS, QUIET, capabilities, editor, same_editor, shared_servers_end  # noqa: F401
 
 from torchlint.frontends.lsp.turning_off import ignoring
 
@@ -60,7 +60,7 @@ async def test_the_light_bulb_turns_a_rule_off_and_shows_its_manual(tmp_path):
 
 @pytest.mark.asyncio
 async def test_without_a_project_there_is_nothing_to_turn_it_off_in(tmp_path):
-    async with editor(tmp_path, settings=QUIET) as at:
+    async with same_editor(tmp_path, QUIET) as at:
         uri = at.open("a.py", LOSS)
         titles = [action.title for action in await at.actions(uri, await at.diagnostics(uri))]
         assert titles and not any("Turn" in title or "manual" in title for title in titles)

@@ -106,12 +106,17 @@ class Budget:
     def touch(self, *values: Any) -> None:
         """Pay for code that may walk through values, and through what they hold as often as they hold it."""
         for value in values:
-            if type(value) not in LIGHT:
-                found = weight(value, self.LENGTH)
-                if found > self.LENGTH:
-                    raise Exhausted("it walks through a structure that is too large")
-                if found > 64:
-                    self.spend(found >> 4)
+            kind = type(value)
+            if kind in LIGHT or kind is str and len(value) < _SHORT or not holds(kind):
+                continue
+            found = weight(value, self.LENGTH)
+            if found > self.LENGTH:
+                raise Exhausted("it walks through a structure that is too large")
+            if found > 64:
+                self.spend(found >> 4)
+
+
+_SHORT = 480  # characters of a text that are touched for nothing
 
 
 # What is the same to touch whatever its value is; integers are never long here.
@@ -124,6 +129,14 @@ _ITEMS = {
     collections.deque: collections.deque.__iter__,
 }
 _VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_OF_ITEMS = 0b11111 << 25  # Python marks lists, tuples, bytes, texts and dicts, and what derives from them
+_NO_LISTS = frozenset({range, slice, functools.partial, *_VIEWS})
+_SETS = (set, frozenset, collections.deque)
+
+
+def holds(kind: type) -> bool:
+    """Whether what is of a kind has items or characters, which are touched with it."""
+    return bool(kind.__flags__ & _OF_ITEMS) or kind in _NO_LISTS or issubclass(kind, _SETS)
 
 
 def weight(value: Any, most: int) -> int:
@@ -166,9 +179,15 @@ def weight(value: Any, most: int) -> int:
     return total
 
 
+_KINDS = frozenset({*_ITEMS, dict, str, bytes})
+
+
 def len_of(items: Any) -> int:
     """The length of a container or a range of any size, whatever class the program made of it."""
-    if type(items) is range:
+    kind = type(items)
+    if kind in _KINDS:
+        return len(items)
+    if kind is range:
         return max(0, -((items.start - items.stop) // items.step)) if items.step else 0
     for base in (*_ITEMS, dict, str, bytes):
         if isinstance(items, base):
@@ -193,7 +212,7 @@ _METHODS: dict[type, dict[str, str]] = {
 def pay(budget: Budget, function: Any, args: tuple | list, kwargs: dict[str, Any]) -> None:
     """Pay for a call of Python's own code: all that it can reach, unless it is known to touch less."""
     owner = getattr(function, "__self__", None)
-    if owner is not None and type(owner) not in LIGHT:
+    if owner is not None and type(owner) not in LIGHT and holds(type(owner)):
         for base, methods in _METHODS.items():
             if isinstance(owner, base):
                 how = methods.get(function.__name__)

@@ -39,7 +39,7 @@ class Trainer(StandIn):
     """Runs two steps of training, and one of each other kind on the first batch."""
 
     def __init__(self, *args, **kwargs):
-        pass
+        self._owners = []
 
     def fit(self, model=None, train_dataloaders=None, val_dataloaders=None, datamodule=None, **options):
         loaders = self._loaders(model, datamodule, train_dataloaders, "train_dataloader")
@@ -87,11 +87,10 @@ class Trainer(StandIn):
         machine = machines[-1]
         if isinstance(given, DataModule):
             given, datamodule = None, given
+        self._owners = [owner for owner in (datamodule, model) if owner is not None and type(owner) is not Unknown]
         if given is not None:
             return given
-        for owner in (datamodule, model):
-            if owner is None or type(owner) is Unknown:
-                continue
+        for owner in self._owners:
             for hook in ("prepare_data", "setup"):
                 if owner is datamodule and hasattr(type(owner), hook):
                     machine.call(machine.get(owner, hook), ["fit"] if hook == "setup" else [], {})
@@ -102,6 +101,19 @@ class Trainer(StandIn):
     def _take_along(self, values):
         """A trainer brings the model and the batches to a device of its own choice."""
         device_tags.stamp(list(values.values()) if isinstance(values, dict) else values, device_tags.ANY)
+
+    def _brought(self, batch):
+        """A batch as the hooks around its way to the device leave it."""
+        machine = machines[-1]
+        device = Unknown("the device of a trainer")
+        for hook in ("on_before_batch_transfer", "transfer_batch_to_device", "on_after_batch_transfer"):
+            owner = next((owner for owner in self._owners if hasattr(type(owner), hook)), None)
+            if owner is not None:
+                given = [batch, device, 0] if hook == "transfer_batch_to_device" else [batch, 0]
+                batch = machine.call(machine.get(owner, hook), given, {})
+            elif hook == "transfer_batch_to_device":
+                self._take_along(batch)
+        return batch
 
     def _step(self, model, name, loaders):
         list(self._each(model, name, loaders, 1))
@@ -119,7 +131,7 @@ class Trainer(StandIn):
             if hasattr(type(model), hook):
                 machine.call(machine.get(model, hook), [], {})
         for index, batch in enumerate(machine.iterate(loaders)):
-            self._take_along(batch)
+            batch = self._brought(batch)
             yield machine.call(machine.get(model, name), [batch, index], {})
             if index + 1 == batches:
                 return

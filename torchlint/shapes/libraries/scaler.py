@@ -15,6 +15,8 @@ UNSCALED, STEPPED = "unscaled", "stepped"
 class Scaler(StandIn):
     """`torch.amp.GradScaler`; it does nothing where it is off, or nobody knows whether it is on."""
 
+    takes_unknown = frozenset({"step", "unscale_"})
+
     def __init__(self, enabled: bool):
         self._on = enabled
         self._scaled = False
@@ -26,7 +28,7 @@ class Scaler(StandIn):
         return loss
 
     def unscale_(self, optimizer):
-        if not self._on or not isinstance(optimizer, torch.optim.Optimizer):
+        if not self._on or not self._knows(optimizer):
             return
         self._check("unscale_")
         stage = self._stages.get(id(optimizer))
@@ -42,7 +44,7 @@ class Scaler(StandIn):
         self._stages[id(optimizer)] = UNSCALED
 
     def step(self, optimizer, *args, **kwargs):
-        if not isinstance(optimizer, torch.optim.Optimizer):
+        if not self._knows(optimizer):
             return None
         if self._on:
             self._check("step")
@@ -75,6 +77,13 @@ class Scaler(StandIn):
 
     def is_enabled(self):
         return self._on
+
+    def _knows(self, optimizer) -> bool:
+        """One that nobody knows may have gradients."""
+        known = isinstance(optimizer, torch.optim.Optimizer)
+        if not known:
+            self._found.add(id(optimizer))
+        return known
 
     def _check(self, name: str) -> None:
         if not self._scaled:

@@ -255,6 +255,8 @@ class Certainty:
             return error  # it may be a list of as many as there are GPUs, or a name that is not given or installed here
         if not len(owner) and self.starts.leaves_out:
             return error  # what an option was to choose, which nobody gives
+        if self.is_filled_by_others(owner):
+            return error
         if isinstance(owner, dict):
             if any(type(k) not in _OWN_KEYS for k in owner):
                 return error
@@ -262,6 +264,21 @@ class Certainty:
             says = f"there is no {key!r} among the keys {keys}" if keys else f"no {key!r} in it"
             return self.blame(error, says, sure=False)
         return self.blame(error, f"there is no item {key} among {len(owner)}", sure=False)
+
+    def is_filled_by_others(self, container: Any) -> bool:
+        """Is it a table of an imported file, or asked there, and the package around that file may enter something in
+        it: `from . import zoo`, in an `__init__.py` that was not run?
+        """
+        return any(
+            self.is_without_its_package(path)
+            for path, module in self.files.items()
+            if path != self.script
+            and (
+                self.place is not None
+                and self.place[0] == path
+                or any(held is container for held in module.globals.values())
+            )
+        )
 
     def of_nothing(self, name: str) -> AttributeError:
         """An attribute of None, that a function of the program returned because it returns nothing."""

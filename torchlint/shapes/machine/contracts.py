@@ -42,7 +42,7 @@ def broken(machine: Any, frame: Frame, error: Exception) -> str | None:
         for text, value in _values(machine, frame, test):
             if value is None or type(value) is Unknown or type(value) in (str, list, tuple, dict) and not value:
                 return None  # an option that nobody has set, or something nobody knows
-            if type(value) in (int, float, str) or isinstance(value, torch.Size):
+            if text != "__name__" and (type(value) in (int, float, str) or isinstance(value, torch.Size)):
                 shown[text] = tuple(value) if isinstance(value, torch.Size) else value
     if not shown:
         return None
@@ -122,12 +122,12 @@ def _chain(statement: ast.If) -> list[ast.expr]:
 
 
 def _values(machine: Any, frame: Frame, test: ast.expr) -> list[tuple[str, Any]]:
-    """The names and attributes in a condition, with what they are."""
+    """The names, attributes and items in a condition, with what they are."""
     found, stack = [], [test]
     while stack:
         node = stack.pop()
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            value = _value(machine, frame, node)
+        value = _value(machine, frame, node)
+        if isinstance(node, (ast.Name, ast.Attribute)) or value is not ...:
             found.append((ast.unparse(node), value))
         elif isinstance(node, ast.Call):
             stack += [*node.args, *(k.value for k in node.keywords)]
@@ -152,4 +152,7 @@ def _value(machine: Any, frame: Frame, node: ast.expr) -> Any:
             return owner.shape
         held = getattr(owner, "__dict__", {})
         return held[node.attr] if node.attr in held else owner if type(owner) is Unknown or owner is None else ...
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):  # `vars(args)["folder"]`
+        owner = _value(machine, frame, node.value)
+        return owner.get(node.slice.value, ...) if type(owner) is dict else ...
     return ...

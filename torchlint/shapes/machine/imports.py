@@ -146,6 +146,16 @@ class Imports:
             self.place, self.importing, self.budget = before, self.importing - 1, budget
         return module
 
+    def is_without_its_package(self, path: str) -> bool:
+        """Does a package around a file import something, and was not run? Files are run without their packages."""
+        folder = os.path.dirname(path)
+        while (text := self.view.read(package := os.path.join(folder, "__init__.py"))) is not None:
+            run = self.files.get(package)
+            if package != path and (run is None or not run.complete) and "import" in text:
+                return True
+            folder = os.path.dirname(folder)
+        return False
+
     def run_program(self, module: standins.ImportedFile, wanted: str = "") -> None:
         """Run a file's statements from where it is, until it has the name that is wanted; one that fails leaves its
         names unknown, the next ones run.

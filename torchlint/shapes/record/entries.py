@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from torchlint.finding import Span
 from torchlint.shapes.core.standins import Given
@@ -64,9 +65,10 @@ class Record:
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """The tensors of a result, one level after the other."""
+    """The tensors of a result that have a size, one level after the other."""
     if isinstance(value, torch.Tensor):
-        yield value
+        if not is_lazy(value):
+            yield value
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from tensors_in(one)

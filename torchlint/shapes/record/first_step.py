@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from torchlint.shapes.core.table import ShownValue, Table
@@ -105,7 +106,7 @@ class StepWatch:
 
     def _enter(self, module: nn.Module, args: Any) -> None:
         if not self._running:
-            self._storages.update(p.untyped_storage()._cdata for p in module.parameters())
+            self._storages.update(p.untyped_storage()._cdata for p in module.parameters() if not is_lazy(p))
         self._running.append(module)
 
     def _leave(self, module: nn.Module, args: Any, result: Any) -> None:
@@ -143,6 +144,8 @@ class StepWatch:
         self.optimizer, self._where = type(optimizer).__name__, self._here()
         for model in dict.fromkeys(model for model, _ in self._forwards):
             for name, parameter in model.named_parameters():
+                if is_lazy(parameter):
+                    continue
                 self._parameters += _bytes(parameter)
                 if parameter.grad is not None:
                     self._gradients += _bytes(parameter.grad)

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.undone import undone
@@ -580,7 +581,7 @@ class Attempt:
 def _holds_nothing(given: tuple) -> bool:
     """Is a tensor without elements among them: one that a method is to replace before the forward runs?"""
     parts = (part for value in given for part in (value if isinstance(value, (list, tuple)) else (value,)))
-    return any(isinstance(part, torch.Tensor) and part.numel() == 0 for part in parts)
+    return any(isinstance(part, torch.Tensor) and not is_lazy(part) and part.numel() == 0 for part in parts)
 
 
 def _failure(result: RunResult) -> FailedOperation | None:

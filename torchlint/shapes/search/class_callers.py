@@ -16,11 +16,12 @@ from torchlint.shapes.core.values import Stop, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import CompiledScope, Frame, Program, load
-from torchlint.shapes.language.walking import last_word
+from torchlint.shapes.language.walking import last_word, walk
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.attempts import Assumption
 
 _FILES = 4  # other files that are run for one class
+_PROGRAMS = 32  # of which the calls are kept
 _SITES = 6  # calls that are read, and places that are run
 
 
@@ -101,14 +102,15 @@ class Callers:
         yield self.home
         name, path = kind.__name__, self.home[0].path
         if name not in self._others:
-            self._others[name] = []
+            self._others[name], looked = [], 0
             folder = os.path.dirname(path)
             mentions = sorted(
                 self.machine.view.mentions(name), key=lambda p: -len(os.path.commonprefix((p, folder + os.sep)))
             )
             for other in mentions:
-                if len(self._others[name]) < _FILES and self._imports(other, name):
-                    self._others[name] += self._run(other)
+                if looked < _FILES and self._imports(other, name):
+                    looked += 1
+                    self._others[name] += self._run(other) if self._names(other, name) else []
         yield from self._others[name]
 
     def _imports(self, other: str, name: str) -> bool:
@@ -125,6 +127,13 @@ class Callers:
             elif isinstance(node, ast.Import) and any(a.name.rpartition(".")[2] == _stem(path) for a in node.names):
                 return True
         return False
+
+    def _names(self, other: str, name: str) -> bool:
+        """Whether a file does more with a name than to pass it on, as packages do with all they have: only then is
+        anything learned from running it, and whatever it imports.
+        """
+        program = self._load(other)
+        return program is not None and _Sites.of(program).has(name)
 
     def _load(self, path: str) -> Program | None:
         text = self.machine.view.read(path)
@@ -153,13 +162,13 @@ class _Sites:
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
         self.constructions: defaultdict[str, list[ast.Call]] = defaultdict(list)  # also as the base of others
         self.users: defaultdict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)  # other than as a base
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Call):
                 name = last_word(node.func)
                 self.calls[name].append(node)
                 self.constructions[name].append(node)
             elif isinstance(node, ast.ClassDef):
-                calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)]
+                calls = [n for n in walk(node) if isinstance(n, ast.Call)]
                 starts = [call for call in calls if last_word(call.func) == "__init__"]
                 for base in {last_word(base) for base in node.bases}:
                     self.constructions[base] += starts
@@ -168,11 +177,15 @@ class _Sites:
                 self.constructions[node.name] += own
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                inside = [n for part in node.body for n in ast.walk(part)]
+                inside = [n for part in node.body for n in walk(part)]
                 for name in {last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
                     self.users[name].append(node)
 
+    def has(self, name: str) -> bool:
+        """Whether the name stands anywhere here."""
+        return any(found.get(name) for found in (self.calls, self.constructions, self.users))
+
     @staticmethod
-    @lru_cache(maxsize=8)
+    @lru_cache(maxsize=_PROGRAMS)
     def of(program: Program) -> _Sites:
         return _Sites(program.tree)

@@ -362,6 +362,9 @@ def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = Fals
             for other, kept in tensors:
                 changed = replace(changed, other, TensorGuess(_NESTED[: rank if other == path else others], kept.dtype))
             yield changed, []
+    for (path, guess), (_, beside) in itertools.permutations(tensors, 2) if len(tensors) < 4 else ():
+        if len(guess.shape) != 1 and beside.shape:  # a number for each row of another: time steps, labels, lengths
+            yield replace(assumption, path, TensorGuess(beside.shape[:1], guess.dtype)), []
     if len(tensors) in (2, 3):
         (one, first), (two, second) = tensors[:2]
         for ranks in itertools.product((2, 3, 4), (1, 2, 3, 4)):

@@ -11,6 +11,7 @@ from typing import Any
 from torch import nn
 
 from torchlint.shapes.language.functions import closure_of
+from torchlint.shapes.language.walking import walk
 from torchlint.shapes.machine.decisions import Way, turnable
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search.attempts import Assumption
@@ -51,4 +52,4 @@ def _goes_with_the_same(other: Attempt, instance: nn.Module, assumed: Assumption
 def _asks_mode(kind: type, codes: Mapping[type, Any]) -> bool:
     """Whether the code of a class asks if it is in training mode."""
     code = codes.get(kind)
-    return code is not None and any(isinstance(n, ast.Attribute) and n.attr == "training" for n in ast.walk(code.node))
+    return code is not None and any(isinstance(n, ast.Attribute) and n.attr == "training" for n in walk(code.node))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 from torchlint.finding import Note
 from torchlint.shapes.machine.failures import FailedOperation
@@ -117,7 +118,8 @@ def _party(
 def _tensors(value: Any, node: ast.expr | None) -> Iterator[tuple[torch.Tensor, str | None]]:
     """The tensors of an argument with the text of each: of `[a, b]` those of its parts."""
     if isinstance(value, torch.Tensor):
-        yield value, text_of(node)
+        if not is_lazy(value):
+            yield value, text_of(node)
     elif isinstance(value, (list, tuple)):
         written_out = isinstance(node, (ast.List, ast.Tuple)) and len(node.elts) == len(value)
         for item, part in zip(value, node.elts if written_out else [node] * len(value)):
@@ -135,7 +137,8 @@ def _owner(failure: FailedOperation, tensor: torch.Tensor) -> nn.Module | None:
     """The layer whose parameter or buffer a tensor is, among the modules that run."""
     for root in reversed(failure.modules):
         for part in root.modules():
-            if any(_same(tensor, t) for t in (*part.parameters(recurse=False), *part.buffers(recurse=False))):
+            held = (*part.parameters(recurse=False), *part.buffers(recurse=False))
+            if any(_same(tensor, t) for t in held if not is_lazy(t)):
                 return part
     return None
 

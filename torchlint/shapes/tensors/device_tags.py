@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from torchlint.facts import named_of, words
 from torchlint.shapes.core.values import UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, costs, ranges, recurrent
+from torchlint.shapes.tensors import autocast, costs, lazy, ranges, recurrent
 from torchlint.shapes.tensors.generators import misfit
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
@@ -407,6 +407,9 @@ _HANDLERS: dict[Any, Callable] = {
 
 def run(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Call a torch function; devices are tags."""
+    if args and type(args[0]) in lazy.KINDS:
+        made = function == lazy.DATA
+        return _elsewhere(torch.empty, (0,), lazy.wanted(args[0])) if made else lazy.run(function, args, kwargs)
     handler = _HANDLERS.get(function)
     if handler is not None:
         return handler(function, args, kwargs)

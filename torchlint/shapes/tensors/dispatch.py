@@ -27,6 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
 from torchlint.shapes.tensors import autocast, device_tags, examples, kernels, process_settings, ranges, replay
+from torchlint.shapes.tensors.plain_kernels import kernel_of
 
 SMALL = 512  # elements of which the values are kept
 INTEGERS = 4096  # the same of integers, which count and index
@@ -68,7 +69,7 @@ _SPARSE = frozenset({"to_sparse", "to_dense", "_nested_tensor_from_mask", "_to_d
 class _Operation:
     """What the schema of an operation says about it, looked up once."""
 
-    __slots__ = ("pure", "writes", "fills", "random", "by_data", "pointwise", "name", "indexing")
+    __slots__ = ("pure", "writes", "fills", "random", "by_data", "pointwise", "name", "indexing", "plain")
 
     def __init__(self, function: Any):
         schema = function._schema
@@ -79,6 +80,7 @@ class _Operation:
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
         aliased = any(a.alias_info is not None for a in (*schema.arguments, *schema.returns))
+        self.plain = kernel_of(function)
         self.pure = not aliased and function.namespace == "aten" and self.name not in _SPARSE
         self.random = torch.Tag.nondeterministic_seeded in function.tags or self.name in _UNFILLED
         self.by_data = (
@@ -149,7 +151,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
     if operation.writes:
         return _write(function, operation, args, kwargs, tensors, key)
     if not operation.pure:
-        result = _meta(function, args, kwargs)
+        result = _meta(operation, function, args, kwargs)
         # Under inference_mode `to`, `reshape` and the like come here whole, and what they make may be a copy.
         if device is not None and isinstance(result, torch.Tensor) and device_tags.tag_of(result) is None:
             device_tags.stamp(result, device)
@@ -160,7 +162,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
     try:
         answer = _answers.get(key)
     except TypeError:  # an argument that cannot be compared
-        return _meta(function, args, kwargs)
+        return _meta(operation, function, args, kwargs)
     number = hash(key)
     if number not in _new:
         _new.add(number)
@@ -168,7 +170,7 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
     if answer is None:
         replay.check_arguments(operation, args)
         replay.check_dtypes(function, operation, args, kwargs, tensors)
-        result = _meta(function, args, kwargs)
+        result = _meta(operation, function, args, kwargs)
         if len(_answers) >= CACHED:
             _answers.clear()
         _answers[key] = _template(result)
@@ -248,8 +250,11 @@ def _make(template: Any) -> Any:
     return template["value"]
 
 
-def _meta(function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+def _meta(operation: _Operation, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The operation on tensors without data; what torch cannot do there is unknown."""
+    made = operation.plain(*args) if operation.plain is not None and not kwargs else None
+    if made is not None:
+        return made
     if function in _PLAIN_FACTORIES and kwargs.get("layout") in (None, torch.strided):
         return torch.empty(args[0], dtype=kwargs.get("dtype"), device="meta")
     try:
@@ -401,7 +406,7 @@ def _write(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, 
         replay.check_dtypes(function, operation, args, kwargs, tensors)
         if not operation.fills:
             work.spend(Work.WRITE)
-        result = args[0] if operation.name in _FILLS else _meta(function, args, kwargs)
+        result = args[0] if operation.name in _FILLS else _meta(operation, function, args, kwargs)
         if operation.fills:
             _remember(key)
     written = [args[p] if p < len(args) else kwargs.get(name) for p, name in operation.writes]

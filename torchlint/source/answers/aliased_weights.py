@@ -325,14 +325,38 @@ def _trains(call: ast.Call) -> bool:
 
 
 def _makes_it(function: ast.FunctionDef, parameter: ast.arg, call: Value, bound: bool) -> bool:
-    """Is what a call gives made in the same round and function as the call itself?"""
+    """Is what a call gives made in the same round and function as the call itself, and changed by nobody behind it?"""
     given = bound_argument(function, parameter, call, bound)
     made = origins(given) if given is not None and given.node is not None else []
-    return bool(made) and all(
-        isinstance(origin.node, ast.Call)
-        and not origin.path
-        and seems(origin, MODULE)
-        and enclosing_function(origin.node) is enclosing_function(call.node)
-        and loops_around(origin.node) == loops_around(call.node)
-        for origin in made
+    return (
+        bool(made)
+        and not _is_changed_later(given, call)
+        and all(
+            isinstance(origin.node, ast.Call)
+            and not origin.path
+            and seems(origin, MODULE)
+            and enclosing_function(origin.node) is enclosing_function(call.node)
+            and loops_around(origin.node) == loops_around(call.node)
+            for origin in made
+        )
+    )
+
+
+def _is_changed_later(model: Value, call: Value) -> bool:
+    """Is a model that a call was given trained behind it, or are its weights changed by hand: `net.weight.zero_()`?"""
+    function = enclosing_function(call.node) or call.module.tree
+    text, index = unparsed(model.node), call.module.index
+    for later in index.inside(function, ast.Call):
+        word = last_word(later.func)
+        if later.pos > call.node.pos and (
+            word in _STEPS
+            or word.endswith("_")
+            and unparsed(later.func).startswith(f"{text}.")
+            or _trains(later)
+            and any(unparsed(argument) == text for argument in later.args)
+        ):
+            return True
+    return any(
+        stored.pos > call.node.pos and isinstance(stored.ctx, ast.Store) and unparsed(stored.value).startswith(text)
+        for stored in index.inside(function, ast.Attribute)
     )

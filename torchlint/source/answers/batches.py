@@ -1,4 +1,6 @@
-"""Which tensors plainly are batches: samples in the first dimension, features in the second."""
+"""Which softmax goes over the samples of what plainly is a batch: samples in the first dimension, features in the
+second.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,12 @@ import ast
 
 from torchlint.facts import named
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.spelling import argument
 
 _MAKERS = named("of_sizes")
 # What leaves the samples where they are: layers work on each of them.
@@ -18,13 +22,39 @@ _SCORING = frozenset(("torch.nn.Linear", "torch.nn.Conv2d"))
 MAX_DEPTH = 10
 
 
-def is_batch_of_scores(value: Value) -> bool:
+def is_zero(dim: ast.expr | None) -> bool:
+    return isinstance(dim, ast.Constant) and dim.value == 0 and dim.value is not False
+
+
+def goes_over_samples(softmax: Value, scores: ast.expr) -> bool:
+    """Is what a softmax over dimension 0 is given the scores of a batch, and not of a bag that is summed up?"""
+    module, function = softmax.module, enclosing_function(softmax.node)
+    code = function if isinstance(function, ast.FunctionDef) else statement_of(softmax.node)
+    words = {n.attr for n in module.index.inside(code, ast.Attribute)}
+    operators = {type(n.op) for n in module.index.inside(code, ast.BinOp, ast.AugAssign)}
+    if words & {"sum", "t", "T", "mT", "transpose", "matmul", "mm", "einsum"} or ast.MatMult in operators:
+        return False
+    return _is_batch_of_scores(softmax.at(scores, ()))
+
+
+def ends_over_samples(module: Module, sequential: ast.Call) -> ast.Call | None:
+    """The softmax over dimension 0 with which a Sequential ends that is called with batches."""
+    layers = sequential.args
+    last = layers[-1] if len(layers) > 1 else None
+    if not isinstance(last, ast.Call) or not is_zero(argument(last, "dim", 0)):
+        return None
+    if external_name(Value(module, last.func)) not in ("torch.nn.Softmax", "torch.nn.LogSoftmax"):
+        return None
+    return last if _gives_batches_of_scores(module, sequential, layers[-2]) else None
+
+
+def _is_batch_of_scores(value: Value) -> bool:
     """The result of a linear layer or convolution that gives several scores for each of several samples."""
     made = origins(value)
     return bool(made) and all(_gives_scores(origin) and _is_batch(origin) for origin in made)
 
 
-def gives_batches_of_scores(module: Module, sequential: ast.Call, layer: ast.expr) -> bool:
+def _gives_batches_of_scores(module: Module, sequential: ast.Call, layer: ast.expr) -> bool:
     """Is the Sequential that a call makes called with a batch, and gives this linear layer of it several scores?"""
     if not _gives_several(Value(module, layer)):
         return False

@@ -64,13 +64,27 @@ def _called_on_self(module: Module) -> set[str]:
 
 
 def _filled_in(module: Module, forward: ast.FunctionDef) -> Iterator[ast.expr]:
-    """What a table or a list gets that is given back: `losses.update(self.loss_of(x))`."""
+    """What a table or a list gets that is given back, or that the module keeps: `losses.update(self.loss_of(x))`,
+    `self.scores.append(score)`, `self.loss = loss`.
+    """
     given = {returned.id for returned in forward.gives if isinstance(returned, ast.Name)}
     for call in module.index.inside(forward, ast.Call):
         func = call.func
-        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in given:
-            if func.attr in ("update", "append", "extend", "setdefault", "insert"):
+        if isinstance(func, ast.Attribute) and func.attr in ("update", "append", "extend", "setdefault", "insert"):
+            if isinstance(func.value, ast.Name) and func.value.id in given or _is_kept(func.value):
                 yield from (*call.args, *(keyword.value for keyword in call.keywords))
+    for assignment in module.index.inside(forward, ast.Assign):
+        if any(_is_kept(target) for target in assignment.targets):
+            yield assignment.value
+
+
+def _is_kept(thing: ast.expr) -> bool:
+    """An attribute of the module, or an entry of one."""
+    while isinstance(thing, (ast.Attribute, ast.Subscript)):
+        thing = thing.value
+        if isinstance(thing, ast.Name):
+            return thing.id == "self"
+    return False
 
 
 def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:

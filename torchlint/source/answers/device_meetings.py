@@ -83,7 +83,17 @@ def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
     found = next(meetings(module, created), None)
     function = enclosing_function(created)
     owner = enclosing_class(function) if function is not None else None
-    return None if found is None or nothing_is_elsewhere(module, owner) else found
+    return None if found is None or nothing_is_elsewhere(module, owner) or _is_shown(found.node) else found
+
+
+def _is_shown(node: ast.AST) -> bool:
+    """Is the error waited for: `try: net(x)` and `except RuntimeError`, which is not for want of memory?"""
+    while node.up is not None:
+        node, child = node.up, node
+        if isinstance(node, ast.Try) and child in node.body:
+            caught = [ast.unparse(handler) for handler in node.handlers if handler.type is not None]
+            return any("RuntimeError" in text.partition(":")[0] and "memory" not in text for text in caught)
+    return False
 
 
 def meetings(module: Module, created: ast.expr) -> Iterator[Meeting]:

@@ -11,7 +11,7 @@ from torchlint.source.flow.flow import callees
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import STEP, acts
 from torchlint.source.training.regions import loops_around
@@ -52,7 +52,15 @@ def is_emptied(module: Module, place: Collecting, loop: ast.AST) -> bool:
         for outer in loops_around(loop)
         if is_started_anew(module, place, outer.body) or forgets(module, place, outer)
     ]
+    if is_counted(loop) and _is_of_one_step(module, place, loop):
+        return True
     return bool(outside) and (is_counted(loop) or not _steps(module, loop) and _steps(module, outside[0]))
+
+
+def _is_of_one_step(module: Module, place: Collecting, loop: ast.AST) -> bool:
+    """Does Lightning's `training_step`, which it calls for each batch, begin it anew?"""
+    function = enclosing_function(loop)
+    return getattr(function, "name", "") == "training_step" and is_started_anew(module, place, function.body)
 
 
 def is_counted(loop: ast.AST) -> bool:
@@ -73,14 +81,15 @@ def forgets(module: Module, place: Collecting, around: ast.AST) -> bool:
     """`if done: memory.clear()`, `del losses[:]`, `if len(losses) > 10: losses.pop(0)`, `losses = losses[-10:]`,
     somewhere in a loop or function.
     """
-    memo, key = module.world.memo, ("forgets", id(around))
-    if key not in memo:
-        calls = {
-            unparsed(node): node for node in ast.walk(around) if isinstance(node, ast.Call)
-        }  # the same empty the same
-        texts = {text for node in ast.walk(around) for text in _forgotten(node)}
-        memo[key] = texts.union(*(_forgotten_by(module, call) for call in calls.values()))
-    return not memo[key].isdisjoint((ast.unparse(base(place.into)), place.holder))
+    return not _forgotten_around(module, around).isdisjoint((ast.unparse(base(place.into)), place.holder))
+
+
+@remembered
+def _forgotten_around(module: Module, around: ast.AST) -> set[str]:
+    """What a loop or function empties, itself or by what it calls."""
+    calls = {unparsed(node): node for node in ast.walk(around) if isinstance(node, ast.Call)}  # the same empty the same
+    texts = {text for node in ast.walk(around) for text in _forgotten(node)}
+    return texts.union(*(_forgotten_by(module, call) for call in calls.values()))
 
 
 def _forgotten_by(module: Module, call: ast.Call) -> Iterator[str]:

@@ -5,12 +5,16 @@ numbers away from 0 before.
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.facts import named_of, words
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
-from torchlint.source.text.index import last_word, statement_of
+from torchlint.source.text.index import enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.regions import under_no_grad
+
+_SEARCHES = re.compile(r"decode|beam|search|greedy|generate|translate|infer|predict")
 
 
 def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
@@ -26,6 +30,20 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
         or _is_chosen(logarithm, unparsed(argument))
         or _is_kept_away(module, logarithm, argument)
     )
+
+
+def only_scores(module: Module, logarithm: ast.Call) -> bool:
+    """Is it how likely something is, in a search or without gradients? There -inf says the right thing, unless it is
+    multiplied by a 0, or an average of many.
+    """
+    around = logarithm.up
+    while isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Call)):
+        is_product = isinstance(around, ast.BinOp) and isinstance(around.op, ast.Mult)
+        if is_product or isinstance(around, ast.Call) and last_word(around.func) in ("mean", "sum"):
+            return False
+        around = around.up
+    name = getattr(enclosing_function(logarithm), "name", "")
+    return bool(_SEARCHES.search(name.lower())) or under_no_grad(module, logarithm)
 
 
 def _is_asked_for(use: ast.expr) -> bool:

@@ -16,6 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, statement_of, within
+from torchlint.source.training.asked_for import is_off_by_default
 from torchlint.source.training.filled import put_in, read_of
 from torchlint.source.training.grads import is_leaf, requires_grad
 from torchlint.source.training.graphs import graph, is_model_call, loss_of, mark
@@ -166,6 +167,12 @@ def is_trained(module: Module, node: ast.AST) -> bool:
     return _is_training_code(module, function) or last_backward(module, function.end_lineno) >= max(
         function.lineno, node.lineno
     )
+
+
+def is_asked_for(change: ast.AST) -> bool:
+    """`if inplace_chunk_size is not None:`, for whoever knows that nobody will run backward."""
+    named = (n for test, _ in tests_around(change) for n in ast.walk(test) if isinstance(n, ast.Name))
+    return any("inplace" in name.id.lower() for name in named)
 
 
 def _is_without_training(node: ast.AST) -> bool:
@@ -404,14 +411,20 @@ def changed_leaf(module: Module, tensor: ast.expr) -> Value | None:
     return leaves[0] if leaves and not others else None
 
 
-def changed_in_sequence(made: Value) -> Iterator[tuple[ast.Call, ast.Call]]:
-    """The layers given to a Sequential that work in place on what the layer before them keeps: that layer, and the one
-    in place.
+def changed_in_sequence(made: Value) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """The layers given to a Sequential that work in place on what the layer before them keeps: that layer, the one in
+    place, and whether this one drops nothing.
     """
     before = None
     for argument in made.node.args:
         for origin in origins(made.at(argument, ()))[:1]:
             names = {f"{c.name}()" for c in callees(origin) if c.name} if isinstance(origin.node, ast.Call) else set()
             if before is not None and names and names <= WITH_FLAG and _is_true(origin.node, True):
-                yield before, argument
+                yield before, argument, _drops_nothing(origin)
             before = argument if names and names <= KEEP_THEIR_OUTPUT else None
+
+
+def _drops_nothing(layer: Value) -> bool:
+    """Is its rate a parameter that is 0 unless somebody asks for more? Then it changes nothing."""
+    rates = [*layer.node.args[:1], *(k.value for k in layer.node.keywords if k.arg == "p")]
+    return bool(rates) and is_off_by_default(layer.at(rates[0], ()))

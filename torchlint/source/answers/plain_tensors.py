@@ -114,6 +114,8 @@ def _has_dimensions(origin: Value) -> bool:
             if kinds(origin.at(side, ())) == {TENSOR}
             for o in origins(origin.at(side, ()))
         )
+    if isinstance(node, ast.UnaryOp):  # `-torch.tensor(size)`
+        return any(map(_has_dimensions, origins(origin.at(node.operand, ()))))
     if not isinstance(node, ast.Call):
         return isinstance(node, ast.Subscript) is False
     names = {callee.name for callee in callees(origin)}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.text.index import block_of, statement_of
 
@@ -138,11 +139,7 @@ def tree_of(module: Module, first: ast.AST, last: ast.AST | None = None) -> Tree
     begin, end = _top(first), _top(last or first)
     if begin.up is not module.tree or end.up is not module.tree:
         return None
-    statements = _sharing_lines(begin, end)
-    memo, key = module.world.memo, ("libcst", module.path, statements[0].pos, statements[-1].pos)
-    if key not in memo:
-        memo[key] = _read(module, statements)
-    return memo[key]
+    return _read(module, *_sharing_lines(begin, end))
 
 
 def _top(place: ast.AST) -> ast.stmt:
@@ -153,23 +150,26 @@ def _top(place: ast.AST) -> ast.stmt:
     return top
 
 
-def _sharing_lines(begin: ast.stmt, end: ast.stmt) -> list[ast.stmt]:
+def _sharing_lines(begin: ast.stmt, end: ast.stmt) -> tuple[ast.stmt, ast.stmt]:
+    """The first and the last of the statements that share lines with these."""
     block, first = block_of(begin)
     last = block_of(end)[1]
     while first and block[first - 1].end_lineno == first_line(block[first]):
         first -= 1
     while last + 1 < len(block) and first_line(block[last + 1]) == block[last].end_lineno:
         last += 1
-    return block[first : last + 1]
+    return block[first], block[last]
 
 
-def _read(module: Module, statements: list[ast.stmt]) -> Tree | None:
+@remembered
+def _read(module: Module, first: ast.stmt, last: ast.stmt) -> Tree | None:
+    (block, begin), (_, end) = block_of(first), block_of(last)
+    statements = block[begin : end + 1]
     if any(len(node.values) > _DEEPEST for top in statements for node in module.index.inside(top, ast.BoolOp)):
         return None
-    block, last = block_of(statements[-1])
     # Comments up to the next statement may still belong to the last block.
-    stop = first_line(block[last + 1]) - 1 if last + 1 < len(block) else len(module.index.lines)
-    lines = module.index.lines[first_line(statements[0]) - 1 : stop]
+    stop = first_line(block[end + 1]) - 1 if end + 1 < len(block) else len(module.index.lines)
+    lines = module.index.lines[first_line(first) - 1 : stop]
     newline = newline_of(module)
     text = "".join(lines)
     module.world.rewritten_lines += len(lines)

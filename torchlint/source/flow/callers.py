@@ -36,22 +36,19 @@ def callers_of(module: Module, function: ast.AST, owner: ClassInfo | None) -> It
         yield from sorted(found.values(), key=lambda call: call.node.pos) if len(found) > 1 else found.values()
 
 
+@remembered(meanwhile={})
 def _calls_of_objects(module: Module) -> dict[int, list[Value]]:
     """The calls of objects, by the ids of the methods that they run."""
-    memo, key = module.world.memo, ("calls of objects", module.path)
-    if key not in memo:
-        memo[key] = {}  # asked again while it is made, it is empty
-        module.world.ends_at_itself()
-        found: dict[int, list[Value]] = {}
-        for node in module.index.calls:
-            if not may_be_an_object(module, node.func):
-                continue
-            call = Value(module, node)
-            for callee in flow.callees(call):
-                if callee.kind == "object" and callee.function is not None:
-                    found.setdefault(id(callee.function), []).append(call)
-        memo[key] = found
-    return memo[key]
+    module.world.ends_at_itself()  # who asks again while this is worked on is told of none
+    found: dict[int, list[Value]] = {}
+    for node in module.index.calls:
+        if not may_be_an_object(module, node.func):
+            continue
+        call = Value(module, node)
+        for callee in flow.callees(call):
+            if callee.kind == "object" and callee.function is not None:
+                found.setdefault(id(callee.function), []).append(call)
+    return found
 
 
 def may_be_an_object(module: Module, func: ast.expr) -> bool:
@@ -115,8 +112,8 @@ def _names_of_classes(module: Module) -> set[str]:
 
 
 def _calls_of(user: Module, name: str) -> dict[int, list[Value]]:
-    """The calls of what goes by a name, by the ids of the functions and classes that they call; not remembered if it
-    was cut short.
+    """The calls of what goes by a name, by the ids of the functions and classes that they call. Not `@remembered`: a
+    search that was cut short is to be made again.
     """
     world, key = user.world, ("calls of", user.path, name)
     if key in world.memo:

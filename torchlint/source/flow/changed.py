@@ -7,6 +7,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Stored, Value
 from torchlint.source.text.index import Index, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import dotted
@@ -21,8 +23,22 @@ _CHANGING = (
 
 
 def is_changed(value: Value) -> bool:
-    """Is the list, dict or container module that an expression makes changed under the name it is given?"""
-    return not names_of(value).isdisjoint(_changed_names(value.module.index))
+    """Is the list, dict or container module that an expression makes changed under the name it is given, or under one
+    that it gets later (`self.layers = layers`)?
+    """
+    changed, second = _changed_names(value.module.index), _second_names(value.module)
+    names = names_of(value)
+    return not names.union(*(second.get(name, ()) for name in names)).isdisjoint(changed)
+
+
+@remembered
+def _second_names(module: Module) -> dict[str, set[str]]:
+    """By a dotted name, those that what it holds is given besides."""
+    names: dict[str, set[str]] = {}
+    for node in module.index.nodes(ast.Assign):
+        if isinstance(node.value, (ast.Name, ast.Attribute)) and (name := dotted(node.value)):
+            names.setdefault(name, set()).update(filter(None, map(dotted, node.targets)))
+    return names
 
 
 def _changed_names(index: Index) -> dict[str, list[ast.AST]]:

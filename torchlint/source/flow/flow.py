@@ -95,6 +95,10 @@ def objects(value: Value) -> list[Value]:
     return origins(value, SAME_OBJECT)
 
 
+# Searches are not `@remembered`: whether an answer is kept follows from where the search stands among others and from
+# whether it was cut short; and what one search finds out of calls, another takes from `short` or from the same key.
+
+
 def _enter(world: World) -> bool:
     """Begin a search. The outermost one starts the count of steps; what is deep inside another one may not begin."""
     if world.nesting == 0:

@@ -71,7 +71,10 @@ def external_name(value: Value) -> str | None:
 
 
 def _root_name(value: Value) -> str | None:
-    """The same for a plain name. Bindings that disagree leave it unknown."""
+    """The same for a plain name. Bindings that disagree leave it unknown.
+
+    Not `@remembered`, as no search is: what was cut short may be known when it is asked by itself.
+    """
     world = value.module.world
     key = ("name", id(value.node), id(value.frame))
     if key in world.memo:

@@ -23,9 +23,9 @@ TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, O
 def kinds(value: Value) -> set[str]:
     """The kinds an expression may have; an origin that is not understood adds nothing."""
     world, memo = value.module.world, value.module.world.memo
-    key = ("kinds", id(value.node), id(value.frame), value.path)
+    key = ("kinds", value.key)
     if key not in memo:
-        if world.depth > MAX_WORLD_DEPTH:
+        if world.depth > MAX_WORLD_DEPTH:  # an answer not to be `@remembered`: higher up there is more to be found
             return set()
         memo[key] = (set(), value)  # an expression that needs itself to be known has no kind
         world.depth += 1

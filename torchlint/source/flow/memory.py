@@ -7,12 +7,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 
 
 def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: int | None = None) -> Callable:
-    """Makes a function of a value, a class, or a module and more, remember its answers.
+    """Makes a function of a value, a class, or a module and more, or a method of a module, remember its answers.
 
     `by` is the number of arguments that tell questions apart (others only bound the search), all of them if it is not
     said. `meanwhile` is the answer to a question that leads back to itself.
@@ -23,7 +22,7 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
     @wraps(function)
     def ask(about: Any, *others: Any, **named: Any) -> Any:
-        memo = (about if isinstance(about, Module) else about.module).world.memo
+        memo = getattr(about, "module", about).world.memo
         key: Any = (name, _which(about))
         if by is None:
             if others or named:

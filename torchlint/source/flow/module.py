@@ -11,6 +11,7 @@ from torchlint.columns import Columns
 from torchlint.finding import Note, Span
 from torchlint.installed import NEWEST
 from torchlint.project import TEST_FILES, View
+from torchlint.source.flow.memory import remembered
 from torchlint.source.text.behind import Behind, behind, imported
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, within
 from torchlint.source.text.indexes import let_go, shared_index
@@ -159,16 +160,14 @@ class Module:
         path = self._meant[module, level]
         return self.world.module(path) if path else None
 
+    @remembered
     def mentions(self, word: str) -> bool:
         """Does this file, a project file that stands behind it, one that uses its training code or what stands behind
         such a one contain the text `word` (alternatives divided by `|`)?"""
-        memo, key = self.world.memo, ("mentions", self.path, word)
-        if key not in memo:
-            words = word.split("|")
-            memo[key] = any(map(self.index.says, words)) or any(
-                self.world.view.project.is_in_one(w, self._around) for w in words
-            )
-        return memo[key]
+        words = word.split("|")
+        return any(map(self.index.says, words)) or any(
+            self.world.view.project.is_in_one(w, self._around) for w in words
+        )
 
     @cached_property
     def behind(self) -> Behind:
@@ -201,10 +200,10 @@ class Module:
 
     def trains(self, name: str) -> bool:
         """Is it training code of this file? `main.py` says which model and which loss `engine.py` is given."""
-        return name in self._training_code()
+        return name in self._training_code
 
     def _users(self) -> dict[str, None]:
-        names = self._training_code() or self._keeping_code()
+        names = self._training_code or self._keeping_code()
         return {path: None for name in names for path in self._user_paths(name)}
 
     def _keeping_code(self) -> dict[str, None]:
@@ -217,22 +216,18 @@ class Module:
             if isinstance(node, kinds) and any(within(call, node) for call in taken)
         }
 
+    @remembered
     def _user_paths(self, name: str) -> list[str]:
-        memo, key = self.world.memo, ("users", self.path, name)
-        if key not in memo:
-            paths = self.world.view.users(self.path, name)
-            memo[key] = paths if len(paths) <= MAX_USERS else []
-        return memo[key]
+        paths = self.world.view.users(self.path, name)
+        return paths if len(paths) <= MAX_USERS else []
 
+    @cached_property
     def _training_code(self) -> dict[str, None]:
         """What stands at the top of the file and runs `backward()`, or loops in the same file."""
-        memo, key = self.world.memo, ("training code", self.path)
-        if key not in memo:
-            backwards = self.index.callers("backward")
-            memo[key] = {
-                node.name: None
-                for node in (self.tree.body if self.index.says("backward(") else ())
-                if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
-                or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
-            }
-        return memo[key]
+        backwards = self.index.callers("backward")
+        return {
+            node.name: None
+            for node in (self.tree.body if self.index.says("backward(") else ())
+            if (isinstance(node, FUNCTIONS) and any(self.index.holds(node, kind) for kind in LOOPS))
+            or (isinstance(node, (*FUNCTIONS, ast.ClassDef)) and any(within(call, node) for call in backwards))
+        }

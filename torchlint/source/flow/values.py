@@ -5,10 +5,12 @@ meant.
 from __future__ import annotations
 
 import ast
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from torchlint.source.flow.module import Module
 from torchlint.source.text.index import FunctionNode
+
+if TYPE_CHECKING:
+    from torchlint.source.flow.module import Module  # whose methods remember what they are asked about values
 
 EACH = "each"  # the step from a container to its elements
 VALUE = "value"  # the step from a dict to its values
@@ -54,6 +56,7 @@ def frame_of(
     closure: LookedThrough | None = None,
 ) -> LookedThrough:
     """The frame of a call; one for each, so that what is found out about its names is found out once."""
+    # Not `@remembered`: the frame is the same whichever file asks for it.
     key = ("frame", id(function), call and call.key, instance and instance.key, id(closure))
     memo = module.world.memo
     if key not in memo:

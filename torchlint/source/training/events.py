@@ -144,13 +144,13 @@ def may_call(module: Module, body: list[ast.stmt], *words: str) -> bool:
     matter.
     """
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
-    homes = (module, *imports_saying(module, words))
-    return all(_leads(module, code, _leading_to(homes, frozenset((word,)))) for word in words)
+    imports = tuple(imports_saying(module, words))
+    return all(_leads(module, code, _leading_to(module, imports, frozenset((word,)))) for word in words)
 
 
 def may_mention(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     """Does one of these words stand in some code, or in a function that it may call?"""
-    return _leads(module, body, _leading_to((module, *imports_saying(module, tuple(sorted(words)))), words))
+    return _leads(module, body, _leading_to(module, tuple(imports_saying(module, tuple(sorted(words)))), words))
 
 
 def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
@@ -161,7 +161,7 @@ def may_call_here(module: Module, body: list[ast.AST], words: frozenset[str]) ->
 def reaches(module: Module, body: list[ast.stmt], functions: list[ast.AST]) -> bool:
     """May some statements call one of these functions, through others of the file, as far as names tell?"""
     code = [statement for statement in body if not isinstance(statement, DEFINITIONS)]
-    return _leads(module, code, _leading_to((module,), frozenset(function.name for function in functions)))
+    return _leads(module, code, _leading_to(module, (), frozenset(function.name for function in functions)))
 
 
 def _leads(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
@@ -169,25 +169,22 @@ def _leads(module: Module, body: list[ast.AST], words: frozenset[str]) -> bool:
     return bool(body) and (not words.isdisjoint(UNWRITTEN) or any(module.index.stands(words, node) for node in body))
 
 
-def _leading_to(homes: tuple[Module, ...], words: frozenset[str]) -> frozenset[str]:
-    """These words, and the names of functions in some files that mention one of them, or a function that does, and so
-    on.
+@remembered
+def _leading_to(module: Module, imports: tuple[Module, ...], words: frozenset[str]) -> frozenset[str]:
+    """These words, and the names of functions in a file and some of its imports that mention one of them, or a function
+    that does, and so on.
 
     Backwards from the words, because every class has an `__init__`: forwards, each statement leads through the whole
     file.
     """
-    memo = homes[0].world.memo
-    key = ("leading to", tuple(home.path for home in homes), words)
-    if key not in memo:
-        found, todo = set(words), list(words)
-        while todo:
-            word = todo.pop()
-            for home in homes:
-                new = home.index.users(word) - found
-                found |= new
-                todo += new
-        memo[key] = frozenset(found)
-    return memo[key]
+    found, todo = set(words), list(words)
+    while todo:
+        word = todo.pop()
+        for home in (module, *imports):
+            new = home.index.users(word) - found
+            found |= new
+            todo += new
+    return frozenset(found)
 
 
 @remembered

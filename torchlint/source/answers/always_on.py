@@ -1,0 +1,90 @@
+"""Which dropout in a module's forward is on in eval mode too, as far as nothing around it speaks of the mode."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.source.flow.classes import ClassInfo, method_class
+from torchlint.source.flow.flow import origins
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function
+from torchlint.source.training.regions import asks_training_mode, is_chosen_by_callers
+
+_MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
+_MODE = re.compile(r"train|eval|infer", re.IGNORECASE)
+
+
+def is_always_on(call: Value, rate: ast.expr | None) -> bool:
+    """Does it stand in a module's method, drops something, and nothing around it speaks of the mode or of intent?"""
+    module, node = call.module, call.node
+    if not own_name(module, node) and not _helps_forward(module, node):
+        return False
+    if asks_training_mode(module, node) or is_chosen_by_callers(node) or _is_meant(module, node):
+        return False
+    return rate is None or _MODE.search(module.segment(rate)) is None and _is_plain(call.at(rate, ()))
+
+
+def says_mode(module: Module, node: ast.AST) -> bool:
+    """Does the function around speak of the mode, but for `training=True`?"""
+    return bool(_MODE.search(_code_around(module, node).replace("training=True", "")))
+
+
+def own_name(module: Module, node: ast.AST) -> str:
+    """What the method of a module around a place names its module; empty outside of one."""
+    owner, function = _class_around(module, node), enclosing_function(node)
+    return function.args.args[0].arg if owner is not None and owner.is_module and function.args.args else ""
+
+
+def _is_plain(rate: Value) -> bool:
+    """Is a rate the same in each mode?"""
+    module, node = rate.module, rate.node
+    if isinstance(node, ast.Attribute):
+        changes = [
+            s for s in module.index.stored(node.attr) if getattr(enclosing_function(s), "name", "") != "__init__"
+        ]
+        owner = _class_around(module, node)
+        return not changes and owner is not None and owner.method(node.attr) is None  # a property may ask for the mode
+    return isinstance(node, ast.Constant) or isinstance(node, ast.Name) and all(map(_is_unconditional, origins(rate)))
+
+
+def _is_unconditional(origin: Value) -> bool:
+    """Is it a rate that is always the same, and not the 0 by which a caller turns it off?"""
+    node = origin.node
+    if isinstance(node, ast.Constant) and not node.value or not isinstance(node, (ast.Constant, ast.Attribute)):
+        return False
+    return not asks_training_mode(origin.module, node)
+
+
+def _helps_forward(module: Module, node: ast.AST) -> bool:
+    """Does it stand in a function that forwards of this file call, in no mode?"""
+    function = enclosing_function(node)
+    if not isinstance(function, ast.FunctionDef) or _class_around(module, node) is not None:
+        return False
+    if _MODE.search(module.segment(function)):
+        return False
+    users = module.index.calls_of(function.name, inside=module.tree)
+    return bool(users) and all(_is_used_in_any_mode(module, user) for user in users)
+
+
+def _is_used_in_any_mode(module: Module, call: ast.Call) -> bool:
+    owner, function = _class_around(module, call), enclosing_function(call)
+    if owner is None or not owner.is_module or function.name != "forward":
+        return False
+    return not asks_training_mode(module, call) and not _MEANT.search(module.segment(owner.node))
+
+
+def _is_meant(module: Module, node: ast.AST) -> bool:
+    owner = _class_around(module, node)
+    return bool(_MEANT.search(_code_around(module, node) + (owner.name if owner is not None else "")))
+
+
+def _code_around(module: Module, node: ast.AST) -> str:
+    function = enclosing_function(node)
+    return module.segment(function) if function is not None else ""
+
+
+def _class_around(module: Module, node: ast.AST) -> ClassInfo | None:
+    """The class in a method of which a place stands."""
+    return method_class(module, enclosing_function(node))

@@ -1,0 +1,80 @@
+"""Which expressions certainly are modules: by what makes them, or by what the parts of known models are called."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import is_module, kinds
+from torchlint.source.flow.values import Value
+
+# Attributes of the models of libraries that are modules, not parameters.
+_LAYERS = frozenset(
+    "fc fc1 fc2 classifier features backbone encoder decoder head heads layer1 layer2 layer3 layer4 conv1 bn1 avgpool"
+    " stem blocks roi_heads rpn layer layers stages bert roberta distilbert transformer base_model embeddings"
+    " vision_model text_model vision_tower".split()
+)
+_LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
+
+
+def is_certainly_a_module(value: Value) -> bool:
+    if is_module(value) or _is_inside(value):
+        return True
+    return all(
+        origin.node is not None
+        and origin.path != ("applied",)  # what the last layer of a Sequential gives
+        and (_is_listed(origin) or _is_pretrained(origin) or _is_element(value, origin))
+        for origin in origins(value)
+    )
+
+
+def _is_inside(value: Value) -> bool:
+    """`model.encoder.layers[0]`: by the names of its parts."""
+    node = value.node
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if not isinstance(node, ast.Attribute) or node.attr not in _LAYERS or kinds(value.at(node, ())):
+        return False
+    whole = value.at(node.value, ())
+    if is_module(whole) or _is_inside(whole):
+        return True
+    return isinstance(whole.node, ast.Name) and any(map(_is_pretrained, origins(whole)))
+
+
+def _is_element(value: Value, origin: Value) -> bool:
+    """`for layer in model.encoder.layers`, an element of `[model.conv1, model.layer1]`"""
+    if origin.module is not value.module or not isinstance(origin.node, (ast.Attribute, ast.Subscript)):
+        return False
+    return len(origin.path) <= 1 and _is_inside(value.at(origin.node, ()))
+
+
+def _is_pretrained(origin: Value) -> bool:
+    """`BertModel.from_pretrained("…")`"""
+    func = getattr(origin.node, "func", None)
+    if not isinstance(func, ast.Attribute) or func.attr != "from_pretrained" or origin.path:
+        return False
+    name = ast.unparse(func.value).rsplit(".", 1)[-1]
+    return "Model" in name or "For" in name[1:] and name[:1].isupper()
+
+
+def _is_listed(origin: Value) -> bool:
+    """An element of `model.children()`, a layer of an indexed or iterated container."""
+    listed = origin.node
+    while (
+        isinstance(listed, ast.Subscript)
+        or isinstance(listed, ast.Call)
+        and isinstance(listed.func, ast.Name)
+        and listed.func.id in ("list", "reversed")
+        and listed.args
+    ):
+        listed = listed.value if isinstance(listed, ast.Subscript) else listed.args[0]
+    if isinstance(listed, ast.Call) and isinstance(listed.func, ast.Attribute) and listed.func.attr in _LISTING:
+        return True
+    return (listed is not origin.node or bool(origin.path)) and any(
+        isinstance(o.node, ast.Call) and not o.path and _makes_a_list(o) for o in origins(origin.at(listed, ()))
+    )
+
+
+def _makes_a_list(call: Value) -> bool:
+    names = {c.name for c in callees(call)}
+    return bool(names) and names <= {"torch.nn.ModuleList", "torch.nn.Sequential"}

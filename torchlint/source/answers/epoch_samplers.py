@@ -1,0 +1,53 @@
+"""Which samplers of a loader shuffle by the number of an epoch, which somebody has to tell them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import has_stars, statement_of
+from torchlint.source.text.spelling import argument, unparsed
+
+EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
+_DISTRIBUTED = "torch.utils.data.DistributedSampler"
+
+
+def samplers_of(loader: Value) -> Iterator[Value]:
+    """What makes the sampler of a loader, itself or inside a BatchSampler."""
+    if _makes(loader, "torch.utils.data.DataLoader"):
+        yield from _given(loader, "sampler", 3)
+        for batches in _given(loader, "batch_sampler", 4):
+            if _makes(batches, "torch.utils.data.BatchSampler"):
+                yield from _given(batches, "sampler", 0)
+
+
+def is_distributed(sampler: Value) -> bool:
+    return _makes(sampler, _DISTRIBUTED)
+
+
+def shuffles_by_epoch(sampler: Value) -> bool:
+    """Is it one that does, for data on which something is trained, as far as names say?"""
+    if not is_distributed(sampler) or has_stars(sampler.node):
+        return False
+    shuffle = argument(sampler.node, "shuffle", 3)
+    if shuffle is not None and not (isinstance(shuffle, ast.Constant) and shuffle.value is True):
+        return False
+    statement = statement_of(sampler.node)
+    named = statement.targets if isinstance(statement, ast.Assign) else []
+    named = [*named, argument(sampler.node, "dataset", 0)]
+    texts = [unparsed(node).lower() for node in named if isinstance(node, (ast.Name, ast.Attribute))]
+    return not any(map(EVALUATES.search, texts))
+
+
+def _makes(value: Value, name: str) -> bool:
+    if not isinstance(value.node, ast.Call) or value.path:
+        return False
+    return {callee.name for callee in callees(value)} == {name}
+
+
+def _given(call: Value, name: str, position: int) -> list[Value]:
+    given = argument(call.node, name, position)
+    return list(objects(call.at(given, ()))) if given is not None else []

@@ -1,0 +1,130 @@
+"""Which layer becomes several entries of a container that plainly were to have weights of their own."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.flow import origins
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function, statement_of
+from torchlint.source.training.asked_for import defaults_of
+from torchlint.source.training.members import has_weights
+from torchlint.source.training.regions import loops_around, tests_around
+
+_MEANT = re.compile(r"shar|\btie|tied|tying|same|univers|recurr|recurs|iterat|once|siamese|albert", re.IGNORECASE)
+_CONTAINERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
+
+
+def multiplied_layer(place: Value) -> tuple[ast.expr, ast.expr] | None:
+    """The layer and the number of a product like `[layer] * n`."""
+    node = place.node
+    listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
+    if not isinstance(listed, ast.List) or len(listed.elts) != 1:
+        return None
+    [layer] = listed.elts
+    if isinstance(times, ast.Constant) and times.value == 1 or not _has_weights(place, layer):
+        return None
+    plain = _becomes_layers(place) and not _is_meant(place) and not _is_truth(place.at(times, ()))
+    return (layer, times) if plain else None
+
+
+def listed_layer(place: Value) -> ast.Name | None:
+    """The layer of `[layer for _ in range(n)]`."""
+    layer = place.node.elt
+    if not isinstance(layer, ast.Name) or layer.at.lookup(layer.id) is place.node.scope:
+        return None
+    plain = _has_weights(place, layer) and _becomes_layers(place) and not _is_meant(place)
+    return layer if plain else None
+
+
+def appended_layer(place: Value) -> ast.Name | None:
+    """The layer that an `append` in a loop is given, and that is older than the loop."""
+    module, call = place.module, place.node
+    if not isinstance(call.func, ast.Attribute) or len(call.args) != 1 or not isinstance(call.args[0], ast.Name):
+        return None
+    [layer] = call.args
+    made, loops = origins(place.at(layer, ())), loops_around(call)
+    if not loops or not _is_in_a_module(place):
+        return None
+    if len(made) != 1 or made[0].node is None or _is_inside(made[0].node, loops[0]):
+        return None
+    if _is_of_one_round(place, loops[0]) or not _has_weights(place, layer) or _is_meant(place):
+        return None
+    is_of_this_function = enclosing_function(made[0].node) is enclosing_function(call)
+    return layer if is_of_this_function and not _is_rebound(module, layer, loops[0]) else None
+
+
+def _is_truth(times: Value) -> bool:
+    """`with_norm * [layer]` has one, or none."""
+    return any(
+        isinstance(node, (ast.Compare, ast.BoolOp))
+        or isinstance(node, ast.UnaryOp)
+        and isinstance(node.op, ast.Not)
+        or isinstance(node, ast.Constant)
+        and isinstance(node.value, bool)
+        for node in defaults_of(times)
+    )
+
+
+def _is_of_one_round(place: Value, loop: ast.AST) -> bool:
+    """`if i == 0:`, where `i` counts the rounds"""
+    inside = place.module.index.inside
+    counters = {name.id for name in inside(loop.target, ast.Name)} if isinstance(loop, ast.For) else set()
+    return any(
+        truth and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and test.left.id in counters
+        for test, truth in tests_around(place.node)
+        if isinstance(getattr(test, "left", None), ast.Name)
+    )
+
+
+def _is_inside(node: ast.AST, loop: ast.AST) -> bool:
+    return loop.pos <= node.pos and loop.lineno <= node.lineno <= loop.end_lineno
+
+
+def _is_rebound(module: Module, layer: ast.Name, loop: ast.AST) -> bool:
+    return any(n.id == layer.id and not isinstance(n.ctx, ast.Load) for n in module.index.inside(loop, ast.Name))
+
+
+def _has_weights(place: Value, layer: ast.expr) -> bool:
+    return isinstance(layer, (ast.Name, ast.Call)) and has_weights(place.at(layer, ())) is True
+
+
+def _is_in_a_module(place: Value) -> bool:
+    owner = method_class(place.module, enclosing_function(place.node))
+    return owner is not None and owner.is_module
+
+
+def _becomes_layers(place: Value) -> bool:
+    """Does the list go into a container of layers, or stand in a module?"""
+    around = place.node.up.up if isinstance(place.node.up, ast.Starred) else place.node.up
+    goes_in = isinstance(around, ast.Call) and external_name(place.at(around.func, ())) in _CONTAINERS
+    return goes_in or _is_in_a_module(place)
+
+
+def _is_meant(place: Value) -> bool:
+    """Does the code beside it say that the weights are shared, or build each anew in its other branch?"""
+    statement = statement_of(place.node)
+    branch = statement.up
+    if isinstance(branch, ast.If) and any(
+        isinstance(other, ast.Assign) and _is_anew(other.value) and _is_for_the_same(other, statement)
+        for other in (*branch.body, *branch.orelse)
+    ):
+        return True
+    lines = place.module.index.lines[max(statement.lineno - 3, 0) : statement.end_lineno]
+    owner = method_class(place.module, enclosing_function(place.node))
+    asked = " ".join(ast.unparse(test) for test, _ in tests_around(place.node))
+    return bool(_MEANT.search("".join(lines) + asked) or owner is not None and _MEANT.search(owner.name))
+
+
+def _is_anew(value: ast.expr) -> bool:
+    """`nn.ModuleList([nn.Linear(8, 8) for _ in range(n)])`"""
+    return any(isinstance(n, ast.ListComp) and isinstance(n.elt, ast.Call) for n in ast.walk(value))
+
+
+def _is_for_the_same(other: ast.Assign, statement: ast.stmt) -> bool:
+    targets = getattr(statement, "targets", [])
+    return ast.unparse(other.targets[0]) in map(ast.unparse, targets)
