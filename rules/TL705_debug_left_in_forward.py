@@ -131,6 +131,7 @@ def check(cls: ModuleClass):
         else:
             continue
         alone = isinstance(statement, ast.Expr) and statement.value is call.node
+        looks = cls.module.path.endswith(".ipynb") and call.is_call(*SHOWS)  # which is what a notebook is for
         yield cls.finding(
             f"`{call.short}` in a forward {what}",
             help="remove it, or put it behind a flag",
@@ -138,7 +139,7 @@ def check(cls: ModuleClass):
             if alone and not call.tests
             else None,
             at=call.node,
-            severity="info" if waits and call.is_call(*STOPS) else "warning",
+            severity="info" if looks or waits and call.is_call(*STOPS) else "warning",
         )
 
 
