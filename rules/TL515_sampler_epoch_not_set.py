@@ -155,8 +155,9 @@ def check(loop: Loop):
 
 def _is_evaluation(loop) -> bool:
     """Does a function put its models in eval mode, and train nothing in the loop?"""
-    function = loop.function
-    return function is not None and bool(loop.calls("eval", inside=function)) and not loop.may_call("backward")
+    if loop.function is None or loop.may_call("backward"):
+        return False
+    return any(call.receiver is not None for call in loop.calls("eval", inside=loop.function))
 
 
 def _told(loop) -> list:

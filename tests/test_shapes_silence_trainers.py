@@ -543,7 +543,7 @@ class Net(pl.LightningModule):
         return (F.mse_loss(self.fc(x), y, reduction="none") * weights).mean()
 
     def on_before_batch_transfer(self, batch, dataloader_idx):
-        x, y = batch
+        x, y = super().on_before_batch_transfer(batch, dataloader_idx)
         return x, y, torch.ones(len(x), WIDTH)
 
     def configure_optimizers(self):

@@ -12,6 +12,11 @@ from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.tensors import device_tags
 
 
+def take_along(values):
+    """A trainer brings the model and the batches to a device of its own choice."""
+    device_tags.stamp(list(values.values()) if isinstance(values, dict) else values, device_tags.ANY)
+
+
 class OpenModule(nn.Module):
     """Base for modules of libraries that add attributes we do not know: classes built on it are open."""
 
@@ -19,7 +24,20 @@ class OpenModule(nn.Module):
         return Unknown("the forward of a library's module")
 
 
-class LightningModule(OpenModule):
+class BatchHooks:
+    """What a batch goes through on its way to the device, for whoever defines no more."""
+
+    def on_before_batch_transfer(self, batch, dataloader_idx):
+        return batch
+
+    on_after_batch_transfer = on_before_batch_transfer
+
+    def transfer_batch_to_device(self, batch, device, dataloader_idx):
+        take_along(batch)
+        return batch
+
+
+class LightningModule(BatchHooks, OpenModule):
     """What a LightningModule inherits, as far as it matters."""
 
     def save_hyperparameters(self, *args, **kwargs):
@@ -28,7 +46,7 @@ class LightningModule(OpenModule):
     log = log_dict = print = save_hyperparameters
 
 
-class DataModule(StandIn):
+class DataModule(BatchHooks, StandIn):
     """A LightningDataModule: its hooks are the program's."""
 
     def __init__(self, *args, **kwargs):
@@ -98,21 +116,18 @@ class Trainer(StandIn):
                 return machine.call(machine.get(owner, name), [], {})
         return None
 
-    def _take_along(self, values):
-        """A trainer brings the model and the batches to a device of its own choice."""
-        device_tags.stamp(list(values.values()) if isinstance(values, dict) else values, device_tags.ANY)
-
     def _brought(self, batch):
-        """A batch as the hooks around its way to the device leave it."""
+        """A batch as the hooks around its way to the device leave it; those of the data come before the model's."""
         machine = machines[-1]
         device = Unknown("the device of a trainer")
         for hook in ("on_before_batch_transfer", "transfer_batch_to_device", "on_after_batch_transfer"):
-            owner = next((owner for owner in self._owners if hasattr(type(owner), hook)), None)
+            plain = getattr(BatchHooks, hook)
+            owner = next((owner for owner in self._owners if getattr(type(owner), hook, plain) is not plain), None)
             if owner is not None:
                 given = [batch, device, 0] if hook == "transfer_batch_to_device" else [batch, 0]
                 batch = machine.call(machine.get(owner, hook), given, {})
             elif hook == "transfer_batch_to_device":
-                self._take_along(batch)
+                take_along(batch)
         return batch
 
     def _step(self, model, name, loaders):
@@ -125,7 +140,7 @@ class Trainer(StandIn):
             return
         if isinstance(loaders, (list, tuple)):
             loaders = loaders[0] if loaders else None
-        self._take_along(model.state_dict(keep_vars=True))
+        take_along(model.state_dict(keep_vars=True))
         stage = name.removesuffix("ing_step").removesuffix("_step")
         for hook in (f"on_{stage}_start", f"on_{stage}_epoch_start"):
             if hasattr(type(model), hook):

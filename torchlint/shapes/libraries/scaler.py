@@ -28,7 +28,7 @@ class Scaler(StandIn):
         return loss
 
     def unscale_(self, optimizer):
-        if not self._on or not self._knows(optimizer):
+        if not self._on or self._is_strange(optimizer):
             return
         self._check("unscale_")
         stage = self._stages.get(id(optimizer))
@@ -44,7 +44,7 @@ class Scaler(StandIn):
         self._stages[id(optimizer)] = UNSCALED
 
     def step(self, optimizer, *args, **kwargs):
-        if not self._knows(optimizer):
+        if self._is_strange(optimizer):
             return None
         if self._on:
             self._check("step")
@@ -78,12 +78,12 @@ class Scaler(StandIn):
     def is_enabled(self):
         return self._on
 
-    def _knows(self, optimizer) -> bool:
-        """One that nobody knows may have gradients."""
-        known = isinstance(optimizer, torch.optim.Optimizer)
-        if not known:
-            self._found.add(id(optimizer))
-        return known
+    def _is_strange(self, optimizer) -> bool:
+        """Is it one that nobody knows? It may have gradients, which are then looked at."""
+        if isinstance(optimizer, torch.optim.Optimizer):
+            return False
+        self._found.add(id(optimizer))
+        return True
 
     def _check(self, name: str) -> None:
         if not self._scaled:

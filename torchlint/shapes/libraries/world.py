@@ -97,13 +97,8 @@ class Names(StandIn):
 
 def member(module: Library, name: str) -> Any:
     """`module.name`"""
-    value = _member(module.name, name) if not name.startswith("_") else _private_member(module, name)
+    value = _private_member(module, name) if name.startswith("_") else find(f"{module.name}.{name}")
     return list(value) if type(value) is list else value  # `sys.argv`: one for each program
-
-
-@functools.cache
-def _member(module: str, name: str) -> Any:
-    return find(f"{module}.{name}")
 
 
 def _private_member(module: Library, name: str) -> Any:

@@ -255,7 +255,7 @@ class Certainty:
             return error  # it may be a list of as many as there are GPUs, or a name that is not given or installed here
         if not len(owner) and self.starts.leaves_out:
             return error  # what an option was to choose, which nobody gives
-        if self.is_filled_by_others(owner):
+        if not self.is_sure() or self.is_filled_by_others(owner):  # which looks at files: asked where it matters
             return error
         if isinstance(owner, dict):
             if any(type(k) not in _OWN_KEYS for k in owner):

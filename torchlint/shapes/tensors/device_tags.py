@@ -408,8 +408,9 @@ _HANDLERS: dict[Any, Callable] = {
 def run(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """Call a torch function; devices are tags."""
     if args and type(args[0]) in lazy.KINDS:
-        made = function == lazy.DATA
-        return _elsewhere(torch.empty, (0,), lazy.wanted(args[0])) if made else lazy.run(function, args, kwargs)
+        if function == lazy.DATA:
+            return _elsewhere(torch.empty, (0,), lazy.wanted(args[0]))
+        return lazy.run(function, args, kwargs)
     handler = _HANDLERS.get(function)
     if handler is not None:
         return handler(function, args, kwargs)

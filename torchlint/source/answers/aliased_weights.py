@@ -344,19 +344,16 @@ def _makes_it(function: ast.FunctionDef, parameter: ast.arg, call: Value, bound:
 
 def _is_changed_later(model: Value, call: Value) -> bool:
     """Is a model that a call was given trained behind it, or are its weights changed by hand: `net.weight.zero_()`?"""
-    function = enclosing_function(call.node) or call.module.tree
-    text, index = unparsed(model.node), call.module.index
-    for later in index.inside(function, ast.Call):
-        word = last_word(later.func)
-        if later.pos > call.node.pos and (
-            word in _STEPS
-            or word.endswith("_")
-            and unparsed(later.func).startswith(f"{text}.")
-            or _trains(later)
-            and any(unparsed(argument) == text for argument in later.args)
-        ):
-            return True
-    return any(
-        stored.pos > call.node.pos and isinstance(stored.ctx, ast.Store) and unparsed(stored.value).startswith(text)
-        for stored in index.inside(function, ast.Attribute)
-    )
+    function, index = enclosing_function(call.node) or call.module.tree, call.module.index
+    later = [node for node in index.inside(function, ast.Call, ast.Attribute) if node.pos > call.node.pos]
+    return any(_changes(node, unparsed(model.node)) for node in later)
+
+
+def _changes(node: ast.Call | ast.Attribute, model: str) -> bool:
+    """Does a call, or a store to an attribute, change the model that goes by this text?"""
+    if isinstance(node, ast.Attribute):
+        return isinstance(node.ctx, ast.Store) and f"{unparsed(node)}.".startswith(f"{model}.")
+    word = last_word(node.func)
+    if word in _STEPS or word.endswith("_") and unparsed(node.func).startswith(f"{model}."):
+        return True
+    return _trains(node) and any(unparsed(argument) == model for argument in node.args)

@@ -20,11 +20,12 @@ _LISTING = frozenset(("children", "modules", "named_children", "named_modules"))
 def is_certainly_a_module(value: Value) -> bool:
     if is_module(value) or _is_inside(value):
         return True
-    return all(
+    made = origins(value)
+    return bool(made) and all(
         origin.node is not None
         and origin.path != ("applied",)  # what the last layer of a Sequential gives
         and (_is_listed(origin) or _is_pretrained(origin) or _is_element(value, origin))
-        for origin in origins(value)
+        for origin in made
     )
 
 

@@ -46,8 +46,8 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
 def _which(thing: Any) -> Any:
     """What tells one argument from another: values by what they mean, nodes and bodies by where they are."""
-    if type(thing) is Value:
-        return id(thing.node), id(thing.frame), thing.path
+    if isinstance(thing, Value):
+        return thing.key
     if isinstance(thing, (ast.AST, list)):
         return id(thing)
     return id(thing.node) if hasattr(thing, "node") else thing
