@@ -29,6 +29,7 @@ from torchlint.source.text.index import (
     within,
 )
 from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.acts import gives_something
 from torchlint.source.training.grads import is_set_later, requires_grad
 from torchlint.source.training.graphs import calls_a_model, carries, graph, is_cut, is_model_call, loss_of
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
@@ -63,7 +64,8 @@ def used_up(module: Module) -> Iterator[Again]:
     by_function: dict[int, list[ast.Call]] = {}
     for word in ("backward", "manual_backward"):
         for call in module.index.callers(word):
-            if not module.index.gaps.is_in(_part_of_file(call)):  # what is missing may compute it anew
+            # What is missing in a gap may compute it anew.
+            if not gives_something(call) and not module.index.gaps.is_in(_part_of_file(call)):
                 by_function.setdefault(id(enclosing_function(call)), []).append(call)
     for found in by_function.values():
         found.sort(key=lambda call: (call.lineno, call.col_offset))

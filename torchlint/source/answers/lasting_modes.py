@@ -43,8 +43,13 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
             continue
         for backward, step in pairs:
             shared = switch.event.loops and step.event.loops and switch.event.loops[0] is step.event.loops[0]
-            # In eval mode right before the training is a decision: frozen statistics.
-            decided = order[id(switch)] < order[id(backward)] and not _evaluated_between(module, loop, switch, backward)
+            # In eval mode right before the training is a decision, whoever else switches it: frozen statistics.
+            decided = any(
+                order[id(other)] < order[id(backward)]
+                and is_same(other.on, switch.on)
+                and not _evaluated_between(module, loop, other, backward)
+                for other in switches
+            )
             if (
                 not shared
                 and not decided

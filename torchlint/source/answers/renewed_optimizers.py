@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from torchlint.source.answers.evaluation import EVALUATES
 from torchlint.source.flow.flow import callees, origins
@@ -20,8 +21,9 @@ _CLASSES = frozenset(
     "SparseAdam".split()
 )
 # What gives a model fresh weights: a new optimizer is right then.
-_RENEWS = frozenset("load_state_dict reset_parameters init_weights reset_weights reinit weight_reset apply".split())
-
+_RENEWS = re.compile(
+    r"^(load_state_dict|apply|reinit|weight_reset|(re_?)?(init|reset)([a-z]*_)*(weights?|param(eter)?s?))$"
+)
 _COPIES = frozenset("deepcopy copy clone clone_module".split())
 
 
@@ -32,7 +34,7 @@ def renewed_optimizers(module: Module, loop: ast.AST) -> list[tuple[Event, Act]]
     if not may_mention(module, loop.body, _optimizer_words(module)):
         return []
     done = events(module, loop.body)
-    if any(event.method in _RENEWS for event in done) or not any(
+    if any(event.method and _RENEWS.match(event.method) for event in done) or not any(
         act.role == BACKWARD for act in acts(module, loop.body)
     ):
         return []  # without a backward nothing is trained: schedules are drawn like that

@@ -309,6 +309,11 @@ def counts_rounds(test: Value) -> bool:
     )
 
 
+def gives_something(backward: ast.Call) -> bool:
+    """Is its result computed with? Then it is no backward of autograd's, which gives nothing, but a flow's."""
+    return isinstance(backward.up, (ast.Attribute, ast.Subscript, ast.BinOp))
+
+
 @remembered
 def acts(module: Module, body: list[ast.stmt]) -> list[Act]:
     """The events of some statements that matter for training, in their order."""
@@ -325,6 +330,8 @@ def _act(event: Event) -> Act | None:
     first = event.value.at(given, ()) if given is not None else None
     if word in ("backward", "manual_backward"):
         if "torch.distributed.autograd.backward" in event.names:  # its gradients live in a context of their own
+            return None
+        if gives_something(node):
             return None
         inside = any(c.function is not None for c in callees(event.value))
         return None if inside else Act(event, BACKWARD, receiver if word == "backward" else first)
