@@ -144,13 +144,26 @@ def _uses_gradients(loop) -> bool:
                 return True
             if node.attr in ("grad", "param_groups") or "step" in node.attr and is_called != (node.attr == "step"):
                 return True
-    return False
+    return any(not loop.is_ours(call.node) and not _is_plain(call) for call in _of_the_model(loop))
 
 
 def _called(loop):
-    """The functions of the file that go by a name the loop calls."""
+    """The functions of the file that go by a name the loop calls, and those of other files that get the model."""
     called = {loop.word(call) for call in loop.inside(ast.Call, of=loop.node)}
-    return [function for function in loop.module.index.functions if function.name in called]
+    elsewhere = [function.node for call in _of_the_model(loop) for function in call.functions]
+    return [*(function for function in loop.module.index.functions if function.name in called), *elsewhere]
+
+
+def _is_plain(call) -> bool:
+    """Is it a function of torch or of Python? `read_gradients(model)` of a file that nobody has seen is not."""
+    return bool(call.names) and all(name.startswith(("torch.", "builtins.")) for name in call.names)
+
+
+def _of_the_model(loop):
+    """The calls that get what the loop also calls, as it calls a model."""
+    calls = list(loop.inside(ast.Call, of=loop.node))
+    models = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    return [loop.at(c) for c in calls if any(isinstance(a, ast.Name) and a.id in models for a in c.args)]
 
 
 def _fix(loop, clear, backward):
