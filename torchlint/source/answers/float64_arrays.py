@@ -13,8 +13,8 @@ from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
-from torchlint.source.text.index import last_word
-from torchlint.source.text.spelling import first_argument
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import dumped, first_argument
 from torchlint.source.training.filled import read_of
 from torchlint.source.training.members import class_has_weights
 
@@ -342,14 +342,36 @@ class Arrival(NamedTuple):
 def arrivals(module: Module) -> dict[int, Arrival]:
     """By the id of the conversion's call: the first layer or loss that its tensor reaches without a cast."""
     found: dict[int, Arrival] = {}
+    set_weights = [(s, list(_conversions(Value(module, weights), 6))) for s, weights in _weights_set(module)]
+    whole = _all_set([statement for statement, conversions in set_weights if conversions])
     for call in module.index.calls:
+        if whole and (enclosing_function(call), dumped(call.func)) in whole:
+            continue
         for argument, is_target in _watched(module, call):
             for conversion in _conversions(Value(module, argument), 6):
                 found.setdefault(id(conversion.node), Arrival(conversion, call, is_target))
-    for statement, weights in _weights_set(module):
-        for conversion in _conversions(Value(module, weights), 6):
-            found.setdefault(id(conversion.node), Arrival(conversion, statement, False))
+    for statement, conversions in set_weights:
+        if (enclosing_function(statement), _part_of_a_layer(statement.targets[0])[0]) not in whole:
+            for conversion in conversions:
+                found.setdefault(id(conversion.node), Arrival(conversion, statement, False))
     return found
+
+
+def _all_set(statements: list[ast.Assign]) -> set[tuple[ast.AST | None, str]]:
+    """The layers that get their weight and their bias in one function, so that all of them is in one dtype, maybe that
+    of their input: by function and spelling.
+    """
+    parts: dict[tuple[ast.AST | None, str], set[str]] = {}
+    for statement in statements:
+        layer, part = _part_of_a_layer(statement.targets[0])
+        parts.setdefault((enclosing_function(statement), layer), set()).add(part)
+    return {layer for layer, own in parts.items() if own == {"weight", "bias"}}
+
+
+def _part_of_a_layer(target: ast.expr) -> tuple[str, str]:
+    """`fc`, `weight` of `fc.weight.data`."""
+    weight = target.value if target.attr == "data" else target
+    return dumped(weight.value), weight.attr
 
 
 def _weights_set(module: Module) -> Iterator[tuple[ast.Assign, ast.expr]]:
