@@ -77,6 +77,12 @@ UNKNOWN = [
         "len(all)",
     ),
     ("for epoch in range(50):\n    unknown(net).backward()\n    n = epoch + 1", "n"),
+    # left by a return at a moment that nobody knows
+    (
+        "def decode(x):\n    while True:\n        if unknown(x):\n            return x.squeeze()\n"
+        "        x = torch.cat([x, x[:, -1:]], 1)",
+        "decode(torch.zeros(1, 2)).shape[0]",
+    ),
     # over loaders, and over what nobody knows
     ("n = 0\nfor batch in loader:\n    n += 1", "n"),
     ("outs = []\nfor (batch,) in loader:\n    outs.append(net(batch))", "len(outs)"),
@@ -129,6 +135,11 @@ KNOWN = [
     ("sizes = [3]\nfor epoch in range(50):\n    train()", "len(sizes) + 2", 3),
     ("for epoch in range(50):\n    train()\n    parts = []\nparts = [1, 2, 3]", "len(parts)", 3),
     ("n = 0\nfor i in range(3):\n    n += 1", "n", 3),
+    (
+        "def find(x):\n    while True:\n        y = x * 2\n        if unknown(y):\n            return y",
+        "find(torch.zeros(3)).shape[0]",
+        3,
+    ),
     ("outs = [1, 2, 3]\nfor x in unknown:\n    outs.append(x)\npart = outs[:3]", "len(part)", 3),
     ("def some():\n    yield from (1, 2, 3)\nouts = []\nfor x in some():\n    outs.append(x)", "len(outs)", 3),
     ("n = 0\nfor batch in loader:\n    pass\nfor i in range(3):\n    n += 1", "n", 3),

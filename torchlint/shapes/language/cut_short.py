@@ -281,7 +281,7 @@ class Rounds:
         frame = self.frame
         if frame.machine.decisions > self.decisions and frame.left is not None and frame.left.value is not None:
             bound = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            frame.returned = found_in_a_round(frame.returned, frame.left.value, bound)
+            frame.returned = found_in_a_round(frame.returned, frame.left.value, bound, _made_of_themselves(self.node))
 
     def leave_open(self, like_the_last: bool) -> None:
         """The loop ends before it would.
@@ -339,12 +339,30 @@ def rounds_of(items: Any) -> int | None:
         return None
 
 
-def found_in_a_round(value: Any, written: ast.expr, bound: set[str]) -> Any:
-    """What a search returns that may end in another round, if the rounds have named it."""
+def found_in_a_round(value: Any, written: ast.expr, bound: set[str], growing: frozenset[str] = frozenset()) -> Any:
+    """What a search returns that may end in another round, if the rounds have named it: a tensor that each round makes
+    of the last one's has any shape.
+    """
     if isinstance(written, ast.Tuple) and type(value) is tuple and len(written.elts) == len(value):
-        return tuple(found_in_a_round(part, node, bound) for part, node in zip(value, written.elts))
-    named = any(isinstance(n, ast.Name) and n.id in bound for n in ast.walk(written))
-    return of_any_round(value) if named else value
+        return tuple(found_in_a_round(part, node, bound, growing) for part, node in zip(value, written.elts))
+    names = {n.id for n in ast.walk(written) if isinstance(n, ast.Name)}
+    if names & growing and isinstance(value, torch.Tensor):
+        return Unknown("each round makes another one of it")
+    return of_any_round(value) if names & bound else value
+
+
+@lru_cache(256)
+def _made_of_themselves(node: ast.For | ast.While) -> frozenset[str]:
+    """`tokens = torch.cat([tokens, token])`: the names that a round sets to something that is made of what they were."""
+    return frozenset(
+        target.id
+        for part in node.body
+        for one in ast.walk(part)
+        if isinstance(one, ast.Assign) and not isinstance(one.value, ast.Name)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+        and any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(one.value))
+    )
 
 
 def of_any_round(value: Any) -> Any:
