@@ -160,8 +160,18 @@ def shuffles_itself(loader, dataset) -> bool:
 
 
 def is_held_out(loader) -> bool:
-    """`valid_loader = DataLoader(…)`, which goes through the same function as the other one"""
-    return any(HELD_OUT.search(ast.unparse(target).lower()) for target in getattr(loader.statement, "targets", ()))
+    """`valid_loader = DataLoader(…)`, `Data(valid=DataLoader(…))` or `DataLoader(valid_set)`, which goes through the same
+    function as the other one
+    """
+    names = [ast.unparse(target) for target in getattr(loader.statement, "targets", ())]
+    if isinstance(loader.node.up, ast.keyword):
+        names.append(loader.node.up.arg or "")
+    if isinstance(loader.node.up, ast.Dict):
+        keys = zip(loader.node.up.keys, loader.node.up.values)
+        names += [str(key.value) for key, value in keys if value is loader.node and isinstance(key, ast.Constant)]
+    if isinstance(dataset := loader.argument("dataset", 0), (ast.Name, ast.Attribute)):
+        names.append(loader.word(dataset))
+    return any(HELD_OUT.search(name.lower()) for name in names)
 
 
 def is_whole(loader) -> bool:

@@ -353,7 +353,7 @@ def found_in_a_round(value: Any, written: ast.expr, bound: set[str], growing: fr
 
 @lru_cache(256)
 def _made_of_themselves(node: ast.For | ast.While) -> frozenset[str]:
-    """`tokens = torch.cat([tokens, token])`: the names that a round sets to something that is made of what they were."""
+    """`tokens = torch.cat([tokens, token])`: the names that a round sets to what is made of what they were."""
     return frozenset(
         target.id
         for part in node.body
