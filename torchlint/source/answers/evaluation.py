@@ -8,10 +8,11 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from torchlint.source.answers.dropped_graphs import is_dropped
+from torchlint.source.answers.graphless_models import leaves_no_graph
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
-from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import MODULE, TENSOR, kinds
+from torchlint.source.flow.flow import origins
+from torchlint.source.flow.kinds import MODULE
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
@@ -37,11 +38,16 @@ from torchlint.source.training.events import (
     own_events,
     reaches,
 )
-from torchlint.source.training.grads import lacks_weights
 from torchlint.source.training.modes import asks_mode
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
-from torchlint.source.training.regions import NO_GRAD, loops_around, may_run_without_grad, under_no_grad
+from torchlint.source.training.regions import (
+    NO_GRAD,
+    has_twin_without_grad,
+    loops_around,
+    may_run_without_grad,
+    under_no_grad,
+)
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
@@ -420,11 +426,11 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         if under_no_grad(module, event.node) or _is_switched(event) or _is_called_without_grad(module, event.node):
             continue
+        if has_twin_without_grad(module, event.node):
+            continue
         if (
             _wants_gradients(module, found, event, loops[0] if loops else here)
-            or _is_frozen(module, model)
-            or _has_nothing_to_learn(model)
-            or _switches_gradients_off(model)
+            or leaves_no_graph(module, model)
             or called_for_it
             and _looks_at_sizes(event)
         ):
@@ -529,68 +535,3 @@ def _is_used_for_training(call: ast.Call) -> bool:
     return any(last_word(n) == "backward" for n in ast.walk(statement)) or any(
         "loss" in word_of(target).lower() for target in targets
     )
-
-
-def _switches_gradients_off(model: Value) -> bool:
-    """Does a class that a model may be of do so itself, in its `forward` or a method that this calls?"""
-    owners = {
-        callee.owner
-        for made in identity(model).values()
-        if isinstance(made.node, ast.Call)
-        for callee in callees(made)
-        if callee.owner is not None and callee.kind == "class"
-    }
-    for forward in filter(None, (owner.method("forward") for owner in owners)):
-        called = (last_word(call.func) for call in forward.module.index.inside(forward.node, ast.Call))
-        for method in (forward, *filter(None, map(forward.owner.method, {*called}))):
-            if any(last_word(n) in _NO_GRAD for n in method.module.index.inside(method.node, ast.Attribute, ast.Name)):
-                return True
-    return False
-
-
-def _has_nothing_to_learn(model: Value) -> bool:
-    """Is a model made of layers without weights only? Then data goes through it without a graph."""
-    made = identity(model).values()
-    return bool(made) and all(
-        isinstance(origin.node, ast.Call)
-        and (known := callees(origin))
-        and all(callee.owner is not None and _is_without_weights(callee.owner) for callee in known)
-        for origin in made
-    )
-
-
-def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
-    """Does a module class of the project plainly hold no parameters?"""
-    if not owner.is_module or depth == 0 or set(owner.foreign) != {"torch.nn.Module"}:
-        return False
-    for part in owner.mro:
-        if any(word in part.module.segment(part.node) for word in ("register_parameter", "add_module", "Parameter(")):
-            return False
-        for entry in (entry for entries in part.attributes.values() for entry in entries):
-            stored = entry.value if entry.value is not None else getattr(entry.target.up, "value", None)
-            for origin in origins(Value(entry.module, stored)) if stored is not None else ():
-                if isinstance(origin.node, (ast.Constant, ast.arg)) or kinds(origin) == {TENSOR}:
-                    continue
-                known = callees(origin) if isinstance(origin.node, ast.Call) else []
-                if not known or not all(
-                    (
-                        lacks_weights(c.name, origin.node)
-                        if c.name.startswith("torch.nn.")
-                        else c.owner is not None and _is_without_weights(c.owner, depth - 1)
-                    )
-                    for c in known
-                ):
-                    return False
-    return True
-
-
-def _is_frozen(module: Module, model: Value) -> bool:
-    """Does the file switch off the gradients of what goes by the model's name?"""
-    word = last_word(model.node)
-    for name in ("requires_grad_", "requires_grad"):
-        for node in module.index.attributes(name):
-            statement = statement_of(node)
-            loop = statement.up if isinstance(statement.up, ast.For) else statement
-            if any(last_word(n) == word for n in module.index.inside(loop, ast.Name, ast.Attribute)):
-                return True
-    return False

@@ -26,7 +26,7 @@ from torchlint.source.text.index import (
     test_around,
     within,
 )
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import dumped, unparsed
 
 _NAMED_SO = re.compile(
     r"no_?grad|inference_mode|inference_decorator"
@@ -47,6 +47,19 @@ def under_no_grad(module: Module, node: ast.AST, depth: int = 3) -> bool:
     callers?
     """
     return _under_no_grad(module, node if isinstance(node, ast.Module) else statement_of(node), depth)
+
+
+def has_twin_without_grad(module: Module, call: ast.Call) -> bool:
+    """Does the other side of an `if` around it the same without gradients? Then here they are wanted."""
+    child: ast.AST = call
+    while (parent := child.up) is not None and not isinstance(parent, FUNCTIONS):
+        if isinstance(parent, ast.If) and child is not parent.test:
+            other = parent.orelse if child in parent.body else parent.body
+            twins = (n for part in other for n in ast.walk(part) if isinstance(n, ast.Call))
+            if any(dumped(twin.func) == dumped(call.func) and under_no_grad(module, twin) for twin in twins):
+                return True
+        child = parent
+    return False
 
 
 @remembered

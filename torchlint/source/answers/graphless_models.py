@@ -1,0 +1,87 @@
+"""Models whose forwards leave no graph behind, whatever is switched where they are called."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.kinds import TENSOR, kinds
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word, statement_of
+from torchlint.source.training.grads import lacks_weights
+from torchlint.source.training.regions import NO_GRAD
+from torchlint.source.training.sameness import identity
+
+_SWITCHES = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
+
+
+def leaves_no_graph(module: Module, model: Value) -> bool:
+    """Are its weights frozen, has it none, or does its `forward` switch gradients off?"""
+    return _is_frozen(module, model) or _has_nothing_to_learn(model) or _switches_gradients_off(model)
+
+
+def _switches_gradients_off(model: Value) -> bool:
+    """Does a class that a model may be of do so itself, in its `forward` or a method that this calls?"""
+    owners = {
+        callee.owner
+        for made in identity(model).values()
+        if isinstance(made.node, ast.Call)
+        for callee in callees(made)
+        if callee.owner is not None and callee.kind == "class"
+    }
+    for forward in filter(None, (owner.method("forward") for owner in owners)):
+        called = (last_word(call.func) for call in forward.module.index.inside(forward.node, ast.Call))
+        for method in (forward, *filter(None, map(forward.owner.method, {*called}))):
+            if any(last_word(n) in _SWITCHES for n in method.module.index.inside(method.node, ast.Attribute, ast.Name)):
+                return True
+    return False
+
+
+def _has_nothing_to_learn(model: Value) -> bool:
+    """Is a model made of layers without weights only? Then data goes through it without a graph."""
+    made = identity(model).values()
+    return bool(made) and all(
+        isinstance(origin.node, ast.Call)
+        and (known := callees(origin))
+        and all(callee.owner is not None and _is_without_weights(callee.owner) for callee in known)
+        for origin in made
+    )
+
+
+def _is_without_weights(owner: ClassInfo, depth: int = 3) -> bool:
+    """Does a module class of the project plainly hold no parameters?"""
+    if not owner.is_module or depth == 0 or set(owner.foreign) != {"torch.nn.Module"}:
+        return False
+    for part in owner.mro:
+        if any(word in part.module.segment(part.node) for word in ("register_parameter", "add_module", "Parameter(")):
+            return False
+        for entry in (entry for entries in part.attributes.values() for entry in entries):
+            stored = entry.value if entry.value is not None else getattr(entry.target.up, "value", None)
+            for origin in origins(Value(entry.module, stored)) if stored is not None else ():
+                if isinstance(origin.node, (ast.Constant, ast.arg)) or kinds(origin) == {TENSOR}:
+                    continue
+                known = callees(origin) if isinstance(origin.node, ast.Call) else []
+                if not known or not all(
+                    (
+                        lacks_weights(c.name, origin.node)
+                        if c.name.startswith("torch.nn.")
+                        else c.owner is not None and _is_without_weights(c.owner, depth - 1)
+                    )
+                    for c in known
+                ):
+                    return False
+    return True
+
+
+def _is_frozen(module: Module, model: Value) -> bool:
+    """Does the file switch off the gradients of what goes by the model's name?"""
+    word = last_word(model.node)
+    for name in ("requires_grad_", "requires_grad"):
+        for node in module.index.attributes(name):
+            statement = statement_of(node)
+            loop = statement.up if isinstance(statement.up, ast.For) else statement
+            if any(last_word(n) == word for n in module.index.inside(loop, ast.Name, ast.Attribute)):
+                return True
+    return False
