@@ -171,9 +171,17 @@ def finding(call: Call, message: str):
 @on_call(".load_state_dict", needs="pickle", unknown=True)
 def unpickled(call: Call):
     for origin in call.argument_origins("state_dict", 1):
-        if origin.is_call("pickle.load", "pickle.loads", "dill.load", "cloudpickle.load"):
+        if origin.is_call("pickle.load", "dill.load", "cloudpickle.load") or is_read_and_unpickled(origin):
             yield call.finding(
                 f"the weights come from `{origin.short}`, which runs any code that the file holds",
                 help="keep them with `torch.save` or safetensors",
                 at=origin,
             )
+
+
+def is_read_and_unpickled(origin) -> bool:
+    """`pickle.loads(file.read())`: what another process of the program sends is no file."""
+    return origin.is_call("pickle.loads") and any(
+        isinstance(data.node, ast.Call) and data.word(data.node) in ("read", "read_bytes")
+        for data in origin.argument_origins("data", 0)
+    )
