@@ -153,7 +153,7 @@ def check(place: Node):
             fix=_wrap(place, found),
             notes=[place.note(found.switch, "put in eval mode here")] if found.switch else [],
             at=found,
-            severity="info" if is_soon_over(found) else "warning",
+            severity="info" if is_soon_over(found) or is_an_extra(place, found) else "warning",
         )
 
 
@@ -174,6 +174,13 @@ def is_soon_over(found) -> bool:
     loop = found.loop
     left = isinstance(loop, (ast.For, ast.While)) and any(isinstance(s, ast.Break) for s in loop.body)
     return left or isinstance(found.node.up, ast.Expr)
+
+
+def is_an_extra(place, found) -> bool:
+    """Has the function gone through the data without gradients, and this is for a few pictures more?"""
+    name = ast.dump(found.node.func)
+    alike = (call for call in place.inside(ast.Call, of=place.node) if ast.dump(call.func) == name)
+    return any((one := place.at(call)).no_grad and one.loops for call in alike)
 
 
 def _wrap(place, found):

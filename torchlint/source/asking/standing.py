@@ -11,7 +11,7 @@ from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, statement_of
 from torchlint.source.training.asked_for import is_never_asked_for
-from torchlint.source.training.default_devices import is_seen_to_leave_the_cpu
+from torchlint.source.training.default_devices import is_named_by_nobody, is_seen_to_leave_the_cpu
 from torchlint.source.training.regions import (
     asks_training_mode,
     is_chosen_by_callers,
@@ -59,8 +59,12 @@ class Standing:
 
     @property
     def is_seen_on_a_device(self) -> bool:
-        """Does its file, or one that uses it, name a device? Not below `if option:` for which no call in it asks."""
-        function = self.function
+        """Does its file, or one that uses it, name a device? Not in a class that nobody names, nor below `if option:`
+        that no call asks for.
+        """
+        function, owner = self.function, self.node if isinstance(self.node, ast.ClassDef) else self.method_of
+        if owner is not None and is_named_by_nobody(self.module, owner):
+            return False
         if isinstance(function, ast.FunctionDef) and is_never_asked_for(self.module, function, self.node):
             return False
         return is_seen_to_leave_the_cpu(self.module)

@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
-from torchlint.source.text.index import ancestors, last_word
+from torchlint.source.text.index import ancestors, last_word, within
 
 MAX_USING = 20  # files that use a file, looked through for a device
 _ELSEWHERE = r"cuda|device|accelerat|lightning|\bmps\b|\bxpu\b"
@@ -77,6 +77,14 @@ def is_seen_to_leave_the_cpu(module: Module) -> bool:
     folder, view = PurePath(module.path).parent, module.world.view
     beside = {path for word in ("cuda", "device") for path in view.mentions(word) if PurePath(path).parent == folder}
     return any(_names_a_device(view.read(path) or "") for path in beside)
+
+
+def is_named_by_nobody(module: Module, owner: ast.ClassDef) -> bool:
+    """Is it a class of a script, which neither the script nor another file names?"""
+    named = (*module.index.names(owner.name), *module.index.attributes(owner.name))
+    if not any(map(_runs_something, module.tree.body)) or not all(within(node, owner) for node in named):
+        return False
+    return not module.world.view.mentions(owner.name)
 
 
 def _names_a_device(text: str) -> bool:
