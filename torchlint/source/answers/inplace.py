@@ -232,6 +232,7 @@ def keeping_producer(module: Module, tensor: ast.expr, change: ast.AST) -> Value
                     and (
                         _is_chosen_in_a_loop(origin)
                         or _is_replaced(tensor, origin)
+                        or _is_replaced_in_rounds(tensor, origin, change)
                         or _is_of_the_first_round(origin, change)
                         or _is_one_of_several(origin, made, change)
                     )
@@ -309,6 +310,18 @@ def _is_replaced(tensor: ast.expr, origin: Value) -> bool:
         for binding in later
         for test, truth in map(_plain, tests_around(binding))
     )
+
+
+def _is_replaced_in_rounds(tensor: ast.expr, origin: Value, change: ast.AST) -> bool:
+    """`for block in self.blocks: x = block(x)` between the two: it is left only where there are no rounds."""
+    scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
+    for binding in reaching(tensor, scope) if scope is not None else ():
+        statement = statement_of(binding)
+        loop = statement.up
+        if isinstance(loop, (ast.For, ast.While)) and statement in loop.body and not within(change, loop):
+            if not within(origin.node, loop) and loop.lineno > origin.node.lineno:
+                return True
+    return False
 
 
 def _is_of_the_first_round(origin: Value, change: ast.AST) -> bool:
