@@ -63,12 +63,22 @@ def keepers(module: Module, use: ast.expr, change: ast.AST) -> Iterator[Keeper]:
         inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
         if node is use or not inside and node.lineno >= first or kept.line > change.end_lineno:
             continue
+        if _names_its_result(node):
+            continue
         if (
             enclosing_function(node) is enclosing_function(use)
             and not exclusive(node, change)
             and not _apart(node, change)
         ):
             yield kept
+
+
+def _names_its_result(read: ast.Name) -> bool:
+    """`x = block(x)`: what has the name afterwards is no longer what the block keeps."""
+    statement = statement_of(read)
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == read.id for target in statement.targets
+    )
 
 
 @remembered
