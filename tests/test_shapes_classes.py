@@ -429,6 +429,9 @@ class Net(nn.Module):
         (STEPS.format("wide", "inner") + "def build(path):\n    return Net(rate=0.2)\n", 1),
         (STEPS.format("wide", "inner") + "def build(path):\n    return Net(64)\n", 0),
         (STEPS.format("wide", "inner") + "def build(path, **sizes):\n    return Net(**sizes)\n", 0),
+        (STEPS.format("wide", "inner") + "def build(of):\n    kind = Net if of else None\n    return kind(64)\n", 0),
+        (STEPS.format("wide", "inner") + "def build(of):\n    kind = Net if of else None\n    return kind()\n", 1),
+        (STEPS.format("wide", "inner") + "def make(kind):\n    return kind(64)\n\ndef build():\n    make(Net)\n", 0),
     ],
 )
 def test_defaults_that_nobody_uses_are_not_blamed(tmp_path, program, found):

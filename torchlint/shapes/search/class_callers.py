@@ -22,6 +22,7 @@ from torchlint.shapes.search.attempts import Assumption
 
 _FILES = 4  # other files that are run for one class
 _PROGRAMS = 32  # of which the calls are kept
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SITES = 6  # calls that are read, and places that are run
 
 
@@ -155,6 +156,21 @@ def _stem(path: str) -> str:
     return os.path.basename(os.path.dirname(path) if path.endswith("__init__.py") else path).removesuffix(".py")
 
 
+def _starts(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
+    """The parameters of a function, or of what makes a class, without `self`."""
+    if isinstance(node, ast.ClassDef):
+        return next((_starts(n) for n in node.body if isinstance(n, _FUNCTIONS) and n.name == "__init__"), [])
+    names = [a.arg for a in node.args.args]
+    return names[1:] if names[:1] == ["self"] else names
+
+
+def _class_names(value: ast.expr) -> set[str]:
+    """The classes that a value may be, going by their names."""
+    if isinstance(value, ast.IfExp):
+        return _class_names(value.body) | _class_names(value.orelse)
+    return {value.id} if isinstance(value, ast.Name) and value.id[:1].isupper() else set()
+
+
 class _Sites:
     """Where a file uses names as one uses classes, found in one walk for all of them."""
 
@@ -175,11 +191,26 @@ class _Sites:
                 own = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "cls"]
                 self.calls[node.name] += own
                 self.constructions[node.name] += own
+        self._through_variables(tree)
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 inside = [n for part in node.body for n in walk(part)]
                 for name in {last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
                     self.users[name].append(node)
+
+    def _through_variables(self, tree: ast.Module) -> None:
+        """`block = Basic if depth < 50 else Bottleneck`, `ResNet(Bottleneck)`: the calls of `block` make those."""
+        functions = {node.name: _starts(node) for node in walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+        held: defaultdict[str, set[str]] = defaultdict(set)
+        for node in walk(tree):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                held[node.targets[0].id].update(_class_names(node.value))
+            elif isinstance(node, ast.Call) and (names := functions.get(last_word(node.func))):
+                for name, value in [*zip(names, node.args), *((k.arg, k.value) for k in node.keywords)]:
+                    held[name or ""].update(_class_names(value))
+        for variable, classes in held.items():
+            for name in classes - {variable}:
+                self.constructions[name] += self.calls[variable]
 
     def has(self, name: str) -> bool:
         """Whether the name stands anywhere here."""
