@@ -112,6 +112,7 @@ from torchlint.source.answers.float64_arrays import arrivals, dtype_of
 
 read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
 in_tests = False
+across_files = False
 
 
 @on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")

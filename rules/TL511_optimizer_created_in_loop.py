@@ -107,6 +107,7 @@ from torchlint.source.answers.renewed_optimizers import renewed_optimizers
 
 read_on = ("TL510", "optim#constructing-it", "torch.optim.Adam")
 in_tests = False
+across_files = False
 
 MEMORYLESS = "torch.optim.LBFGS"
 # Seeds, folds, learning rates and tasks are tried one by one, each with a fresh start.

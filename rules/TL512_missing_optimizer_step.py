@@ -104,6 +104,7 @@ from torchlint import Loop, on_round
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.step")
 in_tests = False
+across_files = False
 
 CLEARING = frozenset("zero_grad no_grad set_grad_enabled requires_grad_ clip_grad_norm_ clip_grad_value_".split())
 
