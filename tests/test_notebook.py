@@ -332,6 +332,7 @@ def test_cells_that_are_not_python_are_said_of_notebooks_about_torch_only():
         ("docker-compose up", 0),
         ("@article{Intro4,\n  title={An Introduction},\n  year={2021},\n}", 0),
         ("mv *.pt ../models", 0),
+        ("mkdir '/kaggle/working/predictions'", 0),
         ("git clone https://host/lint\nfor x in range(3) print(x)", 1),
         ("python = 3 3", 1),
     ],

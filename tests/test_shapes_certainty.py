@@ -252,6 +252,29 @@ SILENT = {
 
         train()
     """,
+    "halves of a network that meet where pictures have an odd number of steps": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.down = nn.ModuleList([nn.Conv2d(3, 8, 3, 2, 1), nn.Conv2d(8, 8, 3, 2, 1), nn.Conv2d(8, 8, 3, 2, 1)])
+                self.inner = nn.Conv2d(8, 8, 4, 2, 2)
+                self.outer = nn.ConvTranspose2d(8, 8, 3, 2, 1)
+
+            def forward(self, x):
+                for layer in self.down:
+                    x = layer(x)
+                return torch.cat((x, self.outer(self.inner(x))), 1)
+    """,
+    "a sample without its batch": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(81)
+                self.conv = nn.Conv2d(1, 1, 3, 1, 1)
+
+            def forward(self, x):
+                return self.norm(self.conv(x))
+    """,
     "a check for options that nobody gives": """
         import argparse
         parser = argparse.ArgumentParser()

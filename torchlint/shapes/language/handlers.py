@@ -47,12 +47,12 @@ _ANY = frozenset(("Exception", "BaseException", "RuntimeError"))
 _SHOWING = frozenset("debug info warning error exception critical log print_exc warn exit write".split())
 
 
-def has_an_answer(nodes: list[ast.stmt], in_function: bool) -> bool:
+def has_an_answer(nodes: list[ast.stmt], for_some: bool) -> bool:
     """A handler that only passes, prints, logs or raises hides an error; one that computes has an answer to it.
 
-    A function that passes says that what it tries may fail for some of those who call it.
+    One that passes in a function or a loop says that what it tries may fail for some: callers, or rounds.
     """
-    return not all(_tells(node) or _goes_on(node) for node in nodes) or in_function and not any(map(_tells, nodes))
+    return not all(_tells(node) or _goes_on(node) for node in nodes) or for_some and not any(map(_tells, nodes))
 
 
 def _tells(node: ast.stmt) -> bool:

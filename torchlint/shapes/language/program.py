@@ -184,7 +184,7 @@ class Frame:
 class CompiledScope:
     """What the compiler knows of one scope: the names it binds and the scope around it."""
 
-    __slots__ = ("kind", "bound", "globals", "nonlocals", "parent", "program", "guarded", "name")
+    __slots__ = ("kind", "bound", "globals", "nonlocals", "parent", "program", "guarded", "looping", "name")
 
     def __init__(
         self, kind: str, nodes: Iterable[ast.AST], parent: CompiledScope | None, program: Program, bound=(), name=""
@@ -193,6 +193,7 @@ class CompiledScope:
         self.parent = parent
         self.program = program
         self.guarded = 0  # how many `try … except ImportError` stand around the statement being compiled
+        self.looping = 0  # and how many loops
         self.name = name
         self.bound: set[str] = set(bound)
         self.globals: set[str] = set()

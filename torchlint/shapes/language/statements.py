@@ -266,9 +266,17 @@ def _trains_in_some_rounds(node: ast.For) -> bool:
     )
 
 
+def _repeated(nodes: list[ast.stmt], scope: CompiledScope) -> Run:
+    """The body of a loop."""
+    scope.looping += 1
+    body = block(nodes, scope)
+    scope.looping -= 1
+    return body
+
+
 def _while(node: ast.While, scope: CompiledScope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
-    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.test, *node.body], scope), _filled(node.body, scope)
 
     def loop(frame):
@@ -314,7 +322,7 @@ def _number_of_rounds(iterated: ast.expr, scope: CompiledScope) -> Callable[[Fra
 
 def _for(node: ast.For, scope: CompiledScope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
-    body, orelse = block(node.body, scope), block(node.orelse, scope)
+    body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
     periodic, count = _trains_in_some_rounds(node), _number_of_rounds(node.iter, scope)
 
@@ -402,7 +410,12 @@ def _try(node: ast.Try, scope: CompiledScope) -> Run:
             expression(h.type, scope) if h.type else None,
             store_name(h.name, scope) if h.name else None,
             block(h.body, scope),
-            not (has_an_answer(h.body, scope.kind != "module") or expects(h) or throws_away(node.body) and shows(h)),
+            not (
+                has_an_answer(h.body, scope.kind != "module" or scope.looping > 0)
+                or expects(h)
+                or throws_away(node.body)
+                and shows(h)
+            ),
         )
         for h in node.handlers
     ]

@@ -32,6 +32,7 @@ _BROADCAST = re.compile(
 WINDOW = 32  # sizes on each side that a pyramid of five steps may round to one
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 LARGE = 4096
+SIDES = (96, 224, 112, 80, 144, 48)  # an odd number of steps of 8, 16 and 32, as pictures have
 STRIDES = (1, 2, 4, 8, 16, 32)  # a side that is pooled counts again from the next of its steps on
 DIVISORS = 30  # of a product that are tried
 DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
@@ -65,7 +66,8 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             return None
     multiples: list[Pair] = []
     free: set[Any] = set()
-    varied = changes(assumption, by_dtype="whole numbers" in pair, by_rank=type(pair[0]) is str)
+    by_dtype, by_rank, samples = "whole numbers" in pair, type(pair[0]) is str, not _has_its_channels(result)
+    varied = changes(assumption, by_dtype, by_rank, samples)
     for change, touched in itertools.chain(varied, _large(assumption) if pair[0] == 1 or pair[1] == 1 else ()):
         other = trials.known(change)
         if not _collect(other, result, multiples if _ranks(change) == rank else []):
@@ -79,6 +81,11 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
         other = trials.known(odd)
         if not _collect(other, result, others):
             return None
+    if _relation(pair, multiples, others) != "equal":  # which may be even only where all sides are powers of two
+        for side in SIDES:
+            other = trials.known(_together(assumption, lambda g, n=side: dict.fromkeys(range(2, len(g.shape)), n))[0])
+            if not _collect(other, result, others):
+                return None
     relation = _relation(pair, multiples, others) or _divisor(pair, [*multiples, *others])
     if relation == "divisor":  # which may be that of a guess: of three channels that nobody asked for
         for change in _strided(assumption):
@@ -327,7 +334,15 @@ def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: Tenso
     return len(found) == 1 and None not in found
 
 
-def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = False) -> Iterator[tuple[Assumption, list]]:
+def _has_its_channels(result: RunResult) -> bool:
+    """Whether a norm got as many channels as it was made for: then it is the dimensions behind them that do not fit."""
+    wanted, there = getattr(result.function, "num_features", None), getattr(next(iter(result.args), None), "shape", ())
+    return len(there) > 1 and there[1] == wanted
+
+
+def changes(
+    assumption: Assumption, by_dtype: bool = False, by_rank: bool = False, samples: bool = True
+) -> Iterator[tuple[Assumption, list]]:
     """One thing changed at a time, then what often belongs together; with the sizes that were touched."""
     tensors = leaves(assumption)
     for path, guess in tensors:
@@ -348,6 +363,11 @@ def changes(assumption: Assumption, by_dtype: bool = False, by_rank: bool = Fals
         changed = assumption
         for path, guess in tensors:
             changed = replace(changed, path, TensorGuess((BATCH, *guess.shape), guess.dtype))
+        yield changed, []
+    if samples and any(len(guess.shape) > 2 for _, guess in tensors):  # and batches samples
+        changed = assumption
+        for path, guess in tensors:
+            changed = replace(changed, path, TensorGuess(guess.shape[1:], guess.dtype))
         yield changed, []
     for rank in (2, 3, 4, 5):
         changed = assumption

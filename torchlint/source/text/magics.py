@@ -14,7 +14,7 @@ LANGUAGE_LINES = frozenset("bash fs html javascript js latex markdown md perl r 
 # A cell of nothing but such lines says what to type in a terminal.
 _TYPED = re.compile(
     r"[ \t]*(?:#|$|(?:sudo +)?(?:apt|apt-get|bash|cd|conda|cp|curl|docker|docker-compose|export|git|ls|mkdir|mv|pip3?"
-    r"|python[\d.]*|rm|sh|source|tar|unzip|wget)(?=[ \t]+(?:[\w./~$-]|\*[./])))"
+    r"|python[\d.]*|rm|sh|source|tar|unzip|wget)(?=[ \t]+(?:[\w./~$'\"-]|\*[./])))"
 )
 
 # A prompt, or `@article{name, title={…}}`: Python begins like neither.
