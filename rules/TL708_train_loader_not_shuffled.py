@@ -107,7 +107,7 @@ DRAWN = (
 
 @on_round("loop", needs=("step", "DataLoader|loader"))
 def check(loop: Loop):
-    if loop.iterated is None or not loop.may_train:
+    if loop.iterated is None or not loop.may_train or loop.is_tried_once:
         return
     loaders = loop.objects(loop.iterated)
     if not loaders or not all(made.is_call("torch.utils.data.DataLoader") for made in loaders) or not loop.updates:

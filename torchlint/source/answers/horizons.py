@@ -57,7 +57,8 @@ def horizon(scheduler: Value, loop: Value) -> Horizon | None:
 
 def _unit(loop: Value, made: Value, given: ast.expr | None, name: str) -> str | None:
     if given is None:
-        return BATCHES if name == "OneCycleLR" and argument(made.node, "steps_per_epoch") is not None else None
+        steps = argument(made.node, "steps_per_epoch", 4) if name == "OneCycleLR" else None
+        return None if steps is None else EPOCHS if number(made.at(steps, ())) == 1 else BATCHES
     known = [origin.node for origin in origins(made.at(given, ())) if not origin.unknown]
     if known and all(map(_has_length, known)):
         return BATCHES

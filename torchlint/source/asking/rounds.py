@@ -138,6 +138,11 @@ class Loop(Round):
         return loops.length(self.value)
 
     @property
+    def is_tried_once(self) -> bool:
+        """Does a loop around it count one round only? `for epoch in range(1)`"""
+        return any(loops.length(self.value.at(around, ())) == 1 for around in self.loops)
+
+    @property
     def iterated(self) -> ast.expr | None:
         """What it iterates over: `loader` of `enumerate(tqdm(loader))`."""
         return iterated(self.node) if isinstance(self.node, (ast.For, ast.AsyncFor)) else None
