@@ -67,6 +67,17 @@ SILENT = {
         load().run(hooks=[(f"blocks.{i}", save) for i in range(3)])
         print(kept["blocks.0"])
         """,
+    "a dict that a function fills which somebody elsewhere was given": """
+        from elsewhere import search
+        kept = {}
+
+        def expand(node):
+            kept["root"] = node
+
+        search.expand = expand
+        search.run()
+        print(kept["root"])
+        """,
     "a base class of a library, by the way around it": """
         class Domains(torch.utils.data.Sampler):
             def __init__(self, data):

@@ -308,7 +308,7 @@ class Attributes:
         if type(owner) is Unknown and type(owner.known) is Known and self.wild and name == "requires_grad":
             self.in_worlds(lambda given: self.set(given[0], name, value), [owner], "")
         if type(owner) is Unknown or (name.startswith("__") and name.endswith("__")):
-            self.lend((owner,) if type(owner) is Unknown else ())
+            self.lend((owner, value) if type(owner) is Unknown else ())
             if name in _OF_ITSELF and (self.is_own(owner) or functions.closure_of(owner) is not None):
                 if type(value) is str and (name == "__doc__" or not isinstance(owner, type)):
                     setattr(owner.__func__ if isinstance(owner, types.MethodType) else owner, name, value)
