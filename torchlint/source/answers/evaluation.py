@@ -55,6 +55,7 @@ EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
 _SWITCHING = frozenset(("eval", "train"))
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
+_BACKWARD = frozenset(("backward",))
 _NO_GRAD = frozenset(name.rpartition(".")[2] for name in NO_GRAD)
 _VALIDATES = re.compile(
     r"^_?(val|validate|validation|evaluate|evaluation|eval|test)(_(model|epoch|loop|net|one_epoch|step))?$"
@@ -108,9 +109,17 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             switch = trace.train_mode(event, model)
             if switch is True and event.module is not module:
                 continue  # who switches it there, only its own file says
+            if _is_of_a_step(event):
+                continue
             if switch is not None:
                 seen.add(key)
                 yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
+
+
+def _is_of_a_step(event: Event) -> bool:
+    """Does it stand in a function that makes one step, without a loop? It measures the batch it has trained with."""
+    function = enclosing_function(event.node)
+    return function is not None and not loops_around(event.node) and event.module.index.stands(_BACKWARD, function)
 
 
 def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
