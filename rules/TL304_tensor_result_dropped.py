@@ -55,7 +55,7 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`.
 import ast
 
 from torchlint import Node, named, named_of, on_node, words
-from torchlint.source.answers.unmoved import is_read_later, may_stay
+from torchlint.source.answers.unmoved import is_float32_anyhow, is_read_later, may_stay
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
 in_tests = False
@@ -125,6 +125,8 @@ def is_that_already(place, call) -> bool:
     sure = not any(isinstance(n, ast.arg) for n in made) and "parameter" not in place.kinds(call.func.value)
     if sure and only_moves(place, call) and place.is_moved(call.func.value):
         return True  # `target.to(device)` of what was computed there
+    if is_float32_anyhow(place.module, call):
+        return True
     wanted = [place.source(argument) for argument in (*call.args, *(k.value for k in call.keywords))]
     given = [[place.source(k.value) for k in getattr(node, "keywords", ())] for node in made]
     return bool(made and wanted) and all(want in said for said in given for want in wanted)

@@ -276,6 +276,13 @@ SILENT = {
                     x = layer(x)
                 return torch.cat((x, self.outer(self.inner(x))), 1)
     """,
+    "what is refused for some rounds, and passed over": """
+        for name, weight in nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)).named_parameters():
+            try:
+                nn.init.xavier_normal_(weight.data)
+            except:
+                pass
+    """,
     "a sample without its batch": """
         class Net(nn.Module):
             def __init__(self):

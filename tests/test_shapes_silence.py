@@ -581,17 +581,6 @@ def test_what_fails_and_is_hidden_is_said(tmp_path, text):
     assert [f.kind for f in faults_of(tmp_path, text, USE)] == ["shape"]
 
 
-def test_whoever_passes_in_a_loop_has_expected_it_of_some(tmp_path):
-    program = """
-    for name, weight in nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8)).named_parameters():
-        try:
-            nn.init.xavier_normal_(weight.data)
-        except:
-            pass
-    """
-    assert faults_of(tmp_path, program, USE) == ()
-
-
 def test_a_distributed_model_that_moves_nothing_gets_what_is_on_the_cpu(tmp_path):
     program = "nn.parallel.DistributedDataParallel(nn.Linear(3, 4).cuda())(torch.zeros(2, 3))"
     assert [f.kind for f in faults_of(tmp_path, program, USE)] == ["device"]

@@ -1,4 +1,4 @@
-"""Whether a tensor whose move was dropped does harm where it is: what meets nothing elsewhere may stay."""
+"""Whether a tensor whose move or cast was dropped does harm as it is: what meets nothing elsewhere may stay."""
 
 from __future__ import annotations
 
@@ -17,12 +17,28 @@ from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
 
 _PLACES = named_of("arange", "randperm")
+_FLOAT32 = frozenset(("torch.FloatTensor", "torch.float", "torch.float32", "dtype=torch.float32"))
 _MOVING = frozenset(("torch.nn.DataParallel",))
 
 
 def is_read_later(module: Module, name: ast.Name) -> bool:
     """Does the function read it after this place, or in the loop around it?"""
     return any(_later_uses(module, name))
+
+
+def is_float32_anyhow(module: Module, call: ast.Call) -> bool:
+    """`loss.float()`, `loss.type(torch.FloatTensor)`: what a loss of torch makes is float32 before anybody asks."""
+    asked = [unparsed(given) for given in (*call.args, *(k.value for k in call.keywords))]
+    if call.func.attr != "float" and not any(one in _FLOAT32 for one in asked):
+        return False
+    made = origins(Value(module, call.func.value))
+    return bool(made) and all(
+        isinstance(o.node, ast.Call) and (known := callees(o)) and all(map(_is_loss, known)) for o in made
+    )
+
+
+def _is_loss(callee) -> bool:
+    return callee.name.removesuffix("()").lower().endswith(("loss", ".cross_entropy"))
 
 
 def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
