@@ -141,7 +141,7 @@ def found(place, layer: ast.expr, fix):
     name = ast.unparse(layer)
     return place.finding(
         f"`{name}` is a module: setting its `requires_grad` does nothing to its parameters",
-        help=f"write `{name}.requires_grad_(…)`, which sets it on all of them",
+        help=f"write `{name}.requires_grad_(…)`, which sets it on all of them, or leave it out: it does nothing",
         fix=fix,
     )
 

@@ -137,6 +137,8 @@ from torchlint.source.answers.evaluation import evaluations_with_graph
 read_on = ("TL503", "TL514", "torch.no_grad", "torch.autograd.grad_mode.inference_mode")
 in_tests = False
 
+FEW = 5  # forwards, of which the graphs are no waste
+
 
 @on_node(
     "FunctionDef",
@@ -170,10 +172,20 @@ def check_targets(file: Node):
 
 
 def is_soon_over(found) -> bool:
-    """Is the loop left after one batch, or does nobody want the results: do they warm something up?"""
+    """Is the loop left after one batch, or are there a few, or does nobody want the results: do they warm something
+    up?
+    """
     loop = found.loop
     left = isinstance(loop, (ast.For, ast.While)) and any(isinstance(s, ast.Break) for s in loop.body)
-    return left or isinstance(found.node.up, ast.Expr)
+    return left or isinstance(found.node.up, ast.Expr) or isinstance(loop, ast.For) and _are_few(loop.iter)
+
+
+def _are_few(rounds: ast.expr) -> bool:
+    """`range(3)`"""
+    match rounds:
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(number))]):
+            return number <= FEW
+    return False
 
 
 def is_an_extra(place, found) -> bool:

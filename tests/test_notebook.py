@@ -469,3 +469,10 @@ def test_a_notebook_that_python_would_not_take(text, words):
 def test_the_gaps_of_an_exercise_are_left_to_who_does_it(cell, gap):
     found = lint(document("import torch", cell), Job.of("n.ipynb", Settings(dry_run=False))).findings
     assert [f.code for f in found] == ([] if gap else ["TL001"])
+
+
+def test_a_message_names_no_line_of_the_whole_notebook():
+    first = "import torch\nnet = torch.nn.Linear(3, 2).cuda()\nx = torch.zeros(4, 3)"
+    (found,) = lint(document(first, "out = net(x)"), Job.of("n.ipynb", Settings())).findings
+    assert (found.cell, "line" in found.message) == (2, False)
+    assert [(note.cell, note.span.line) for note in found.notes if "made here, on the CPU" in note.message] == [(1, 3)]

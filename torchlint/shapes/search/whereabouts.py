@@ -112,7 +112,13 @@ def _party(
     if born is None or born[0] == failure.place[0] and born[1].line == failure.place[1].line:
         return Party(called, where)
     note = Note(f"{f'`{text}`' if text else 'it'} is made here, on the CPU", *born)
-    return Party(called, where, f", where line {born[1].line} makes it" if born[0] == failure.place[0] else "", note)
+    return Party(called, where, _in_line(born, failure, "makes it"), note)
+
+
+def _in_line(made: Any, failure: FailedOperation, does: str) -> str:
+    """The line of the same file that made something; a notebook's are counted in cells, and the note names that."""
+    same = made[0] == failure.place[0] and not made[0].endswith(".ipynb")
+    return f", where line {made[1].line} {does}" if same else ""
 
 
 def _tensors(value: Any, node: ast.expr | None) -> Iterator[tuple[torch.Tensor, str | None]]:
@@ -174,4 +180,4 @@ def _not_moved(machine: Machine, failure: FailedOperation, layer: nn.Module) -> 
         and made[0] == failure.place[0]
         and any(code.node.lineno <= made[1].line <= (code.node.end_lineno or 0) for code, _ in failure.stack)
     )
-    return f", where line {made[1].line} makes it anew" if inside else ""
+    return _in_line(made, failure, "makes it anew") if inside else ""
