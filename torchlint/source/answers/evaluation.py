@@ -38,7 +38,7 @@ from torchlint.source.training.events import (
     own_events,
     reaches,
 )
-from torchlint.source.training.modes import asks_mode
+from torchlint.source.training.modes import asks_mode, may_switch_to_training
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
 from torchlint.source.training.regions import (
@@ -84,19 +84,19 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     """One for each model and function: where dropout and batch norm surely, or by the author's own `train()`, work as
     in training.
     """
-    places = _evaluating(module, module)
-    homes = imports_saying(module, tuple(sorted(_NO_GRAD)))
-    elsewhere = [function for home in homes for function in _evaluating(home, module)]
+    has_modes, switches = module.mentions(_WORDS_OF_MODES), may_switch_to_training(module)
+    if not has_modes and not switches:
+        return
+    # What its own file does not switch, only its own file is told of.
+    homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches else ())]
+    places = [function for home in homes for function in _evaluating(home, module)]
     seen: set[tuple] = set()
-    for body in [module.tree.body, *(f.body for f in module.index.functions if _starts_here(module, f))]:
-        here = any(f.body is body for f in places) or _runs_a_model(
-            module, [s for s in body if not isinstance(s, DEFINITIONS)]
-        )
-        if not here and not reaches(module, body, places + elsewhere):
+    for owner in (module.tree, *module.index.functions):
+        body = owner.body
+        here = owner in places or _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
+        if not (here or places and reaches(module, body, places)) or not _starts_here(module, owner):
             continue
-        if not module.mentions(_WORDS_OF_MODES) and not (
-            may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)
-        ):
+        if not has_modes and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
             continue
         trace = _Trace(module, body)
         for event in trace.events:
@@ -131,8 +131,8 @@ def _evaluating(module: Module, asking: Module) -> list[ast.AST]:
         name = function.name.lower()
         if (
             not name.lstrip("_").startswith("test_")
-            and asking.index.says(function.name)
             and (EVALUATES.search(name) and _repeats(module, function) or _runs_a_model(module, [function]))
+            and asking.index.says(function.name)
         ):
             owner = method_class(module, function)  # asked last: its bases may lie in other files
             if owner is None or not owner.is_module and not _is_hook_of_a_trainer(owner):
@@ -153,9 +153,9 @@ def _repeats(module: Module, function: ast.AST) -> bool:
 
 
 def _runs_a_model(module: Module, code: list[ast.AST]) -> bool:
-    """Does some code switch gradients off and call what goes by a model's name?"""
+    """Does some code switch gradients off and give something to what goes by a model's name?"""
     return may_call_here(module, code, _NO_GRAD) and any(
-        is_named(call.func) and (sounds_like(call.func, MODULE) or _is_handed(call.func))
+        call.args and is_named(call.func) and (sounds_like(call.func, MODULE) or _is_handed(call.func))
         for part in code
         for call in module.index.inside(part, ast.Call)
     )
@@ -168,7 +168,9 @@ def _is_handed(called: ast.expr) -> bool:
 
 
 def _starts_here(module: Module, function: ast.AST) -> bool:
-    """Is a function where something begins: nobody in the file calls it, it is no unit test and no part of a model?"""
+    """Is a file or function where something begins: nobody in it calls that, it is no unit test, no part of a model?"""
+    if isinstance(function, ast.Module):
+        return True
     if function.name.lstrip("_").startswith("test_") or module.index.callers(function.name):
         return False
     owner = method_class(module, function)

@@ -152,3 +152,12 @@ def _code_asks(
                 return True
             answer = None if inner is None else answer
     return answer
+
+
+def may_switch_to_training(module: Module) -> bool:
+    """May a model be put in train mode in a file or one that it imports, and be trained?"""
+    project, paths = module.world.view.project, list(module.imported_paths())
+    return all(
+        any(module.index.says(word) or project.is_in_one(word, paths) for word in words)
+        for words in ((".train(",), ("backward(", "step("))
+    )
