@@ -87,13 +87,16 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     has_modes, switches = module.mentions(_WORDS_OF_MODES), may_switch_to_training(module)
     if not has_modes and not switches:
         return
-    # What its own file does not switch, only its own file is told of.
+    # Of a model that nothing switches only its own file is told.
     homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches else ())]
     places = [function for home in homes for function in _evaluating(home, module)]
     seen: set[tuple] = set()
     for owner in (module.tree, *module.index.functions):
         body = owner.body
-        here = owner in places or _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
+        here = owner in places or (
+            module.index.stands(_NO_GRAD, owner)
+            and _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
+        )
         if not (here or places and reaches(module, body, places)) or not _starts_here(module, owner):
             continue
         if not has_modes and not (may_mention(module, body, _TRAIN) and may_mention(module, body, _TRAINS)):
@@ -171,10 +174,8 @@ def _starts_here(module: Module, function: ast.AST) -> bool:
     """Is a file or function where something begins: nobody in it calls that, it is no unit test, no part of a model?"""
     if isinstance(function, ast.Module):
         return True
-    if function.name.lstrip("_").startswith("test_") or module.index.callers(function.name):
-        return False
-    owner = method_class(module, function)
-    return owner is None or not owner.is_module
+    is_called = function.name.lstrip("_").startswith("test_") or module.index.callers(function.name)
+    return not is_called and ((owner := method_class(module, function)) is None or not owner.is_module)
 
 
 def _may_evaluate(event: Event) -> bool:
