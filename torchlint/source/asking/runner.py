@@ -21,7 +21,7 @@ from torchlint.source.asking.structures import Change, ModuleClass
 from torchlint.source.asking.views import Call, Node, Place
 from torchlint.source.flow.callers import may_be_an_object
 from torchlint.source.flow.classes import class_info
-from torchlint.source.flow.flow import callees
+from torchlint.source.flow.flow import SAME_OBJECT, callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -227,14 +227,23 @@ def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
         bindings = scope.bindings[func.id] if scope is not None else ()
         return not all(isinstance(b, DEFINITIONS) or _is_defined_behind(module, b) for b in bindings)
     if isinstance(func, ast.Attribute):
-        return of_objects and isinstance(func.value, (ast.Name, ast.Attribute)) and _may_hold(module, func)
+        is_of_a_name = of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
+        return is_of_a_name and _is_given_something(node) and _may_hold(module, func)
     return of_objects
 
 
 def _may_hold(module: Module, func: ast.Attribute) -> bool:
     """May an attribute hold an object that is called? `x.transpose` does if a file of the project gives something that
     name; what its methods and functions are called, `callees` knows to be theirs."""
+    if f".{func.attr}" in SAME_OBJECT:
+        return False
     return may_be_an_object(module, func) or func.attr == "forward" or func.attr in _given_behind(module)
+
+
+def _is_given_something(call: ast.Call) -> bool:
+    """More than numbers and words, `x.size(0)`: an object of torch computes from tensors."""
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    return any(not isinstance(getattr(value, "operand", value), ast.Constant) for value in given)
 
 
 def _is_defined_behind(module: Module, binding: ast.AST) -> bool:

@@ -13,7 +13,7 @@ from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.values import Value
 from torchlint.source.text.behind import imported
 from torchlint.source.text.index import DEFINITIONS
-from torchlint.source.text.spelling import root_of
+from torchlint.source.text.spelling import is_super, root_of
 from torchlint.source.text.surface import Surface, surface
 
 
@@ -56,6 +56,8 @@ def may_be_an_object(module: Module, func: ast.expr) -> bool:
     function of the file and `torch.cat` are what they are.
     """
     root = root_of(func)
+    if root is None and isinstance(func, ast.Attribute) and is_super(func.value):
+        return False
     if root is not None:
         scope = root.at.lookup(root.id)
         bound = scope.bindings[root.id] if scope is not None else []
