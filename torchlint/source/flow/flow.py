@@ -72,7 +72,7 @@ def callees(call: Value) -> list[Callee]:
     if key in world.memo:
         return world.memo[key]
     if key in world.pending:  # a call that needs itself to be known stays unknown
-        world.ends_at_itself()
+        world.ends_at_itself(world.pending[key])
         return []
     if not _enter(world):
         return []
@@ -120,14 +120,45 @@ def _leave(world: World, key: tuple, found: list, before: int) -> list:
     return found
 
 
-def _cut_short(world: World, key: tuple, place: tuple[int, int]) -> list | None:
+class _Search:
+    """One that is open: when it ends, it knows whether what it found depends on who asks."""
+
+    __slots__ = ("world", "before", "number")
+
+    def __init__(self, world: World):
+        self.world = world
+        self.before = world.cuts, world.circles, world.outermost
+        self.number = world.open = world.outermost = world.open + 1
+
+    def keep(self, key: tuple, value: Value, found: list, depth: int) -> None:
+        """End it, and remember what it found: what ended at itself is whole, for its other parts say the rest."""
+        world, (cuts, circles, outermost) = self.world, self.before
+        world.open -= 1
+        is_own, world.outermost = world.outermost == self.number, min(world.outermost, outermost)
+        if is_own and world.cuts - cuts == world.circles - circles:
+            world.cuts, world.circles = cuts, circles
+            world.memo[key] = found
+        elif is_own and world.steps <= world.most_steps:
+            world.short[key] = _place(world, depth), found
+        else:
+            return
+        world.kept.append(value)  # so that no id in a key is used twice
+
+
+def _cut_short(world: World, key: tuple, depth: int) -> list | None:
     """What a search found that ended at a bound, if it was not much deeper than this one: from here it would not get
     much further. Without it, a chain of calls would be gone through in all ways there are to its beginning."""
-    known = world.short.get(key)
-    if known is None or place[0] + SLACK < known[0][0] or place[1] + 1 < known[0][1]:
+    (deep, nesting), found = world.short[key]
+    place = _place(world, depth)
+    if place[0] + SLACK < deep or place[1] + 1 < nesting:
         return None
     world.cuts += 1
-    return known[1]
+    return found
+
+
+def _place(world: World, depth: int) -> tuple[int, int]:
+    """How deep a search is among those that wait for others."""
+    return max(depth + MAX_WORLD_DEPTH - MAX_DEPTH, world.depth), world.nesting
 
 
 class _Tracer(CallTracer):
@@ -135,7 +166,7 @@ class _Tracer(CallTracer):
 
     def __init__(self, through: frozenset[str]):
         self.through = through
-        self.active: set[tuple] = set()
+        self.active: dict[tuple, int] = {}  # and the number of its search
 
     def trace(self, value: Value, depth: int) -> list[Value]:
         """A list, not a generator: while somebody works on what was found, nothing may count as still being looked
@@ -146,30 +177,24 @@ class _Tracer(CallTracer):
         key = ("trace", meant, self.through)
         if key in world.memo:
             return world.memo[key]
-        place = max(depth + MAX_WORLD_DEPTH - MAX_DEPTH, world.depth), world.nesting
-        if (known := _cut_short(world, key, place)) is not None:
+        if key in world.short and (known := _cut_short(world, key, depth)) is not None:
             return known
         world.steps += 1
         if depth > MAX_DEPTH or world.steps > world.most_steps or world.depth > MAX_WORLD_DEPTH or value.node is None:
             world.cuts += 1
             return [Value(value.module, None)]
         if meant in self.active:  # a loop that carries a value round: the other origins say what it is
-            world.ends_at_itself()
+            world.ends_at_itself(self.active[meant])
             return []
-        before, circles = world.cuts, world.circles
-        self.active.add(meant)
+        search = _Search(world)
+        self.active[meant] = search.number
         world.depth += 1
         found = self._name(value, depth + 1) if type(value.node) is ast.Name else [*self._expression(value, depth + 1)]
         if len(found) > 1:  # many ways may lead to one origin, and many questions go on from here
             found = list({origin.key: origin for origin in found}.values())
         world.depth -= 1
-        self.active.discard(meant)
-        if world.cuts == before:
-            world.memo[key] = found
-            world.kept.append(value)  # so that no id in a key is used twice
-        elif world.circles == circles and world.steps <= world.most_steps:
-            world.short[key] = place, found
-            world.kept.append(value)
+        del self.active[meant]
+        search.keep(key, value, found, depth)
         return found
 
     def called(self, call: Value, depth: int) -> list[Callee]:
@@ -180,24 +205,17 @@ class _Tracer(CallTracer):
         if key in world.memo:
             return world.memo[key]
         if key in world.pending:
-            world.ends_at_itself()
+            world.ends_at_itself(world.pending[key])
             return []
-        place = max(depth + MAX_WORLD_DEPTH - MAX_DEPTH, world.depth), world.nesting
-        if (known := _cut_short(world, key, place)) is not None:
+        if key in world.short and (known := _cut_short(world, key, depth)) is not None:
             return known
-        before, circles = world.cuts, world.circles
-        world.pending.add(key)
-        found = {
-            (c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in self.callees(call, depth)
-        }
-        world.pending.discard(key)
-        if world.cuts == before:
-            world.memo[key] = list(found.values())
-            world.kept.append(call)
-        elif world.circles == circles and world.steps <= world.most_steps:
-            world.short[key] = place, list(found.values())
-            world.kept.append(call)
-        return list(found.values())
+        search = _Search(world)
+        world.pending[key] = search.number
+        callees = self.callees(call, depth)
+        found = list({(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in callees}.values())
+        del world.pending[key]
+        search.keep(key, call, found, depth)
+        return found
 
     def _expression(self, value: Value, depth: int) -> Iterator[Value]:
         node = value.node
@@ -388,12 +406,12 @@ class _Tracer(CallTracer):
             or ("global", module.path, name) in self.active
         ):
             return []
-        self.active.add(("global", module.path, name))
+        self.active["global", module.path, name] = 0
         bindings = module.tree.scope.bindings.get(name, [])
         found = [one for b in bindings for one in self._binding(Value(module, b, None, path), depth + 1)]
         if not bindings:
             found = self._starred(Value(module, None, None, path), name, depth + 1)
-        self.active.discard(("global", module.path, name))
+        del self.active["global", module.path, name]
         return found
 
     def _starred(self, value: Value, name: str, depth: int) -> list[Value]:

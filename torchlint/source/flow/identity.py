@@ -80,12 +80,12 @@ def _root_name(value: Value) -> str | None:
     if key in world.memo:
         return world.memo[key]
     if key in world.pending:  # `node = node.parent` in a loop
-        world.ends_at_itself()
+        world.ends_at_itself(world.pending[key])
         return None
     before = world.cuts
-    world.pending.add(key)
+    world.pending[key] = 0
     names = set(_root_names(value))
-    world.pending.discard(key)
+    del world.pending[key]
     name = names.pop() if len(names) == 1 else None
     if world.cuts == before:
         world.memo[key] = name

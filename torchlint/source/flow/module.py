@@ -34,11 +34,13 @@ class World:
         self.target = target  # the torch that the program is to run on
         self.modules: dict[str, Module | None] = {}
         self.memo: dict[Any, Any] = {}
-        self.pending: set[Any] = set()  # what is being found out
+        self.pending: dict[Any, int] = {}  # what is being found out, and how many searches were open then
         self.kept: list[Any] = []
         self.classes: list[Any] = []  # what is known of each; it is itself the first of those it inherits from
         self.cuts = 0  # how often a search ended at a bound or at itself
         self.circles = 0  # how often at itself
+        self.open = 0  # searches that have begun
+        self.outermost = 0  # of those that circles ended at, by its number among the open ones
         self.short: dict[Any, Any] = {}  # what searches found that ended at a bound, and how deep they were
         self.steps = 0  # of the question that is being answered
         self.most_steps = 0  # that it may take
@@ -73,14 +75,16 @@ class World:
             kept.clear()
         self.forget_searches()
 
-    def ends_at_itself(self) -> None:
+    def ends_at_itself(self, search: int = 0) -> None:
+        """A search ends at an open one. What is found within that depends on it; what it finds itself does not."""
         self.cuts += 1
         self.circles += 1
+        self.outermost = min(self.outermost, search)
 
     def forget_searches(self) -> None:
         """A search was broken off by an error: the next one begins from nothing."""
         self.pending.clear()
-        self.steps = self.depth = self.nesting = self.deciding = 0
+        self.steps = self.depth = self.nesting = self.deciding = self.open = self.outermost = 0
 
 
 class Module:
