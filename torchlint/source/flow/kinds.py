@@ -58,19 +58,14 @@ def _kind(origin: Value) -> str | None:
     node = origin.node
     if isinstance(node, ast.Call):
         return _call_kind(origin)
-    if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.Subscript)):
-        parts = {
-            ast.BinOp: lambda: (node.left, node.right),
-            ast.UnaryOp: lambda: (node.operand,),
-            ast.Compare: lambda: (node.left, *node.comparators),
-            ast.AugAssign: lambda: (node.value,),
-            ast.Subscript: lambda: (node.value,),
-        }[type(node)]()
-        found = [kinds(origin.at(part, ())) for part in parts]
-        for kind in (TENSOR, PARAMETER, ARRAY):
-            if any(kind in f for f in found):
-                return TENSOR if kind == PARAMETER else kind
-        return PLAIN if all(f == {PLAIN} for f in found) else None
+    if isinstance(node, ast.BinOp):
+        return _computed_kind(origin, node.left, node.right)
+    if isinstance(node, ast.UnaryOp):
+        return _computed_kind(origin, node.operand)
+    if isinstance(node, ast.Compare):
+        return _computed_kind(origin, node.left, *node.comparators)
+    if isinstance(node, (ast.AugAssign, ast.Subscript)):
+        return _computed_kind(origin, node.value)
     if isinstance(
         node,
         (ast.Constant, ast.JoinedStr, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.Lambda),
@@ -83,6 +78,17 @@ def _kind(origin: Value) -> str | None:
     if isinstance(node, ast.ClassDef):
         return OBJECT
     return None
+
+
+def _computed_kind(origin: Value, *parts: ast.expr) -> str | None:
+    """The kind of what is computed from some parts."""
+    found = [kinds(origin.at(part, ())) for part in parts]
+    every = set().union(*found)
+    if TENSOR in every or PARAMETER in every:
+        return TENSOR
+    if ARRAY in every:
+        return ARRAY
+    return PLAIN if every == {PLAIN} and all(found) else None
 
 
 def _call_kind(origin: Value) -> str | None:

@@ -23,12 +23,10 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
     @wraps(function)
     def ask(about: Any, *others: Any, **named: Any) -> Any:
         memo = getattr(about, "module", about).world.memo
-        key: Any = (name, _which(about))
-        if by is None:
-            if others or named:
-                key += tuple([_which(other) for other in (*others, *named.values())])
-        elif others:
-            key += tuple([_which(other) for other in others[: by - 1]])
+        key: Any = name, _which(about)
+        if others or named:
+            telling = (*others, *named.values()) if by is None else others[: by - 1]
+            key += tuple(map(_which, telling))
         known = memo.get(key)
         if known is not None:
             return known[0]
@@ -46,8 +44,14 @@ def remembered(function: Callable | None = None, *, meanwhile: Any = None, by: i
 
 def _which(thing: Any) -> Any:
     """What tells one argument from another: values by what they mean, nodes and bodies by where they are."""
-    if isinstance(thing, Value):
+    kind = type(thing)
+    if kind is Value:
         return thing.key
-    if isinstance(thing, (ast.AST, list)):
+    if kind in _PLAIN:
+        return thing
+    if kind is list or isinstance(thing, ast.AST):
         return id(thing)
     return id(thing.node) if hasattr(thing, "node") else thing
+
+
+_PLAIN = frozenset((str, int, bool, tuple, frozenset, type(None)))  # asked for most of all
