@@ -108,6 +108,8 @@ def check_last(part: Node):
     axis = axis_of_last(part.node.slice)
     if axis is None or not isinstance(part.node.ctx, ast.Load) or isinstance(part.node.up, ast.Subscript):
         return
+    if part.word(part.node.value) in ("shape", "size"):
+        return  # asked before the origins: most of what has a last one are sizes
     layers = [recurrent_layer(origin.value) for origin in part.origins(part.node.value)]
     first = {is_batch_first(layer) if layer is not None else None for layer in layers}
     if first != {axis == 0} or axis == 0 and part.short.count(":") < 2:
