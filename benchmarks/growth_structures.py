@@ -236,6 +236,19 @@ STRUCTURES: dict[str, Callable[[int], str]] = {
         "x = D()(x)",
     ),
     "classes of themselves": lambda n: _defined(_each(n, lambda i: f"class C{i}(C{i % n + 1}): pass"), "x = C1()(x)"),
+    "methods that set an attribute from itself": lambda n: _defined(
+        _class(
+            "T", "object", "def __init__(self):", "    self.state = 0", "def turn(self, x, state):", "    return state"
+        ),
+        _each(
+            n,
+            lambda i: (
+                f"    def f{i}(self, x, y):\n        self.state = self.turn(x, self.state)\n"
+                "        self.state.zero_grad()\n        criterion(model(x), y).backward()\n        self.state.step()\n"
+                "        self.state.train()\n        self.state.eval()"
+            ),
+        ),
+    ),
     "classes under one name": lambda n: _defined(
         _each(n, lambda i: _class("C", "nn.Module", "def forward(self, x):", "    return x")), "x = C()(x)"
     ),

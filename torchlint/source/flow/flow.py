@@ -24,7 +24,7 @@ from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
 from torchlint.source.flow.signatures import bound_argument, default_of, first_parameter, has_decorator, is_static
-from torchlint.source.flow.values import EACH, ENTER, VALUE, Value, frame_of
+from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
@@ -479,24 +479,9 @@ class _Tracer(CallTracer):
                 yield Value(value.module, None)
                 known = True
                 continue
-            for entry in entries:
+            if entries:
                 known = True
-                frame = None
-                if (
-                    entry.method is not None
-                    and instance is not None
-                    and instance.node is not None
-                    and entry.method.name == "__init__"
-                ):
-                    frame = frame_of(
-                        value.module, entry.method, instance if isinstance(instance.node, ast.Call) else None, instance
-                    )
-                if len(entries) > 1 and not may_run(Value(entry.module, entry.target or entry.value, frame)):
-                    continue
-                if entry.target is not None:
-                    yield from self._target(Value(entry.module, entry.target, frame, value.path), entry.target, depth)
-                else:
-                    yield from self.trace(Value(entry.module, entry.value, frame, value.path), depth)
+                yield from self._stored(value, entries, instance, depth)
             if not entries:
                 method = owner.method(node.attr)
                 if method:
@@ -508,6 +493,43 @@ class _Tracer(CallTracer):
                         yield Value(method.module, method.node, None, value.path)
         if not known:
             yield value
+
+    def _stored(self, value: Value, entries: list[Stored], instance: Value | None, depth: int) -> list[Value]:
+        """What an attribute is given anywhere: the same wherever it is read, and so a search of its own. From place to
+        place, what sets it from itself would be gone through in all orders there are."""
+        world = value.module.world
+        meant = ("stored", id(entries), instance and instance.key, value.path)
+        key = ("trace", meant, self.through)
+        if key in world.memo:
+            return world.memo[key]
+        if key in world.short and (known := _cut_short(world, key, depth)) is not None:
+            return known
+        if meant in self.active:
+            world.ends_at_itself(self.active[meant])
+            return []
+        search = _Search(world)
+        self.active[meant] = search.number
+        found: list[Value] = []
+        for entry in entries:
+            frame = None
+            if (
+                entry.method is not None
+                and instance is not None
+                and instance.node is not None
+                and entry.method.name == "__init__"
+            ):
+                frame = frame_of(
+                    value.module, entry.method, instance if isinstance(instance.node, ast.Call) else None, instance
+                )
+            if len(entries) > 1 and not may_run(Value(entry.module, entry.target or entry.value, frame)):
+                continue
+            if entry.target is not None:
+                found += self._target(Value(entry.module, entry.target, frame, value.path), entry.target, depth)
+            else:
+                found += self.trace(Value(entry.module, entry.value, frame, value.path), depth)
+        del self.active[meant]
+        search.keep(key, value, found, depth)
+        return found
 
     def _as_module(self, value: Value) -> Module | None:
         """The project file that an expression names (`import model` … `model.Net`)."""

@@ -84,7 +84,11 @@ def _root_name(value: Value) -> str | None:
         return None
     before = world.cuts
     world.pending[key] = 0
-    names = set(_root_names(value))
+    names: set[str | None] = set()
+    for name in _root_names(value):
+        names.add(name)
+        if name is None or len(names) > 1:  # whatever the others are
+            break
     del world.pending[key]
     name = names.pop() if len(names) == 1 else None
     if world.cuts == before:
