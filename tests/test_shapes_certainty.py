@@ -78,6 +78,19 @@ SILENT = {
         search.run()
         print(kept["root"])
         """,
+    "lists of layers whose base nobody knows, by name and one by one": """
+        from elsewhere import Passing
+
+        class Layer(Passing):
+            def __init__(self, wide):
+                super().__init__(aggr="mean")
+                self.net = nn.Linear(wide, wide)
+
+        nn.ModuleList(modules=[Layer(3)])
+        nn.ModuleList(modules=(Layer(3) for _ in range(3)))
+        nn.ModuleList(Layer(3) for _ in range(3))
+        nn.ModuleList(map(Layer, [3, 4]))
+        """,
     "a base class of a library, by the way around it": """
         class Domains(torch.utils.data.Sampler):
             def __init__(self, data):
@@ -363,6 +376,7 @@ WRONG = {
         "    scaler.scale(net(torch.zeros(1, 2)).sum()).backward()\n    scaler.step(optimizer)",
         "scaler.step",
     ),
+    "numbers, one by one, where layers belong": ("nn.ModuleList(size for size in (3, 4))", "nn.ModuleList"),
     "a layer that is taken apart": ("first, second = nn.Linear(2, 2)", "first, second"),
     "labels of a known dataset, by its name": (
         "import torchvision\ndata = torchvision.datasets.__dict__['MNIST']('x')\n"

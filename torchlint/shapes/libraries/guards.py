@@ -6,7 +6,7 @@ import collections
 import functools
 import string
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -52,6 +52,8 @@ def layers(machine, value: Any) -> Any:
         return Placeholder()
     if isinstance(value, (list, tuple)):
         return [layers(machine, v) for v in value]
+    if isinstance(value, Iterator):
+        return [layers(machine, v) for v in machine.iterate(value)]
     if isinstance(value, dict):
         return type(value)((k, layers(machine, v)) for k, v in value.items()) if type(value) in DICTS else value
     return value
@@ -347,6 +349,7 @@ def _module_init(machine, method, /, *args, **kwargs):
     """`super().__init__(…)` of a layer: a container holds what is known."""
     if isinstance(method.__self__, tuple(CONTAINERS)):
         args = tuple(layers(machine, a) for a in args)
+        kwargs = {name: layers(machine, a) for name, a in kwargs.items()}
     return machine.foreign(method, args, kwargs)
 
 

@@ -129,6 +129,7 @@ class Classes:
             unknown = unknown_in((*args, *kwargs.values()))
             if kind in guards.CONTAINERS:
                 args = [guards.layers(self, a) for a in args]
+                kwargs = {name: guards.layers(self, a) for name, a in kwargs.items()}
             elif unknown is not None:
                 report_use(unknown, "construct", (kind, args, kwargs))
                 return of_free_sizes(self, kind, args, kwargs, unknown) or Unknown(unknown.reason)
