@@ -218,10 +218,11 @@ def _is_used_at_once(module: Module, assignment: ast.stmt, holder: ast.expr) -> 
     if not found or any(use.lineno <= assignment.lineno or not around <= set(loops_around(use)) for use in found):
         return False
     last = max(part.end_lineno for use in found for part in (use, *(set(loops_around(use)) - around)))
+    loading = [use.up for use in found if isinstance(use.up, ast.Call)]  # `trainer.net.load_state_dict(state)`
     return not any(
         last_word(call.func) in _STEPS or _TRAINS.search(unparsed(call.func))
         for call in module.index.inside(enclosing_function(assignment) or module.tree, ast.Call)
-        if assignment.lineno < call.lineno <= last
+        if assignment.lineno < call.lineno <= last and call not in loading
     )
 
 

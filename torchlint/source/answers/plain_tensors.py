@@ -15,7 +15,7 @@ from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
-from torchlint.source.text.spelling import rooted_in_import
+from torchlint.source.text.spelling import rooted_in_import, unparsed
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
 from torchlint.source.training.devices import HERE, MOVES, device_of
 from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of
@@ -43,6 +43,8 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
     module = cls.module
     if not cls.is_named_module or any(name in owner.methods for owner in cls.mro for name in _MOVING):
         return
+    if any(map(_sets_any, module.index.calls_of("setattr", inside=cls.node))):
+        return
     if module.path.endswith(".ipynb") and not uses_a_device(module):
         return  # nobody imports it, and it never leaves the CPU
     for name, stores in stores_of(cls).items():
@@ -66,6 +68,11 @@ def plain_tensors(cls: ClassInfo) -> Iterator[PlainTensor]:
         first = next((m for read in used for m in meetings(module, read)), None)
         if first is not None and not is_default_moved(module) and not is_default_moved_elsewhere(module):
             yield PlainTensor(name, stores[0], first)
+
+
+def _sets_any(call: ast.Call) -> bool:
+    """`setattr(self, name, nn.Parameter(…))` for some names"""
+    return len(call.args) == 3 and unparsed(call.args[0]) == "self" and not isinstance(call.args[1], ast.Constant)
 
 
 def _is_a_row(value: Value) -> bool:
