@@ -66,7 +66,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
             return None
     multiples: list[Pair] = []
     free: set[Any] = set()
-    by_dtype, by_rank, samples = "whole numbers" in pair, type(pair[0]) is str, not _has_its_channels(result)
+    by_dtype, by_rank, samples = "whole numbers" in pair, type(pair[0]) is str, _may_be_of_a_sample(result)
     varied = changes(assumption, by_dtype, by_rank, samples)
     for change, touched in itertools.chain(varied, _large(assumption) if pair[0] == 1 or pair[1] == 1 else ()):
         other = trials.known(change)
@@ -334,14 +334,16 @@ def _is_locked(trials: Trials, assumption: Assumption, path: tuple, guess: Tenso
     return len(found) == 1 and None not in found
 
 
-def _has_its_channels(result: RunResult) -> bool:
-    """Whether a norm got as many channels as it was made for: then it is the dimensions behind them that do not fit."""
+def _may_be_of_a_sample(result: RunResult) -> bool:
+    """Whether a norm refused a batch in which it found other channels than its own: without a batch, its channels are
+    what was a side.
+    """
     wanted, there = getattr(result.function, "num_features", None), getattr(next(iter(result.args), None), "shape", ())
-    return len(there) > 1 and there[1] == wanted
+    return wanted is not None and len(there) > 1 and there[1] != wanted
 
 
 def changes(
-    assumption: Assumption, by_dtype: bool = False, by_rank: bool = False, samples: bool = True
+    assumption: Assumption, by_dtype: bool = False, by_rank: bool = False, samples: bool = False
 ) -> Iterator[tuple[Assumption, list]]:
     """One thing changed at a time, then what often belongs together; with the sizes that were touched."""
     tensors = leaves(assumption)

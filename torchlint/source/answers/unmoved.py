@@ -17,7 +17,6 @@ from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
 
 _PLACES = named_of("arange", "randperm")
-_FLOAT32 = frozenset(("torch.FloatTensor", "torch.float", "torch.float32", "dtype=torch.float32"))
 _MOVING = frozenset(("torch.nn.DataParallel",))
 
 
@@ -28,8 +27,8 @@ def is_read_later(module: Module, name: ast.Name) -> bool:
 
 def is_float32_anyhow(module: Module, call: ast.Call) -> bool:
     """`loss.float()`, `loss.type(torch.FloatTensor)`: what a loss of torch makes is float32 before anybody asks."""
-    asked = [unparsed(given) for given in (*call.args, *(k.value for k in call.keywords))]
-    if call.func.attr != "float" and not any(one in _FLOAT32 for one in asked):
+    asked = [last_word(given) for given in (*call.args, *(k.value for k in call.keywords))]
+    if call.func.attr != "float" and not {"FloatTensor", "float", "float32"} & set(asked):
         return False
     made = origins(Value(module, call.func.value))
     return bool(made) and all(
