@@ -31,6 +31,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.language.program import Frame, Place, Question
 from torchlint.shapes.libraries import builtins, guards
+from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.libraries.starts import Starts
@@ -141,6 +142,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.step: Any = None  # who wants to see the first training step
         self.updates = 0  # backward passes and optimizer steps so far
         self.changes = Changes()
+        self.layers = EqualLayers()
         self.files: dict[str, Any] = {}
         self.names: dict[str, Any] = {}
         self.classes: list[type] = []
@@ -304,8 +306,10 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def _turn(self, value: torch.Tensor, result: torch.Tensor) -> None:
         """Remember where a tensor got another number of rows: a loss that misses them says so much later."""
-        if value.dim() and result.dim() and value.shape[0] != result.shape[0] and self.place is not None:
-            self.turns.append(Turn(self.place, value.shape[0], result.shape[0]))
+        with torch._C.DisableTorchFunction():
+            before, after = value.shape, result.shape
+        if before and after and before[0] != after[0] and self.place is not None:
+            self.turns.append(Turn(self.place, before[0], after[0]))
 
     def _left_out(self, function: Callable, reason: str, args: tuple = ()) -> Unknown:
         """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of
