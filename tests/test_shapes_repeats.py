@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -170,3 +171,29 @@ def test_models_that_count_the_parts_of_images_are_tried_with_images_of_usual_si
     found = ran(tmp_path, WINDOWS.replace("{size}", str(size))).statistics
     assert found["modules_run"] == found["modules"] == 2
     assert found["guessed_steps"] < 6_000
+
+
+LONG = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(7, 9)
+        self.layers = nn.ModuleList([nn.Linear(9, 9) for _ in range(150)])
+    def forward(self, x, y):
+        x = self.first(x)
+        {early}
+        for layer in self.layers:
+            x = layer(x)
+        {late}
+        return x + y
+"""
+
+
+def test_when_all_inputs_were_consumed_nobody_listens_for_long(tmp_path):
+    texts = [LONG.replace(where, "y = self.first(y)") for where in ("{early}", "{late}")]
+    early, late = (ran(tmp_path, re.sub("{early}|{late}", "pass", text)).statistics for text in texts)
+    assert early["modules_run"] == late["modules_run"] == 1
+    assert early["guessed_steps"] < late["guessed_steps"] - 3_000
