@@ -14,7 +14,7 @@ from torch import nn
 
 from torchlint.project import View
 from torchlint.shapes.core import budget
-from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.budget import TORCH_STEPS, Budget
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import (
     Exhausted,
@@ -53,7 +53,6 @@ from torchlint.shapes.tensors.arrays import Array
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
 GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
-TORCH_STEPS = 30  # what one call of torch costs, in steps
 
 
 _PARTS = ("split", "rsplit", "partition", "rpartition")  # of a text
@@ -197,10 +196,11 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         """Call any value. What is not the program's own runs only if it is on the allow-list."""
         kind = type(function)
         if kind is types.FunctionType or kind is types.MethodType:
-            if (
-                functions.closure_of(function) is not None
-                or functions.closure_of(getattr(function, "__wrapped__", None)) is not None
-            ):
+            closure = functions.closure_of(function)
+            if closure is not None:
+                given = args if kind is types.FunctionType else (function.__self__, *args)
+                return closure.call(tuple(given), dict(kwargs))
+            if functions.closure_of(getattr(function, "__wrapped__", None)) is not None:
                 return function(*args, **kwargs)
         if kind is Unknown:
             return self._call_unknown(function, args, kwargs)
