@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -90,3 +91,109 @@ def test_values_are_supposed_only_where_one_is_asked_for(tmp_path):
         text = "import somewhere\n" + NET.format(end)
         counts.append(ran(tmp_path, text).statistics["guessed_steps"])
     assert counts[1] < 2.2 * counts[0]
+
+
+EQUAL = """
+import torch
+from torch import nn
+
+made = []
+
+class Mine(nn.Linear):
+    def reset_parameters(self):
+        made.append(self)
+
+class Norm(nn.BatchNorm1d):
+    pass
+
+for kind in (nn.BatchNorm1d, Norm):
+    first, second, third = [kind(4) for _ in range(3)]
+    second.num_batches_tracked += 5
+    del second.bias
+    second.eps = 1
+    counts = [norm.num_batches_tracked.item() for norm in (first, second, third)]
+    parameters = [len(list(norm.parameters())) for norm in (first, second, third)]
+    if counts == [0, 5, 0] and parameters == [2, 1, 2] and third.eps < 1:
+        nn.Linear(3, 4)(torch.ones(2, 5))
+layers = [Mine(3, 3, bias=False) for _ in range(7)]
+nn.Linear(len(made), 4)(torch.ones(2, 5))
+nn.ModuleList([nn.Linear(6, 4), nn.Linear(6, 4)])[1](torch.ones(2, 5))
+nn.Linear(8, 4), nn.Linear(8.0, 4)
+"""
+
+
+def test_layers_that_are_made_of_the_same_are_layers_of_their_own(tmp_path):
+    faults = ran(tmp_path, EQUAL).faults
+    lines = [EQUAL.splitlines()[fault.span.line - 1].strip()[:30] for fault in faults]
+    assert lines == [
+        "nn.Linear(3, 4)(torch.ones(2, ",
+        "nn.Linear(len(made), 4)(torch.",
+        "nn.ModuleList([nn.Linear(6, 4)",
+        "nn.Linear(8, 4), nn.Linear(8.0",
+    ]
+    assert "7" in faults[1].message
+
+
+def test_a_function_that_calls_itself_twice_on_something_unknown_ends_soon(tmp_path):
+    text = "import torch\n\ndef f(x, y=1):\n    if isinstance(x, tuple):\n        return [f(x), f(x), f(y), f(x)]\n"
+    assert ran(tmp_path, text + "    return x + y\n").statistics["guessed_steps"] < 3_000
+
+
+WINDOWS = """
+import torch
+from torch import nn
+
+class Attention(nn.Module):
+    def __init__(self, resolution):
+        super().__init__()
+        self.count = resolution ** 2
+        self.query, self.value = nn.Conv2d(32, 256, 1), nn.Conv2d(32, 256, 1)
+    def forward(self, x):
+        query = self.query(x).reshape(x.shape[0], 8, -1, self.count)
+        value = self.value(x).reshape(x.shape[0], 8, -1, self.count)
+        return (query.transpose(2, 3) @ query).softmax(-1) @ value.transpose(2, 3)
+
+class Net(nn.Module):
+    def __init__(self, size={size}):
+        super().__init__()
+        self.stem = nn.Sequential(*[nn.Conv2d(32 if n else 3, 32, 3, 2, 1) for n in range(5)])
+        self.attention = Attention(size // 32)
+    def forward(self, x):
+        return self.attention(self.stem(x))
+
+def net():
+    return Net()
+"""
+
+
+@pytest.mark.parametrize("size", [224, 384])
+def test_models_that_count_the_parts_of_images_are_tried_with_images_of_usual_sizes(tmp_path, size):
+    found = ran(tmp_path, WINDOWS.replace("{size}", str(size))).statistics
+    assert found["modules_run"] == found["modules"] == 2
+    assert found["guessed_steps"] < 6_000
+
+
+LONG = """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(7, 9)
+        self.layers = nn.ModuleList([nn.Linear(9, 9) for _ in range(150)])
+    def forward(self, x, y):
+        x = self.first(x)
+        {early}
+        for layer in self.layers:
+            x = layer(x)
+        {late}
+        return x + y
+"""
+
+
+def test_when_all_inputs_were_consumed_nobody_listens_for_long(tmp_path):
+    texts = [LONG.replace(where, "y = self.first(y)") for where in ("{early}", "{late}")]
+    early, late = (ran(tmp_path, re.sub("{early}|{late}", "pass", text)).statistics for text in texts)
+    assert early["modules_run"] == late["modules_run"] == 1
+    assert early["guessed_steps"] < late["guessed_steps"] - 3_000

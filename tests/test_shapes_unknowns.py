@@ -407,3 +407,17 @@ def test_a_module_may_fill_its_own_tables_with_what_nobody_knows(statement, widt
 Own()(torch.zeros(2, {width}))
 """
     assert lines(tmp_path, program) == wrong
+
+
+@pytest.mark.parametrize("last, wrong", [(4, []), (5, ["return self.last(self.first(x))"])])
+def test_a_module_that_got_a_part_under_a_name_that_nobody_knows_is_made_anew(last, wrong, tmp_path):
+    program = f"""class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(3, 4), nn.Linear({last}, 6)
+    def forward(self, x):
+        return self.last(self.first(x))
+net = Net()
+net._modules[elsewhere.name] = nn.ReLU()
+"""
+    assert lines(tmp_path, program) == wrong

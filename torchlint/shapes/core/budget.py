@@ -14,6 +14,7 @@ from typing import Any
 
 from torchlint.shapes.core.values import Exhausted, Overworked
 
+TORCH_STEPS = 30  # what one call of torch costs, in steps
 TOO_MUCH = "all its runs together take too much work"
 
 

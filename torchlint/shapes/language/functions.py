@@ -49,6 +49,7 @@ class Code:
         self.doc = None if isinstance(node, ast.Lambda) else ast.get_docstring(node)
         self.parent = scope
         self.running = 0  # calls of it that have not returned
+        self.cut = False  # whether one within these was not made, as nobody knows where they would end
         self._names = {*self.positional, *self.only_named}
         self._run: Callable[[Frame], Any] | None = None
         self._generator = False
@@ -207,7 +208,9 @@ class Closure:
         known = unknown_in(args) is None and not any(map(is_open, args))
         if known and (machine.budget.depth < 3 * RECURSION or not any(map(machine.is_tensor, args))):
             return False
-        return self.code.running >= RECURSION
+        code = self.code
+        code.cut |= code.running >= RECURSION
+        return code.cut and code.running > 0
 
     def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """Run the body."""
@@ -217,7 +220,7 @@ class Closure:
         budget = machine.budget
         budget.spend(2)
         work.spend(Work.FUNCTION + (budget.depth >> Work.DEEPER))
-        if budget.depth >= RECURSION and self._recurs((*args, *frame.vars.values())):
+        if (budget.depth >= RECURSION or code.cut) and self._recurs((*args, *frame.vars.values())):
             made = machine.changes.recursion(args)
             if code.name != "__init__" or not args:
                 return made
@@ -253,6 +256,7 @@ class Closure:
         finally:
             budget.depth -= 1
             code.running -= 1
+            code.cut = code.cut and code.running > 0
             machine.stack.pop()
             machine.place = caller
 

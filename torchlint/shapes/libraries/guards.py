@@ -350,7 +350,7 @@ def _module_init(machine, method, /, *args, **kwargs):
     if isinstance(method.__self__, tuple(CONTAINERS)):
         args = tuple(layers(machine, a) for a in args)
         kwargs = {name: layers(machine, a) for name, a in kwargs.items()}
-    return machine.foreign(method, args, kwargs)
+    return machine.initialise(method, args, kwargs)
 
 
 def _list_append(machine, method, *args):

@@ -15,10 +15,11 @@ from torch import nn
 from torch.nn.parameter import UninitializedTensorMixin
 
 from torchlint.shapes.core import standins
+from torchlint.shapes.core.budget import TORCH_STEPS
 from torchlint.shapes.core.module_tables import TABLES, put_table, table_of
 from torchlint.shapes.core.values import Special, Unknown, report_use, unknown_in
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import CHANGING
+from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
@@ -327,11 +328,13 @@ class Attributes:
             if type(value) is Unknown:
                 for place in TABLES:
                     owner.__dict__.get(place, {}).pop(name, None)
-            (
+            if type(value) in NUMBERS and _sets_plainly(owner, name):
+                self.budget.spend(TORCH_STEPS)
+                owner.__dict__[name] = value
+            elif unknown_in((value,)) is None:
                 self.foreign(setattr, (owner, name, value), {})
-                if unknown_in((value,)) is None
-                else setattr(owner, name, value)  # a pair of which one is unknown is an attribute all the same
-            )
+            else:
+                setattr(owner, name, value)  # a pair of which one is unknown is an attribute all the same
         elif isinstance(owner, torch.Tensor):
             if type(value) is not Unknown and not name.startswith("_"):
                 self.foreign(setattr, (owner, name, value), {})
@@ -374,7 +377,15 @@ class Attributes:
 
     def is_open(self, kind: type) -> bool:
         """Whether a class has a base that is not known, so that it may have any attribute."""
-        return any(base in self.open_classes for base in kind.__mro__)
+        return not self.open_classes.isdisjoint(kind.__mro__)
+
+
+def _sets_plainly(owner: nn.Module, name: str) -> bool:
+    """Whether an attribute that is a number becomes just that: nobody has a say in it, and it is no part so far."""
+    kind, held = type(owner), owner.__dict__
+    if kind.__setattr__ is not nn.Module.__setattr__ or "_modules" not in held or hasattr(kind, name):
+        return False
+    return name not in held["_modules"] and name not in held["_parameters"] and name not in held["_buffers"]
 
 
 def own_part(owner: Any, name: str) -> Any:

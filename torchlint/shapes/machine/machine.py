@@ -14,7 +14,7 @@ from torch import nn
 
 from torchlint.project import View
 from torchlint.shapes.core import budget
-from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.budget import TORCH_STEPS, Budget
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import (
     Exhausted,
@@ -31,6 +31,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Changes
 from torchlint.shapes.language.program import Frame, Place, Question
 from torchlint.shapes.libraries import builtins, guards
+from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.schedules import Schedules
 from torchlint.shapes.libraries.starts import Starts
@@ -52,7 +53,6 @@ from torchlint.shapes.tensors.arrays import Array
 
 IMPORT_STEPS = 600_000  # for all files of the project that a program imports
 GUESSED_STEPS = 1_000_000  # for all modules of a file that no script runs
-TORCH_STEPS = 30  # what one call of torch costs, in steps
 
 
 _PARTS = ("split", "rsplit", "partition", "rpartition")  # of a text
@@ -141,6 +141,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.step: Any = None  # who wants to see the first training step
         self.updates = 0  # backward passes and optimizer steps so far
         self.changes = Changes()
+        self.layers = EqualLayers()
         self.files: dict[str, Any] = {}
         self.names: dict[str, Any] = {}
         self.classes: list[type] = []
@@ -195,10 +196,11 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         """Call any value. What is not the program's own runs only if it is on the allow-list."""
         kind = type(function)
         if kind is types.FunctionType or kind is types.MethodType:
-            if (
-                functions.closure_of(function) is not None
-                or functions.closure_of(getattr(function, "__wrapped__", None)) is not None
-            ):
+            closure = functions.closure_of(function)
+            if closure is not None:
+                given = args if kind is types.FunctionType else (function.__self__, *args)
+                return closure.call(tuple(given), dict(kwargs))
+            if functions.closure_of(getattr(function, "__wrapped__", None)) is not None:
                 return function(*args, **kwargs)
         if kind is Unknown:
             return self._call_unknown(function, args, kwargs)
@@ -304,8 +306,10 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 
     def _turn(self, value: torch.Tensor, result: torch.Tensor) -> None:
         """Remember where a tensor got another number of rows: a loss that misses them says so much later."""
-        if value.dim() and result.dim() and value.shape[0] != result.shape[0] and self.place is not None:
-            self.turns.append(Turn(self.place, value.shape[0], result.shape[0]))
+        with torch._C.DisableTorchFunction():
+            before, after = value.shape, result.shape
+        if before and after and before[0] != after[0] and self.place is not None:
+            self.turns.append(Turn(self.place, before[0], after[0]))
 
     def _left_out(self, function: Callable, reason: str, args: tuple = ()) -> Unknown:
         """A call that is not made, because of what is unknown: the `__init__` of a base class then leaves an object of

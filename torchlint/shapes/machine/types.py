@@ -141,7 +141,7 @@ class Classes:
             if issubclass(kind, nn.RNNBase) and len(args) > 2 and isinstance(args[2], int) and args[2] > guards.LAYERS:
                 raise Exhausted(f"num_layers is {args[2]}")
             place = self.place
-            made = self.foreign(kind, tuple(args), kwargs)
+            made = self._layer(kind, tuple(args), kwargs)
             if type(made) is not Unknown:
                 if kind not in guards.CONTAINERS:
                     self.budget.spend(10 * max(0, sum(1 for _ in made.parameters()) - 2))  # one layer may be many
@@ -157,6 +157,31 @@ class Classes:
         if issubclass(kind, enum.Enum):
             return self.foreign(kind, tuple(args), kwargs)
         return Unknown(f"{kind.__name__} is not made in a dry run")
+
+    def _layer(self, kind: type, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A layer of torch, made like one before where that is known to be the same."""
+        if kind.__new__ is not object.__new__:
+            return self.foreign(kind, args, kwargs)
+        new = object.__new__(kind)
+        key = self.layers.key(new, kind.__init__, args, kwargs)
+        if self.layers.give(new, key, self.place):
+            self._pay(kind, None, args, kwargs)
+            return new
+        made = self.foreign(kind, args, kwargs)
+        if type(made) is kind:
+            self.layers.keep(made, key)
+        return made
+
+    def initialise(self, method: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """`super().__init__(…)` of a layer of torch."""
+        made = method.__self__
+        key = self.layers.key(made, getattr(method, "__func__", None), args, kwargs)
+        if self.layers.give(made, key, self.place):
+            self._pay(method, made, args, kwargs)
+            return None
+        result = self.foreign(method, args, kwargs)
+        self.layers.keep(made, key)
+        return result
 
     def note_if_loose(self, made: nn.Module) -> None:
         """Remembers what no function makes, but the script itself."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 from torchlint.finding import Span
+from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.named_axes import Axes
-from torchlint.shapes.core.values import UnknownUse, on_use
+from torchlint.shapes.core.values import UnknownUse, machines, on_use
 
 Place = tuple[str, Span]
+SILENT = 2_000  # steps in which no input is consumed any more
 
 
 class TensorGuess(NamedTuple):
@@ -129,14 +131,30 @@ class Trials:
         return found[1] if found else self(assumption)
 
 
-def listen(run: Run, assumption: Assumption) -> tuple[RunResult, list[UnknownUse]]:
-    """One run, and what consumed the unknown inputs in it."""
+def listen(run: Run, assumption: Assumption, wanted: Collection[str] = ()) -> tuple[RunResult, list[UnknownUse]]:
+    """One run, and what consumed the unknown inputs in it. Where all that is `wanted` was consumed, it goes on for a
+    while only: what is made of an unknown is no input any more.
+    """
     uses: list[UnknownUse] = []
-    on_use.append(uses.append)
+    waiting = set(wanted)
+    limits: dict[Budget, int] = {}
+
+    def hear(use: UnknownUse) -> None:
+        uses.append(use)
+        waiting.discard(use.hole)
+        if wanted and not waiting and machines:
+            budget = machines[-1].budget
+            budget.steps = min(limits.setdefault(budget, budget.steps), budget.used + SILENT)
+
+    on_use.append(hear)
     try:
-        return run(assumption), uses
+        result = run(assumption)
     finally:
         on_use.pop()
+        is_cut = any(budget.used <= limit for budget, limit in limits.items())
+        for budget, limit in limits.items():
+            budget.steps = limit
+    return result._replace(stopped=None) if is_cut and result.stopped == "budget" else result, uses
 
 
 def key_of(value: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch.nn.parameter import is_lazy
 
 from torchlint.shapes.core.budget import Budget, work
 from torchlint.shapes.core.undone import undone
-from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, on_use, unknown_in, words_of
+from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, UnknownUsed, on_use, unknown_in, words_of
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import frame_of
 from torchlint.shapes.machine.decisions import Way, are_independent
@@ -191,12 +191,11 @@ class Attempt:
         return _failure(first.last) if self._stays_without_defaults(first) else None
 
     def _is_only_put_together(self, instance: nn.Module) -> bool:
-        """Whether the script gave a module another part, for a checkpoint say, and came to its end without calling
-        it.
-        """
-        return self.machine.progress.ended and any(
-            id(part) in self.machine.loose for part in instance.modules() if part is not instance
-        )
+        """Whether the script may have given a module another part, and came to its end without calling it."""
+        loose = self.machine.loose if self.machine.progress.ended else ()
+        with suppress(UnknownUsed):  # a part that it was given under an unknown name
+            return bool(loose) and any(id(part) in loose for part in instance.modules() if part is not instance)
+        return True
 
     def _takes_parts(self) -> bool:
         """Whether the constructor asks for `*layers`, of which a guess has none."""

@@ -64,6 +64,7 @@ AGAIN_STEPS = 80_000  # without a GPU: there is little that it does otherwise
 CLASS_STEPS = 250_000  # for all runs of one module class
 CONFIGURED_STEPS = 80_000  # more for the settings that are written in a file
 FAIR_STEPS = 80_000  # the same at first, where there are many classes
+IDLE_STEPS = 60_000  # for builders that make no class that none made before
 GPUS = 8  # for a script that ends where there is one only
 STARTS = 3  # ways of starting a script that are tried
 UNREADABLE = "the dry run cannot read it"
@@ -337,11 +338,14 @@ class _Run:
         builders = [n for n in functions if not required(n)]
         callers = Callers(machine, self.program, machine.names)
         idle = 0  # builders in a row that made no class of the file that none made before
+        vain = 0  # the steps of these
         for node in sorted(builders, key=lambda n: _SMALL.search(n.name) is None):
             missing = sum(k not in machine.instances for k in kinds)
-            if missing and idle < 3:
+            if missing and idle < 3 and vain < IDLE_STEPS:
+                before = machine.left
                 self.call(machine, node)
-                idle = 0 if sum(k not in machine.instances for k in kinds) < missing else idle + 1
+                found = sum(k not in machine.instances for k in kinds) < missing
+                idle, vain = (0, 0) if found else (idle + 1, vain + before - machine.left)
         share = max(FAIR_STEPS, 2 * machine.left // max(1, len(kinds)))
         later = [kind for kind in reversed(kinds) if not self.counted(machine, kind, callers, share)]
         for kind in later if share < CLASS_STEPS else ():

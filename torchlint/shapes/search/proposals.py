@@ -15,6 +15,8 @@ from torchlint.shapes.tensors.conflicts import pair_of
 
 SIDES = (224, 256, 32, 28, 128, 96, 512, 384, 299, 48, 16, 8)
 _MOST = 14  # proposals that follow from one run
+_USUAL = (224, 384, 256)
+_VIEWED = "is invalid for input of size"
 _LARGEST = 4096
 _DIFFERENCE = 256  # of what is wanted and what is there, that one input may make up for
 
@@ -77,6 +79,8 @@ class Proposals:
         if result.stopped == "torch":
             pair = pair_of(result)
             if pair is not None and isinstance(pair[0], int):
+                if _VIEWED in text:  # a model counts the parts of images of the size that it is made for
+                    yield from (_sided(assumption, tensors, side) for side in _USUAL)
                 yield from self._sizes(assumption, tensors, pair, result)
         if "is ambiguous" in text:  # `if t == 0:`
             yield from (replace(assumption, path, 0) for path, guess in tensors if len(guess.shape) == 1)

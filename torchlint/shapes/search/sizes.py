@@ -65,7 +65,7 @@ def solve_forward(
     """Find inputs a forward runs with. `hints` are what to try first for an input, best first (from configuration:
     certain). An error at a `known` place was found before: it is certain without being looked into."""
     needed = [p for p in parameters if not p.has_default or p.name in hints]
-    first, uses = listen(run, {})
+    first, uses = listen(run, {}, [p.name for p in needed])
     if not needed:
         return Solution({}, first, _if_refused(first), {}, 1)
     written = {name: given[0] for name, given in hints.items() if given and isinstance(given[0], ShapePattern)}

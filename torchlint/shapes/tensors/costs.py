@@ -13,6 +13,7 @@ import torch
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted
 
+_SINGLE = frozenset({torch.Tensor, torch.nn.Parameter, int, float, bool, type(None)})
 PIECES = 20_000  # tensors that one call may give
 FEW = 16  # tensors, given as a list, that any function may do with them what it likes
 # What is known to look at each tensor of a list once; what others do with n of them may take n³ steps, as the best
@@ -30,6 +31,8 @@ def pay(function: Callable, args: tuple, kwargs: dict[str, Any]) -> None:
     name = getattr(function, "__name__", "")
     for value in args:
         kind = type(value)
+        if kind in _SINGLE:
+            continue
         if kind is list or kind is tuple:
             count = len(value)
             if count > FEW:
