@@ -17,12 +17,6 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than the cores: many tests wait, for a server or for a command they have started."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
-
-
 @pytest.fixture(autouse=True, scope="session")
 def no_cache_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What tests remember is not put beside what the user's own runs do."""

@@ -49,11 +49,11 @@ GENERATED = {
     ),
     "many_elifs": USE + "if torch is 1:\n pass\n" + "elif torch is 2:\n pass\n" * 5_000,
     "many_lines": USE + "x = torch.zeros(3)\n" + "x = x + 1\n" * 20_000,
-    "many_functions": USE + "".join(f"def f{i}(x):\n    return torch.relu(x)\n" for i in range(5_000)),
+    "many_functions": USE + "".join(f"def f{i}(x):\n    return torch.relu(x)\n" for i in range(2_500)),
     "many_classes": (
         USE
         + "".join(
-            f"class C{i}(torch.nn.Module):\n    def forward(self, x):\n        return x @ x\n" for i in range(3_000)
+            f"class C{i}(torch.nn.Module):\n    def forward(self, x):\n        return x @ x\n" for i in range(1_500)
         )
     ),
     "many_decorators": USE + "@torch.no_grad()\n" * 5_000 + "def f(x):\n    return x\nf(torch.zeros(1))",
@@ -63,7 +63,7 @@ GENERATED = {
     "many_withs": USE + "with " + ", ".join(["torch.no_grad()"] * 18) + ":\n    x = torch.zeros(1)",
     "many_noqas": USE + "x = torch.zeros(1)  # noqa: TL101\n" * 20_000,
     "a_long_line": USE + "x = [" + "torch, " * DEEP + "]",
-    "a_long_text": USE + "x = '" + "a" * 10**7 + "'",
+    "a_long_text": USE + "x = '" + "a" * 2 * 10**6 + "'",
     "a_long_number": USE + "x = " + "9" * 10**5,
     "a_long_hexadecimal_number": USE + "x = torch.zeros(0x" + "f" * 10**6 + ")",
     "a_long_name": USE + "a" * 10**6 + " = torch.zeros(1)",

@@ -17,7 +17,6 @@ from torchlint.shapes.tensors import device_tags
 
 _PLAIN = frozenset({int, float, bool, str, type(None), torch.dtype})
 _CONTAINERS = frozenset({list, dict, set, OrderedDict})
-_FACTS = {"real", "born_at"}  # of a new tensor; who knows what others mean
 # What a constructor of torch asks of its object: a class of the program may do something else there.
 _ASKED = "__setattr__ register_parameter register_buffer register_module reset_parameters reset_running_stats".split()
 _LISTENING = [hooks for name, hooks in vars(of_module).items() if name.endswith("_registration_hooks")]
@@ -124,8 +123,8 @@ def _part_of(tensor: Any) -> _Part | None:
     if type(tensor) not in (torch.Tensor, nn.Parameter) or not tensor.is_meta or tensor.grad_fn is not None:
         return None
     facts = tensor.untyped_storage().__dict__
-    if tensor.__dict__ or facts.keys() - _FACTS or tensor.storage_offset():
-        return None
+    if tensor.__dict__ or tensor.storage_offset() or not facts.keys() <= {"real", "born_at"}:
+        return None  # who knows what other facts mean
     real = facts.get("real")
     return _Part(
         type(tensor) is nn.Parameter,
