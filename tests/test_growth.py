@@ -21,7 +21,7 @@ from growth_expressions import NESTED
 from growth_statements import STATEMENTS
 from growth_structures import FILES, STRUCTURES
 
-SIZES = (8, 20, 40)
+SIZES = (8, 24, 48)
 LARGER = {"returns of one function that are called often": (64, 128, 256)}  # every call asks for all callers, up to 64
 pytestmark = pytest.mark.effort
 LIMIT = 20_000_000  # calls
