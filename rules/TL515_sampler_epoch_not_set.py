@@ -135,7 +135,9 @@ def check(loop: Loop):
     if None in told:
         return
     for inner in loop.inner_iterations:
-        if inner.no_grad or EVALUATES.search(inner.short.lower()):  # there the order does not matter
+        if (
+            inner.no_grad or _learns_nothing(inner) or EVALUATES.search(inner.short.lower())
+        ):  # the order does not matter
             continue
         samplers = [loop.at(s) for loader in inner.objects() for s in samplers_of(loader.value)]
         for sampler in samplers:
@@ -158,6 +160,12 @@ def _is_evaluation(loop) -> bool:
     if loop.function is None or loop.may_call("backward"):
         return False
     return any(call.receiver is not None for call in loop.calls("eval", inside=loop.function))
+
+
+def _learns_nothing(inner) -> bool:
+    """Is each round of the loop over the data one `with torch.no_grad():`?"""
+    body = getattr(inner.statement, "body", [])
+    return bool(body) and all(isinstance(s, ast.With) and inner.at(s.body[0]).no_grad for s in body)
 
 
 def _told(loop) -> list:
