@@ -177,15 +177,7 @@ def is_soon_over(found) -> bool:
     """
     loop = found.loop
     left = isinstance(loop, (ast.For, ast.While)) and any(isinstance(s, ast.Break) for s in loop.body)
-    return left or isinstance(found.node.up, ast.Expr) or isinstance(loop, ast.For) and _are_few(loop.iter)
-
-
-def _are_few(rounds: ast.expr) -> bool:
-    """`range(3)`"""
-    match rounds:
-        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(number))]):
-            return number <= FEW
-    return False
+    return left or isinstance(found.node.up, ast.Expr) or found.rounds is not None and found.rounds <= FEW
 
 
 def is_an_extra(place, found) -> bool:

@@ -134,7 +134,11 @@ def check(loop: Loop):
 
 def _uses_gradients(loop) -> bool:
     """Does the loop, or a function it calls, look at `.grad` or at the optimizer's `step` in another way?"""
-    for code in (loop.node, *loop.helpers, *_called(loop)):
+    given = _given_the_model(loop)
+    if any(not loop.is_ours(call.node) and not _is_plain(call) for call in given):
+        return True  # `read_gradients(model)`, of a file that nobody has seen
+    elsewhere = [function.node for call in given for function in call.functions]
+    for code in (loop.node, *loop.helpers, *_called(loop), *elsewhere):
         for node in ast.walk(code):
             if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id == "self" for a in node.args):
                 return True  # a hook may do it
@@ -145,22 +149,21 @@ def _uses_gradients(loop) -> bool:
                 return True
             if node.attr in ("grad", "param_groups") or "step" in node.attr and is_called != (node.attr == "step"):
                 return True
-    return any(not loop.is_ours(call.node) and not _is_plain(call) for call in _of_the_model(loop))
+    return False
 
 
 def _called(loop):
-    """The functions of the file that go by a name the loop calls, and those of other files that get the model."""
+    """The functions of the file that go by a name the loop calls."""
     called = {loop.word(call) for call in loop.inside(ast.Call, of=loop.node)}
-    elsewhere = [function.node for call in _of_the_model(loop) for function in call.functions]
-    return [*(function for function in loop.module.index.functions if function.name in called), *elsewhere]
+    return [function for function in loop.module.index.functions if function.name in called]
 
 
 def _is_plain(call) -> bool:
-    """Is it a function of torch or of Python? `read_gradients(model)` of a file that nobody has seen is not."""
+    """Is it a function of torch or of Python?"""
     return bool(call.names) and all(name.startswith(("torch.", "builtins.")) for name in call.names)
 
 
-def _of_the_model(loop):
+def _given_the_model(loop):
     """The calls that get what the loop also calls, as it calls a model."""
     calls = list(loop.inside(ast.Call, of=loop.node))
     models = {call.func.id for call in calls if isinstance(call.func, ast.Name)}

@@ -135,9 +135,7 @@ def check(loop: Loop):
     if None in told:
         return
     for inner in loop.inner_iterations:
-        if (
-            inner.no_grad or _learns_nothing(inner) or EVALUATES.search(inner.short.lower())
-        ):  # the order does not matter
+        if _learns_nothing(inner) or EVALUATES.search(inner.short.lower()):  # there the order does not matter
             continue
         samplers = [loop.at(s) for loader in inner.objects() for s in samplers_of(loader.value)]
         for sampler in samplers:
@@ -163,9 +161,9 @@ def _is_evaluation(loop) -> bool:
 
 
 def _learns_nothing(inner) -> bool:
-    """Is each round of the loop over the data one `with torch.no_grad():`?"""
+    """Does the loop over the data run without gradients, or is each of its rounds one `with torch.no_grad():`?"""
     body = getattr(inner.statement, "body", [])
-    return bool(body) and all(isinstance(s, ast.With) and inner.at(s.body[0]).no_grad for s in body)
+    return inner.no_grad or bool(body) and all(isinstance(s, ast.With) and inner.at(s.body[0]).no_grad for s in body)
 
 
 def _told(loop) -> list:

@@ -405,17 +405,13 @@ def _try(node: ast.Try, scope: CompiledScope) -> Run:
     scope.guarded += guards
     body = block(node.body, scope)
     scope.guarded -= guards
+    for_some = scope.kind != "module" or scope.looping > 0  # callers, or rounds
     handlers = [
         (
             expression(h.type, scope) if h.type else None,
             store_name(h.name, scope) if h.name else None,
             block(h.body, scope),
-            not (
-                has_an_answer(h.body, scope.kind != "module" or scope.looping > 0)
-                or expects(h)
-                or throws_away(node.body)
-                and shows(h)
-            ),
+            not (has_an_answer(h.body, for_some) or expects(h) or throws_away(node.body) and shows(h)),
         )
         for h in node.handlers
     ]

@@ -43,6 +43,7 @@ from torchlint.shapes.search.taken_arguments import (
     signature_of,
 )
 from torchlint.shapes.search.verdict import ANY_MASK, same_fault, stays_with_optional, with_optional
+from torchlint.shapes.tensors import examples
 from torchlint.shapes.tensors.conflicts import pair_of
 
 CONSTRUCTOR_STEPS = 150_000
@@ -475,7 +476,7 @@ class Attempt:
         return run, signature
 
     def _forward(self, instance: nn.Module) -> Solution:
-        run, signature = self.runs(instance)
+        (run, signature), wanted = self.runs(instance), examples.wanted[0]
         solution = None if self.hints else solved_as_written(run, signature, instance, self.machine)
         solution = solution or solve_forward(run, signature.parameters, self.hints, self.machine.known_faults)
         if solution.certain == KNOWN:
@@ -494,7 +495,8 @@ class Attempt:
             solution = completed(run, signature.parameters, solution)
         if solution.last.stopped == "own" and not self.way.evaluating and not self.hints:
             solution = self._evaluated(run, signature) or solution
-        if solution.last.stopped is None and type(solution.last.detail) is Unknown and not self.hints:
+        is_unknown = solution.last.stopped is None and type(solution.last.detail) is Unknown
+        if is_unknown and examples.wanted[0] > wanted and not self.hints:  # else it is unknown for another reason
             solution = with_supposed_values(run, signature.parameters, solution, instance, self.machine)
         self._forwards.append((solution, instance))
         return solution

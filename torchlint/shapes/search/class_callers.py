@@ -178,7 +178,8 @@ class _Sites:
         self.calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
         self.constructions: defaultdict[str, list[ast.Call]] = defaultdict(list)  # also as the base of others
         self.users: defaultdict[str, list[ast.FunctionDef | ast.ClassDef]] = defaultdict(list)  # other than as a base
-        for node in walk(tree):
+        nodes = list(walk(tree))
+        for node in nodes:
             if isinstance(node, ast.Call):
                 name = last_word(node.func)
                 self.calls[name].append(node)
@@ -191,18 +192,18 @@ class _Sites:
                 own = [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "cls"]
                 self.calls[node.name] += own
                 self.constructions[node.name] += own
-        self._through_variables(tree)
+        self._through_variables(nodes)
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 inside = [n for part in node.body for n in walk(part)]
                 for name in {last_word(n) for n in inside if isinstance(n, (ast.Name, ast.Attribute))}:
                     self.users[name].append(node)
 
-    def _through_variables(self, tree: ast.Module) -> None:
+    def _through_variables(self, nodes: list[ast.AST]) -> None:
         """`block = Basic if depth < 50 else Bottleneck`, `ResNet(Bottleneck)`: the calls of `block` make those."""
-        functions = {node.name: _starts(node) for node in walk(tree) if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
+        functions = {node.name: _starts(node) for node in nodes if isinstance(node, (*_FUNCTIONS, ast.ClassDef))}
         held: defaultdict[str, set[str]] = defaultdict(set)
-        for node in walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 held[node.targets[0].id].update(_class_names(node.value))
             elif isinstance(node, ast.Call) and (names := functions.get(last_word(node.func))):

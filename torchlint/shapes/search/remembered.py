@@ -8,7 +8,6 @@ from typing import Any
 from torch import nn
 
 from torchlint.shapes.machine.machine import Machine
-from torchlint.shapes.tensors import examples
 
 
 class Remembered:
@@ -17,7 +16,6 @@ class Remembered:
     def __init__(self) -> None:
         self._hopeless: set[tuple[type, int]] = set()
         self._makers: dict[int, tuple[Any, dict[type, tuple[nn.Module, bool]]]] = {}
-        self._wanted = examples.wanted[0]
 
     def instance(self, machine: Machine, kind: type, depth: int, make: Callable[[], Any]) -> nn.Module | None:
         """What `make` gives if it is a module. Where it was none before, it is not asked again: the search for the
@@ -31,11 +29,6 @@ class Remembered:
         if machine.left > 0:
             self._hopeless.add((kind, depth))
         return None
-
-    def asks_values(self) -> bool:
-        """Whether anything that ran since the last time asked for values that an example could stand for."""
-        before, self._wanted = self._wanted, examples.wanted[0]
-        return self._wanted != before
 
     def made(self, machine: Machine, maker: Any, call: Callable[[], None]) -> None:
         """Call what makes instances of the program's classes; the second time they are there already."""

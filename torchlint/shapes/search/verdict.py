@@ -32,7 +32,7 @@ _BROADCAST = re.compile(
 WINDOW = 32  # sizes on each side that a pyramid of five steps may round to one
 _NESTED = (2, 12, 32, 64)  # of which tensors with fewer dimensions are the beginning
 LARGE = 4096
-SIDES = (96, 224, 112, 80, 144, 48)  # an odd number of steps of 8, 16 and 32, as pictures have
+PICTURES = (96, 224, 112, 80, 144, 48)  # sides of an odd number of steps of 8, 16 and 32
 STRIDES = (1, 2, 4, 8, 16, 32)  # a side that is pooled counts again from the next of its steps on
 DIVISORS = 30  # of a product that are tried
 DISTINCT = 8  # sizes that must have been seen before their common divisor means anything
@@ -82,7 +82,7 @@ def is_certain(trials: Trials, assumption: Assumption, result: RunResult) -> Rel
         if not _collect(other, result, others):
             return None
     if _relation(pair, multiples, others) != "equal":  # which may be even only where all sides are powers of two
-        for side in SIDES:
+        for side in PICTURES:
             other = trials.known(_together(assumption, lambda g, n=side: dict.fromkeys(range(2, len(g.shape)), n))[0])
             if not _collect(other, result, others):
                 return None

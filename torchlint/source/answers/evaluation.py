@@ -38,6 +38,7 @@ from torchlint.source.training.events import (
     own_events,
     reaches,
 )
+from torchlint.source.training.loops import length
 from torchlint.source.training.modes import asks_mode, may_switch_to_training
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
@@ -79,6 +80,11 @@ class Evaluation:
         self.node = event.node
         self.loop: ast.AST | None = None  # the outermost loop that evaluates
 
+    @property
+    def rounds(self) -> int | None:
+        """Of that loop, if it says so."""
+        return None if self.loop is None else length(Value(self.module, self.loop))
+
 
 def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     """One for each model and function: where dropout and batch norm surely, or by the author's own `train()`, work as
@@ -90,10 +96,11 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     # Of a model that nothing switches only its own file is told.
     homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches else ())]
     places = [function for home in homes for function in _evaluating(home, module)]
+    evaluating = set(places)
     seen: set[tuple] = set()
     for owner in (module.tree, *module.index.functions):
         body = owner.body
-        here = owner in places or (
+        here = owner in evaluating or (
             module.index.stands(_NO_GRAD, owner)
             and _runs_a_model(module, [s for s in body if not isinstance(s, DEFINITIONS)])
         )

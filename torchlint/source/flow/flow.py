@@ -211,8 +211,8 @@ class _Tracer(CallTracer):
             return known
         search = _Search(world)
         world.pending[key] = search.number
-        callees = self.callees(call, depth)
-        found = list({(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in callees}.values())
+        every = self.callees(call, depth)
+        found = list({(c.name, id(c.function), id(c.owner), id(c.made and c.made.node)): c for c in every}.values())
         del world.pending[key]
         search.keep(key, call, found, depth)
         return found
