@@ -17,6 +17,7 @@ from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     FUNCTIONS,
+    block_of,
     enclosing_class,
     enclosing_function,
     first_of_elifs,
@@ -25,7 +26,7 @@ from torchlint.source.text.index import (
     statement_of,
     within,
 )
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import dumped, unparsed
 from torchlint.source.training.grads import STOPS, requires_grad
 from torchlint.source.training.ranks import counts
 
@@ -63,7 +64,7 @@ def keepers(module: Module, use: ast.expr, change: ast.AST) -> Iterator[Keeper]:
         inside = within(node, change) and not (isinstance(change, ast.AugAssign) and not within(node, change.value))
         if node is use or not inside and node.lineno >= first or kept.line > change.end_lineno:
             continue
-        if _names_its_result(node):
+        if _names_its_result(node) or _is_computed_anew(kept, change):
             continue
         if (
             enclosing_function(node) is enclosing_function(use)
@@ -79,6 +80,13 @@ def _names_its_result(read: ast.Name) -> bool:
     return isinstance(statement, ast.Assign) and any(
         isinstance(target, ast.Name) and target.id == read.id for target in statement.targets
     )
+
+
+def _is_computed_anew(kept: Keeper, change: ast.AST) -> bool:
+    """`y = head(x); x[chosen] += z; y = head(x)`: what kept the old numbers is given up for the new ones."""
+    before = statement_of(kept.node)
+    block, at = block_of(statement_of(change))
+    return isinstance(before, ast.Assign) and any(dumped(later) == dumped(before) for later in block[at + 1 :])
 
 
 @remembered
