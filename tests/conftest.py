@@ -7,7 +7,7 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,11 +25,13 @@ def no_cache_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def garbage_is_looked_for_as_in_our_workers() -> None:
+def garbage_is_looked_for_as_in_our_workers() -> Iterator[None]:
     """Trees and programs are large: looking through them for cycles every 700 objects costs a fifth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+    yield
+    gc.freeze()  # the end looks through everything, several times
 
 
 @pytest.fixture

@@ -148,6 +148,7 @@ class TouchedFile:
             self.large = len(self.parents) > _MOST
         self.known: frozenset[str] = frozenset()  # the functions and classes of the whole program
         self.objects: frozenset[str] = frozenset()  # its variables and attributes in which objects may be
+        self._words: dict[ast.AST, frozenset[str]] = {}  # a run asks for the same statements again and again
 
     @cached_property
     def variables(self) -> Variables:
@@ -163,7 +164,9 @@ class TouchedFile:
 
     def words_in(self, node: ast.AST) -> frozenset[str]:
         """The words of a statement or an expression, without those of functions in it."""
-        return self.words(own_nodes(node))
+        if node not in self._words:
+            self._words[node] = self.words(own_nodes(node))
+        return self._words[node]
 
     def _read(self, node: ast.AST) -> frozenset[str]:
         """The words of what a statement uses, and not of the variables that it sets."""
@@ -204,6 +207,7 @@ class TouchedFile:
         if (known, objects) != (self.known, self.objects):
             self.known, self.objects = known, objects
             self.__dict__.pop("influences", None)
+            self._words.clear()
 
     def function_of(self, call: ast.Call) -> str:
         """Under which word the function is known that a call calls."""

@@ -325,10 +325,10 @@ def innermost_layer(error: Exception) -> tuple[nn.Module | None, tuple, dict[str
     """
     layer, given, named, trace = None, (), {}, error.__traceback__
     while trace is not None:
-        names = trace.tb_frame.f_locals
-        owner = names.get("self")
-        if isinstance(owner, nn.Module) and trace.tb_frame.f_code.co_name in ("_call_impl", "_wrapped_call_impl"):
-            layer, given, named = owner, names.get("args", ()), names.get("kwargs", {})
+        if trace.tb_frame.f_code.co_name in ("_call_impl", "_wrapped_call_impl"):
+            names = trace.tb_frame.f_locals
+            if isinstance(names.get("self"), nn.Module):
+                layer, given, named = names["self"], names.get("args", ()), names.get("kwargs", {})
         trace = trace.tb_next
     return layer, given, named
 
