@@ -255,7 +255,10 @@ def test_workers_that_die_and_join_change_nothing(tmp_path: Path, cluster: Clust
 def test_a_scheduler_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     done = fleet(tmp_path, options=("--executor", "dask://127.0.0.1:1"))
-    assert done.returncode == 2 and done.stderr == "error: --executor no scheduler answers at 127.0.0.1:1 (OSError)\n"
+    assert (
+        done.returncode == 2
+        and done.stderr == "error: --executor no scheduler answers at 127.0.0.1:1 (ConnectionRefusedError)\n"
+    )
 
 
 @pytest.mark.parametrize("there", [True, False])

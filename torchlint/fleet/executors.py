@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 from torchlint.fleet.linting import lint_bundle, stop
 
 _LARGE = "1 GiB"  # below it dask need not warn that a repository is no small argument
+
+_PATIENCE = 5  # seconds until a scheduler is taken for one that does not answer
 
 
 class NoExecutor(Exception):
@@ -68,7 +71,8 @@ class Dask:
             raise NoExecutor(f"dask:// needs {error.name}, which `pip install 'torchlint[dask]'` brings") from None
         dask.config.set({"distributed.admin.large-graph-warning-threshold": _LARGE})
         try:
-            self.client: Any = Client(f"tcp://{address}", timeout=5, set_as_default=False)
+            _knock(address)
+            self.client: Any = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise NoExecutor(f"no scheduler answers at {address} ({type(error).__name__})") from None
         self.executor: Any = self.client.get_executor(pure=False)
@@ -82,6 +86,12 @@ class Dask:
     def close(self, now: bool = False) -> None:
         self.executor.shutdown(wait=not now)
         self.client.close()
+
+
+def _knock(address: str) -> None:
+    """Raises at once where nobody listens, where dask would try again and again."""
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
 
 
 def on_worker(parcel: bytes, wishes: bytes) -> bytes:

@@ -274,13 +274,17 @@ class _Trace:
         return None if is_elsewhere else True
 
     def _may_switch_unseen(self, start: Event, end: Event, model: Value) -> bool:
-        """Is the model given to a function in between that was not followed?"""
+        """Is the model given to a function in between that was not followed, or is that a method of its own?"""
         between = self.events[self.place[id(start)] : self.place[id(end)]]
         return any(
             is_named(given) and _may_reach(event.value.at(given, ()), model)
             for event in between
             if not event.is_followed
-            for given in (*event.node.args, *(keyword.value for keyword in event.node.keywords))
+            for given in (
+                *event.node.args,
+                *(keyword.value for keyword in event.node.keywords),
+                *([event.node.func.value] if event.method else ()),
+            )
         )
 
 
@@ -544,7 +548,19 @@ def _wants_gradients(module: Module, found: list[Act], event: Event, loop: ast.A
         return False
     callers = list(module.index.callers(function.name))
     words = {"loss", "criterion", "objective"}
-    return any(part in function.name.lower() for part in words) or any(_is_used_for_training(call) for call in callers)
+    if any(part in function.name.lower() for part in words) or any(map(_is_used_for_training, callers)):
+        return True
+    return any(_may_be_learned_from(module, call) for call in callers) and not is_dropped(module, event.node)
+
+
+def _may_be_learned_from(module: Module, call: ast.Call) -> bool:
+    """Does whoever calls a function keep what it returns, and go backward later in the same round?"""
+    code = (loops_around(call) or [enclosing_function(call) or module.tree])[0]
+    return (
+        isinstance(statement_of(call), ast.Assign)
+        and not under_no_grad(module, call)
+        and any(within(later, code) and later.lineno > call.lineno for later in module.index.callers("backward"))
+    )
 
 
 def _is_used_for_training(call: ast.Call) -> bool:

@@ -25,9 +25,10 @@ from torchlint.source.training.acts import (
     acts,
     counts_rounds,
 )
-from torchlint.source.training.optimizers import holds_nothing_but
-from torchlint.source.training.roles import seems
-from torchlint.source.training.sameness import are_distinct
+from torchlint.source.training.events import events
+from torchlint.source.training.optimizers import holding, holds_nothing_but
+from torchlint.source.training.roles import called_model, seems
+from torchlint.source.training.sameness import are_distinct, is_same
 
 METHODS = frozenset("step zero_grad state_dict load_state_dict add_param_group train eval".split())  # of optimizers
 MAX_ACTS = 200  # before a step among which its clearing is looked for
@@ -71,7 +72,22 @@ class Update:
         often = [act for act in self.clears if not act.is_seldom_beside(self.step)]
         if any(act.clears_surely(self.step) for act in often):
             return True
-        return None if often or _clears_unseen(self._module, self._node, self.step) else False
+        unseen = often or _clears_unseen(self._module, self._node, self.step) or self._clears_what_is_called
+        return None if unseen else False
+
+    @property
+    def _clears_what_is_called(self) -> bool:
+        """Are the gradients cleared of a model that is called in the round, where the optimizer holds another, which is
+        not? (Not training the one that is called is another finding.)
+        """
+        cleared = [act.on for act in self._acts if act.role == CLEAR and act.on is not None and seems(act.on, MODULE)]
+        held = holding(self.step.on).modules if cleared else []
+        called = [model for event in events(self._module, body_of(self._node)) if (model := called_model(event))]
+        return (
+            bool(held)
+            and any(is_same(one, model) for one in cleared for model in called)
+            and all(are_distinct(one, model) for one in held for model in called)
+        )
 
     @property
     def is_by_a_new_optimizer(self) -> bool:
