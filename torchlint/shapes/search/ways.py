@@ -10,14 +10,16 @@ from typing import Any
 
 from torch import nn
 
+from torchlint.facts import named, words
 from torchlint.shapes.language.functions import closure_of
-from torchlint.shapes.language.walking import walk
+from torchlint.shapes.language.walking import last_word, walk
 from torchlint.shapes.machine.decisions import Way, turnable
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search.attempts import Assumption
 from torchlint.shapes.search.candidates import Attempt
 
 MOST = 6  # ways of one class
+_TOLD = words(named("random", "same_shape"))  # what may be told `training=self.training`, and gives the same sizes
 
 
 def other_ways(attempt: Attempt) -> Iterator[FailedOperation]:
@@ -50,6 +52,15 @@ def _goes_with_the_same(other: Attempt, instance: nn.Module, assumed: Assumption
 
 
 def _asks_mode(kind: type, codes: Mapping[type, Any]) -> bool:
-    """Whether the code of a class asks if it is in training mode."""
+    """Whether the code of a class asks if it is in training mode, and does not only tell a layer of torch."""
     code = codes.get(kind)
-    return code is not None and any(isinstance(n, ast.Attribute) and n.attr == "training" for n in walk(code.node))
+    if code is None:
+        return False
+    told = {
+        keyword.value
+        for call in walk(code.node)
+        if isinstance(call, ast.Call) and last_word(call.func) in _TOLD
+        for keyword in call.keywords
+        if keyword.arg == "training"
+    }
+    return any(isinstance(n, ast.Attribute) and n.attr == "training" and n not in told for n in walk(code.node))
