@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from torchlint.source.answers.forgetting import Collecting, base, forgets, is_counted, is_emptied, is_started_anew
 from torchlint.source.answers.keeping_flags import is_known_to_keep, is_never_kept
+from torchlint.source.answers.short_lived import ends_with_epoch
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import ARRAY, PARAMETER, TENSOR, kinds
@@ -49,6 +50,7 @@ class Kept(NamedTuple):
     backward: Value
     # is the part itself what `.backward()` was called on, without a gradient? Then it is a tensor with one number
     is_loss: bool = False
+    is_short_lived: bool = False  # are they numbers of one epoch, with graphs that backward has freed?
 
 
 def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
@@ -80,7 +82,8 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
                 and not _is_a_sum_of(module, part, loop, place)
             ):
                 said.add(id(place.place))
-                yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
+                is_short_lived = ends_with_epoch(module, place, loop, act)
+                yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act), is_short_lived)
                 break
 
 
