@@ -183,6 +183,7 @@ def check(loop: Loop):
             or is_of_one_batch(loop, kept.into)
             or is_last_of_an_epoch(loop, kept)
             or not is_long(loop)
+            or kept.is_short_lived
         )
         yield found(loop, kept, "backward went through it here", "info" if is_small else "warning")
 

@@ -112,13 +112,15 @@ for epoch in range(9):
         train(batch)
 ```
 
-How the samplers are found: `torchlint/source/answers/epoch_samplers.py`.
+How the samplers are found: `torchlint/source/answers/epoch_samplers.py`; which are made over other data in each round:
+`torchlint/source/answers/renewed_data.py`.
 """
 
 import ast
 
 from torchlint import Loop, on_loop
 from torchlint.source.answers.epoch_samplers import EVALUATES, is_distributed, samplers_of, shuffles_by_epoch
+from torchlint.source.answers.renewed_data import has_new_data
 
 read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampler")
 in_tests = False
@@ -140,6 +142,8 @@ def check(loop: Loop):
         samplers = [loop.at(s) for loader in inner.objects() for s in samplers_of(loader.value)]
         for sampler in samplers:
             if sampler.node in told or not shuffles_by_epoch(sampler.value):
+                continue
+            if has_new_data(sampler.value, loop.node, loop.events):
                 continue
             if len(samplers) > 1 and sampler.module is not loop.module and not loop.says(*_PROCESSES):
                 continue  # a script for one process gets another one

@@ -15,7 +15,7 @@ from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.training.grads import STOPS
 
 _READ = frozenset("data shape dtype device ndim size dim item tolist numpy detach".split())
-_PRINTS = frozenset("print float int bool str len round".split())
+PRINTS = frozenset("print float int bool str len round".split())
 _DEPTH = 10
 
 
@@ -115,7 +115,7 @@ def _in_functions(module: Module, call: ast.Call, argument: ast.AST, depth: int)
 def _of_call(module: Module, call: ast.Call, depth: int) -> bool:
     """Does the graph end in a call that is given the result, or wherever what it returns goes?"""
     names = {callee.name for callee in callees(Value(module, call))}
-    if names and names <= STOPS or isinstance(call.func, ast.Name) and call.func.id in _PRINTS:
+    if names and names <= STOPS or isinstance(call.func, ast.Name) and call.func.id in PRINTS:
         return True
     if isinstance(call.func, ast.Attribute) and last_word(call.func) in _READ:
         return True

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.source.answers.forgetting import Collecting, base, forgets, is_counted, is_emptied, is_started_anew
+from torchlint.source.answers.keeping_flags import is_known_to_keep, is_never_kept
+from torchlint.source.answers.short_lived import ends_with_epoch
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import ARRAY, PARAMETER, TENSOR, kinds
@@ -48,6 +50,7 @@ class Kept(NamedTuple):
     backward: Value
     # is the part itself what `.backward()` was called on, without a gradient? Then it is a tensor with one number
     is_loss: bool = False
+    is_short_lived: bool = False  # are they numbers of one epoch, with graphs that backward has freed?
 
 
 def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
@@ -74,11 +77,13 @@ def kept_by_loop(module: Module, loop: ast.AST) -> Iterator[Kept]:
             if (
                 part is not None
                 and id(place.place) not in said
+                and not is_never_kept(module, place.place)
                 and not _is_used_for_backward(module, place)
                 and not _is_a_sum_of(module, part, loop, place)
             ):
                 said.add(id(place.place))
-                yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act))
+                is_short_lived = ends_with_epoch(module, place, loop, act)
+                yield Kept(place.place, part, place.into, act.event.value, _is_loss(module, part, act), is_short_lived)
                 break
 
 
@@ -128,6 +133,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
             part = next((p for added in place.added for p in _parts(Value(module, added), used)), None)
             if (
                 part is not None
+                and not is_never_kept(module, place.place)
                 and not is_started_anew(module, place, function.body)
                 and not forgets(module, place, function)
                 and not _is_used_for_backward(module, place)
@@ -376,6 +382,8 @@ def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collect
         for place in _collecting(callee.module, callee.function.body, methods - 1):
             holder = base(place.into)
             if isinstance(holder, ast.Attribute) and isinstance(holder.value, ast.Name) and holder.value.id == me:
+                if not is_known_to_keep(callee, place.place, Value(module, call)):
+                    continue
                 added = [a for p in place.added for a in _arguments_in(p, callee.function, call)]
                 if added:
                     held = f"{unparsed(call.func.value)}.{holder.attr}"

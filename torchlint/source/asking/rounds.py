@@ -139,8 +139,8 @@ class Loop(Round):
 
     @property
     def is_tried_once(self) -> bool:
-        """Does a loop around it count one round only? `for epoch in range(1)`"""
-        return any(loops.length(self.value.at(around, ())) == 1 for around in self.loops)
+        """Is it gone through in one epoch only, here or where its function is called? `for epoch in range(1)`"""
+        return loops.is_of_one_epoch(self.value)
 
     @property
     def iterated(self) -> ast.expr | None:
