@@ -112,7 +112,7 @@ def check(loop: Loop):
     loaders = loop.objects(loop.iterated)
     if not loaders or not all(made.is_call("torch.utils.data.DataLoader") for made in loaders) or not loop.updates:
         return
-    if ORDERED.search(loop.module.index.text.lower()):
+    if ORDERED.search(loop.module.index.text.lower()) or takes_the_first(loop):
         return
     for loader in loaders:
         if is_in_order(loader) and not is_held_out(loader) and not is_whole(loader) and not loader.module.is_test:
@@ -125,6 +125,16 @@ def check(loop: Loop):
                 notes=[loop.note(loop.node, "this loop trains with it")],
                 at=loader,
             )
+
+
+def takes_the_first(loop) -> bool:
+    """`if i == 100: break`: then the order says which part of the data is trained with, the same in all epochs."""
+    counters = loop.names_in(loop.node.target) if isinstance(loop.node, ast.For) else ()
+    return any(
+        (place := loop.at(leave)).loops[:1] == [loop.node]
+        and any(set(counters) & set(loop.names_in(test)) for test, _ in place.tests)
+        for leave in loop.inside(ast.Break, of=loop.node)
+    )
 
 
 def is_in_order(loader) -> bool:
