@@ -102,6 +102,7 @@ in_tests = False
 STOPS = ("builtins.breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.set_trace", "IPython.embed")
 PROFILES = ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx")
 SHOWS = ("builtins.print",)
+WRITES = ("open", "write", "save", "savefig", "log", "log_metrics", "add_scalar", "add_scalars", "dump", "to_csv")
 MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, a class or a parameter may be called
 
 
@@ -109,7 +110,7 @@ MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, 
 def check(cls: ModuleClass):
     forward = cls.method("forward")
     shown = is_meant(cls.node.name) or "demo" in PurePath(cls.module.path).stem.lower()
-    if forward is None or only_shows(forward) or trains(cls, forward) or shown:
+    if forward is None or only_shows(forward) or trains(cls, forward) or shown or reports(cls, forward):
         return
     for call in cls.calls("breakpoint", "set_trace", "embed", "profile", "emit_nvtx", "print", inside=forward):
         if call.function is not forward or any(is_meant(call.source(test)) for test, _ in call.tests):
@@ -176,3 +177,13 @@ def computes(statement) -> bool:
 def trains(cls: ModuleClass, forward) -> bool:
     """Is it a whole training, which a module is called for once?"""
     return cls.says("backward") and any(node.attr == "backward" for node in cls.inside(ast.Attribute, of=forward))
+
+
+def reports(cls: ModuleClass, forward) -> bool:
+    """Is it a metric, or does it return nothing and write into a log or a file? That is called once for all batches."""
+    if any("metric" in name.lower() for name in (cls.node.name, *map(cls.word, cls.node.bases))):
+        return True
+    returned = (r for r in cls.inside(ast.Return, of=forward) if cls.at(r).function is forward)
+    if any(r.value is not None and not (isinstance(r.value, ast.Constant) and r.value.value is None) for r in returned):
+        return False
+    return bool(cls.calls(*WRITES, inside=forward))
