@@ -63,7 +63,7 @@ def check(place: Node):
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
         if not isinstance(target, ast.Attribute) or place.uses(target):  # a setting that a class gives itself
             continue
-        if target.attr in TYPOS and is_parameter(place, target.value):
+        if target.attr in TYPOS and is_parameter(place, target.value) and not is_so(place, target.value, node.value):
             fix = place.replace(target, f"{place.source(target.value)}.requires_grad")
             yield finding(place, target, target.attr, fix)
 
@@ -81,8 +81,9 @@ def in_calls(place: Node):
 def by_name(place: Node):
     call = place.node
     if place.word() == "setattr" and len(call.args) == 3 and isinstance(call.args[1], ast.Constant):
-        if call.args[1].value in TYPOS and is_parameter(place, call.args[0]):
-            yield finding(place, call, call.args[1].value, place.replace(call.args[1], '"requires_grad"'))
+        tensor, typo, value = call.args
+        if typo.value in TYPOS and is_parameter(place, tensor) and not is_so(place, tensor, value):
+            yield finding(place, call, typo.value, place.replace(typo, '"requires_grad"'))
 
 
 def is_parameter(place: Node, node: ast.expr) -> bool:
@@ -100,6 +101,20 @@ def is_parameter(place: Node, node: ast.expr) -> bool:
         and node.id in place.names_in(loop.target)
         for loop in place.loops
     )
+
+
+def is_so(place: Node, tensor: ast.expr, value: ast.expr | None) -> bool:
+    """Is a tensor told to take no gradient that takes none anyhow, and becomes no parameter that does?"""
+    if not is_false(value) or place.requires_grad(tensor) is not False:
+        return False
+    text, around = place.source(tensor), place.function or place.module.tree
+    later = place.calls("Parameter", "requires_grad_", "register_parameter", inside=around)
+    learns = (call for call in later if not is_false(call.argument("requires_grad", 1)))
+    return not any(place.source(n) == text for call in learns for n in call.inside(type(tensor)))
+
+
+def is_false(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def finding(place: Node, at: ast.AST, typo: str, edit):
