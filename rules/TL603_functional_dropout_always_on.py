@@ -111,7 +111,7 @@ How it is found: `torchlint/source/answers/always_on.py`.
 import ast
 
 from torchlint import Call, ModuleClass, on_call, on_module
-from torchlint.source.answers.always_on import is_always_on, own_name, says_mode
+from torchlint.source.answers.always_on import is_always_on, is_off_as_seen, own_name, says_mode
 
 read_on = ("TL610", "TL503", "torch.nn.functional.dropout", "torch.nn.Dropout")
 in_tests = False
@@ -142,13 +142,14 @@ def dropout(call: Call):
         and says_mode(call.module, call.node)
     ):
         return
+    # Whoever writes it out may want the noise.
     fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if is_of_self(call) else None
     yield call.finding(
         f"`{call.word()}` is on in eval mode too: "
         + ("nothing tells it whether the model trains" if told is None else "`training=True` says so"),
         help="pass `training=self.training`",
         fix=fix,
-        severity="warning" if told is None else "info",  # whoever writes it out may want the noise
+        severity="info" if told is not None or drops_nothing(call, call.argument("p", 1)) else "warning",
     )
 
 
@@ -164,7 +165,7 @@ def attention(call: Call):
             f"the dropout of `{call.word()}` is on in eval mode too",
             help=f"pass `dropout_p={text} if self.training else 0.0`",
             fix=fix if is_of_self(call) and isinstance(p, (ast.Constant, ast.Attribute, ast.Name)) else None,
-            severity="info" if call.is_off_by_default(p) else "warning",
+            severity="info" if drops_nothing(call, p) else "warning",
         )
 
 
@@ -176,7 +177,13 @@ def made_in_forward(cls: ModuleClass):
             yield call.finding(
                 f"`{call.word()}` is made anew in each `{method}`, in train mode: it drops in eval mode too",
                 help="make it in `__init__` and keep it in an attribute",
+                severity="info" if drops_nothing(call, call.argument("p", 0)) else "warning",
             )
+
+
+def drops_nothing(call: Call, rate) -> bool:
+    """Is the rate 0, unless somebody asks for more whom nobody sees?"""
+    return rate is not None and is_off_as_seen(call.value.at(rate, ()))
 
 
 def set_training(call: Call, told):

@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 import re
 
+from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import origins
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.numbers import number
+from torchlint.source.flow.signatures import bound_argument, default_of
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.asked_for import is_off_by_default
 from torchlint.source.training.regions import asks_training_mode, is_chosen_by_callers
 
 _MEANT = re.compile(r"pre_?net|monte|\bmc|mc_|bayes|always|uncertain|stochast|sampl", re.IGNORECASE)
@@ -29,6 +34,31 @@ def is_always_on(call: Value, rate: ast.expr | None) -> bool:
 def says_mode(module: Module, node: ast.AST) -> bool:
     """Does the function around speak of the mode, but for `training=True`?"""
     return bool(_MODE.search(_code_around(module, node).replace("training=True", "")))
+
+
+def is_off_as_seen(rate: Value) -> bool:
+    """Is a rate 0 unless somebody asks for more, and none of the calls that are seen does? `Net(**settings)` says
+    nothing of it.
+    """
+    if is_off_by_default(rate):
+        return True
+    module, node = rate.module, rate.node
+    owner = _class_around(module, node)
+    maker = owner.methods.get("__init__") if owner is not None else None
+    if owner is None or maker is None or not isinstance(node, ast.Attribute) or _is_inherited(owner):
+        return False
+    stored = [entry.target.up for entry in owner.attribute(node.attr) if entry.target is not None]
+    asked = {unparsed(s.value) for s in stored if isinstance(s, ast.Assign)}
+    [parameter] = [a for a in (*maker.args.args, *maker.args.kwonlyargs) if {a.arg} == asked] or [None]
+    default = default_of(maker, parameter) if parameter is not None else None
+    if not isinstance(default, ast.Constant) or default.value or len(stored) != len(owner.attribute(node.attr)):
+        return False
+    given = [bound_argument(maker, parameter, call, True) for call in callers_of(owner.module, maker, owner)]
+    return all(value is None or value.node is None or number(value) == 0 for value in given)
+
+
+def _is_inherited(owner: ClassInfo) -> bool:
+    return any(last_word(base) == owner.name for other in owner.module.index.classes for base in other.bases)
 
 
 def own_name(module: Module, node: ast.AST) -> str:
