@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchlint.facts import named_of
+from torchlint.source.answers.moving_takers import is_moved_by_takers
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import MODULE, is_module
 from torchlint.source.flow.module import Module
@@ -46,7 +47,7 @@ def may_stay(module: Module, tensor: ast.Name | ast.Attribute) -> bool:
         _is_computed(module, tensor)
         or _stays_among_its_own(module, tensor)
         or isinstance(tensor, ast.Name)
-        and (_meets_nothing(module, tensor) or _becomes_a_buffer(module, tensor))
+        and (_meets_nothing(module, tensor) or _becomes_a_buffer(module, tensor) or is_moved_by_takers(module, tensor))
     )
 
 
