@@ -125,7 +125,8 @@ def learn(q, target_q, batch, optimizer, gamma=0.99):
     optimizer.step()
 ```
 
-How it is found: `torchlint/source/answers/evaluation.py` and `torchlint/source/answers/bootstrapped_targets.py`.
+How it is found: `torchlint/source/answers/evaluation.py`, `torchlint/source/answers/bootstrapped_targets.py` and
+`torchlint/source/answers/few_forwards.py`.
 """
 
 import ast
@@ -133,11 +134,10 @@ import ast
 from torchlint import Node, on_node
 from torchlint.source.answers.bootstrapped_targets import bootstraps
 from torchlint.source.answers.evaluation import evaluations_with_graph
+from torchlint.source.answers.few_forwards import is_soon_over
 
 read_on = ("TL503", "TL514", "torch.no_grad", "torch.autograd.grad_mode.inference_mode")
 in_tests = False
-
-FEW = 5  # forwards, of which the graphs are no waste
 
 
 @on_node(
@@ -169,15 +169,6 @@ def check_targets(file: Node):
             notes=[file.note(found.prediction, "what the target is for")],
             at=found.call.node,
         )
-
-
-def is_soon_over(found) -> bool:
-    """Is the loop left after one batch, or are there a few, or does nobody want the results: do they warm something
-    up?
-    """
-    loop = found.loop
-    left = isinstance(loop, (ast.For, ast.While)) and any(isinstance(s, ast.Break) for s in loop.body)
-    return left or isinstance(found.node.up, ast.Expr) or found.rounds is not None and found.rounds <= FEW
 
 
 def is_an_extra(place, found) -> bool:

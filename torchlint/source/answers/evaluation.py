@@ -38,7 +38,6 @@ from torchlint.source.training.events import (
     own_events,
     reaches,
 )
-from torchlint.source.training.loops import length
 from torchlint.source.training.modes import asks_mode, may_switch_to_training
 from torchlint.source.training.naming import is_named, sounds_like, word_of
 from torchlint.source.training.optimizers import contains
@@ -78,12 +77,12 @@ class Evaluation:
         self.switch = switch
         self.module = event.module
         self.node = event.node
-        self.loop: ast.AST | None = None  # the outermost loop that evaluates
+        self.loops: list[ast.AST] = []  # those that evaluate, innermost first
 
     @property
-    def rounds(self) -> int | None:
-        """Of that loop, if it says so."""
-        return None if self.loop is None else length(Value(self.module, self.loop))
+    def loop(self) -> ast.AST | None:
+        """The outermost of them."""
+        return self.loops[-1] if self.loops else None
 
 
 def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
@@ -464,9 +463,7 @@ def evaluations_with_graph(module: Module, owner: ast.AST) -> Iterator[Evaluatio
             continue
         statements.add(statement)
         evaluation = Evaluation(event, model, before[-1] if before else None)
-        evaluation.loop = next(
-            (loop for loop in reversed(loops) if not before or loop.lineno > before[-1].node.lineno), None
-        )
+        evaluation.loops = [loop for loop in loops if not before or loop.lineno > before[-1].node.lineno]
         yield evaluation
 
 
