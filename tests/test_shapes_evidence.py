@@ -172,6 +172,58 @@ ERRORS = {
         """,
 }
 
+NEVER_REACHED = {
+    "a list with a name that nobody defines": """
+        class Coupling(nn.Module):
+            def __init__(self, left, width):
+                super().__init__()
+                self.left, self.fc = left, nn.Linear(width, width)
+
+        steps = [nn.Linear(2, 2), Coupling(left, 2), [nn.Linear(2, 2)]]
+        net = nn.ModuleList(steps)
+        """,
+    "what is started as a script": """
+        if __name__ == "__main__":
+            print(torch.ones(sizes[0]))
+            torch.rand(3, 4) @ torch.rand(3, 4)
+        """,
+}
+REACHED = {
+    "a name that another file may bring": """
+        from elsewhere import *
+        print(torch.ones(sizes[0]))
+        torch.rand(3, 4) @ torch.rand(3, 4)
+        """,
+    "a name that a function gives the file": """
+        def read():
+            global sizes
+            sizes = (3, 4)
+        print(torch.ones(sizes[0]))
+        torch.rand(3, 4) @ torch.rand(3, 4)
+        """,
+    "names that are entered as a table": """
+        globals().update(torch.load("settings.pt"))
+        print(torch.ones(sizes[0]))
+        torch.rand(3, 4) @ torch.rand(3, 4)
+        """,
+    "a branch that may not be gone": """
+        import cameras
+        if cameras.wide():
+            print(torch.ones(sizes[0]))
+        wide = cameras.wide() and sizes
+        later = lambda: sizes
+        torch.rand(3, 4) @ torch.rand(3, 4)
+        """,
+    "a name of Python, and of the older one": """
+        print(__file__, xrange(3), type(torch.rand(3)))
+        torch.rand(3, 4) @ torch.rand(3, 4)
+        """,
+    "what stands before it": """
+        torch.rand(3, 4) @ torch.rand(3, 4)
+        print(torch.ones(sizes[0]))
+        """,
+}
+
 
 @pytest.mark.parametrize("name", REMARKS)
 def test_remarks(tmp_path, name):
@@ -188,3 +240,13 @@ def test_behind_a_layer_that_torch_refuses_another_fault_is_no_less_sure(tmp_pat
         "net = nn.Linear(3, 4)\nnet(torch.rand(2, 5))\ntorch.rand(3, 4) @ torch.rand(3, 4)\ntorch.rand(3).view(7)\n"
     )
     assert [presumed for _, presumed in said(tmp_path, program)] == [False, False, False]
+
+
+@pytest.mark.parametrize("name", NEVER_REACHED)
+def test_what_stands_behind_a_name_that_is_defined_nowhere_is_never_reached(tmp_path, name):
+    assert [presumed for _, presumed in said(tmp_path, NEVER_REACHED[name])] == [True]
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_what_may_be_reached_is_said(tmp_path, name):
+    assert [presumed for _, presumed in said(tmp_path, REACHED[name])] == [False]

@@ -54,7 +54,7 @@ def _load(name: str, scope: CompiledScope) -> Evaluate:
             try:
                 return frame.globals[name]
             except KeyError:
-                return frame.machine.builtin(name)
+                return frame.machine.builtin(name, scope.program)
 
         return load_global
     if scope.kind == "class" and hops == 0:

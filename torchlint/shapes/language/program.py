@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import warnings
 from collections import Counter, OrderedDict, defaultdict
@@ -21,6 +22,15 @@ from torchlint.syntax import syntax_tree
 
 Place = tuple[str, Span]
 _SHAPE_COMMENT = re.compile(r"#[ \t]*([\[(][^()\[\]#\r\n]{1,80}[\])])[ \t]*$", re.MULTILINE)
+
+_MAY_DEFINE = re.compile(r"\b(globals|locals|vars|exec|execfile)\s*\(|builtins|sys\.modules|^\s*[%!]", re.MULTILINE)
+# Those of Python 2, which the program may have been written for, and of what starts it.
+_NAMES = frozenset(dir(builtins)).union(
+    "xrange raw_input unicode basestring long reduce unichr file cmp execfile reload buffer apply intern"
+    " get_ipython display profile spark sc dbutils WindowsError _".split()
+)
+
+_LATER = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Program:
@@ -62,6 +72,41 @@ class Program:
     def asks_its_name(self) -> bool:
         """Whether it does other things when it is started than when it is imported."""
         return "__main__" in self._text
+
+    @cached_property
+    def read_anyhow(self) -> frozenset[str]:
+        """The names that are read when the file is started, on whichever way: no condition, loop or function around."""
+        stack: list[ast.AST] = [*self.tree.body]
+        found: set[str] = set()
+        while stack:
+            match stack.pop():
+                case ast.Name(id=name, ctx=ast.Load()):
+                    found.add(name)
+                case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()]), body=body):
+                    stack += body
+                case ast.BoolOp(values=[first, *_]):
+                    stack.append(first)
+                case ast.IfExp(test=test):
+                    stack.append(test)
+                case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Expr() as plain:
+                    stack += children(plain)
+                case ast.expr() | ast.keyword() as part if not isinstance(part, _LATER):
+                    stack += children(part)
+        return frozenset(found)
+
+    def may_define(self, name: str) -> bool:
+        """May a global name mean something here: by the file's own words, as a name of Python, or of what runs it?"""
+        return self._defined is None or name in self._defined or name in _NAMES or name.startswith("__")
+
+    @cached_property
+    def _defined(self) -> frozenset[str] | None:
+        """The names that the file gives a value; None where others may be given."""
+        stars = any(alias.name == "*" for node in self.imports for alias in node.names)
+        if stars or self.path.endswith(".ipynb") or _MAY_DEFINE.search(self._text):
+            return None
+        outer = CompiledScope("function", self.tree.body, None, self)
+        within = (name for node in walk(self.tree) if isinstance(node, ast.Global) for name in node.names)
+        return frozenset(outer.bound.union(outer.globals, within))
 
     def is_fallback(self, node: ast.AST) -> bool:
         """Does something stand where a module could not be imported? Whoever has it runs something else."""

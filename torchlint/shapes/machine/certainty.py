@@ -51,6 +51,11 @@ class Certainty:
         """The statement that runs now takes something unknown for something."""
         self.doubts.setdefault(self.place and (self.place[0], self.place[1].line, self.place[1].column), self.place)
 
+    def miss(self, name: str, program: program.Program) -> None:
+        """A script reads a name that has no value: where nothing in its file gives it one, Python ends there."""
+        if self.scripting and program.path == self.script and name in program.read_anyhow:
+            self.never = self.never or not program.may_define(name)
+
     def _is_apart(self) -> bool:
         """Whether nothing that the statement reads which runs now, or on which it depends that it runs, comes from what
         is in doubt.

@@ -26,6 +26,7 @@ class FailedOperation:
         "says",
         "about",
         "guessed",
+        "never",
         "supposed",
         "answered",
     )
@@ -45,5 +46,6 @@ class FailedOperation:
         self.says = ""  # that, in words
         self.guessed = False  # some of the sizes are examples: it fails for all others as well
         self.supposed = False  # its sizes come of constructor arguments that nobody gives
+        self.never = machine.never  # Python does not come so far
         self.answered = False  # conditions that nobody knows were answered for a function that nobody calls
         self.about: Any = None  # a place that belongs to it, or the values that broke a check

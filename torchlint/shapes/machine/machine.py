@@ -29,7 +29,7 @@ from torchlint.shapes.core.values import (
 )
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import CHANGING, CONTAINERS, MORE, Changes
-from torchlint.shapes.language.program import Frame, Place, Question
+from torchlint.shapes.language.program import Frame, Place, Program, Question
 from torchlint.shapes.libraries import builtins, guards
 from torchlint.shapes.libraries.equal_layers import EqualLayers
 from torchlint.shapes.libraries.free_layers import FreeLayer
@@ -123,6 +123,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.doubts: dict[
             Any, Any
         ] = {}  # conditions answered, statements left out, places where something was presumed
+        self.never = False  # whether a name was read that nothing defines: Python ends there
         self._doubted: tuple = ((0, 0), frozenset(), set())  # what depends on those
         self._influence: tuple | None = None  # of how many files, and what each doubt reaches there
         self.known_faults: set[Any] = set()  # the places where the script fails
@@ -163,8 +164,10 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.yielded = functions.yielded
         self.lexical_class = functions.lexical_class
 
-    def builtin(self, name: str) -> Any:
-        """A name that the file does not define."""
+    def builtin(self, name: str, program: Program | None = None) -> Any:
+        """A name that nothing has defined in the file yet."""
+        if program is not None and name not in builtins.NAMES:
+            self.miss(name, program)
         return builtins.find(name)
 
     def has_cuda(self) -> bool:

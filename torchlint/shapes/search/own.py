@@ -27,5 +27,11 @@ def fault_of_program(failure: FailedOperation) -> Fault:
         if caller is not None and caller != failure.place:
             notes.append(Note(f"{code.name} is called here", *caller))
     return Fault(
-        failure.kind, path, span, as_written(message), as_written(words), tuple(notes[:3]), presumed=failure.guessed
+        failure.kind,
+        path,
+        span,
+        as_written(message),
+        as_written(words),
+        tuple(notes[:3]),
+        presumed=failure.guessed or failure.never,
     )
