@@ -94,15 +94,7 @@ ORDERED = re.compile(
     r"forecast|time.?series|tempor|stock|traffic|lstm|\bgru|\brnn|seq2seq|language.?model|bptt|curriculum|video|benchmark"
 )
 HELD_OUT = re.compile(r"(^|_)(val|valid|validation|test|eval|dev)(_|$)")
-DRAWN = (
-    "torch.rand",
-    "random.rand",
-    "random.normal",
-    "make_classification",
-    "make_regression",
-    "make_moons",
-    "FakeData",
-)
+DRAWN = tuple("torch.rand random.rand random.normal make_classification make_regression make_moons FakeData".split())
 
 
 @on_round("loop", needs=("step", "DataLoader|loader"))
