@@ -11,13 +11,14 @@ from typing import Any
 from torch import nn
 
 from torchlint.shapes.core.module_tables import TABLES
+from torchlint.shapes.core.parts import modules_of
 
 
 @contextmanager
 def undone(module: nn.Module) -> Iterator[None]:
     """While this lasts the module and its parts may set their attributes; afterwards they have those they had."""
     before: list[tuple[nn.Module, dict[str, Any]]] = []
-    for part in module.modules():
+    for part in modules_of(module):
         kept = dict(part.__dict__)
         kept.update({name: dict(kept[name]) for name in TABLES if name in kept})
         before.append((part, kept))

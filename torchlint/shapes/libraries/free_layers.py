@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
+from torchlint.shapes.core.parts import weights_of
 from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.wild import SIZES, Known
@@ -56,7 +57,7 @@ def _beside(layer: nn.Module, given: list) -> nn.Module:
         return layer
     dtype = value.dtype if value.is_floating_point() else None
     layer = layer.to(device=machines[-1].device_of(value), dtype=dtype)
-    for weight in layer.parameters():
+    for weight in weights_of(layer):
         device_tags.follow(weight, value)
     return layer
 

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import len_of
+from torchlint.shapes.core.parts import modules_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import cut_short, functions
@@ -358,7 +359,7 @@ def _list_append(machine, method, *args):
 
 
 def _apply(machine, method, function):
-    for child in method.__self__.modules():
+    for child in modules_of(method.__self__):
         machine.call(function, [child], {})
     return method.__self__
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.parts import weights_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
 
@@ -66,7 +67,7 @@ class Parallel(nn.Module):
         self.moves = moves
 
     def forward(self, *args, **kwargs):
-        first = next(self.module.parameters(), None) if self.moves else None
+        first = next(weights_of(self.module), None) if self.moves else None
         if first is not None and first.is_cuda:
             args = [a.to(first.device) if isinstance(a, torch.Tensor) else a for a in args]
             kwargs = {n: a.to(first.device) if isinstance(a, torch.Tensor) else a for n, a in kwargs.items()}

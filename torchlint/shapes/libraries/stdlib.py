@@ -19,6 +19,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import Budget, len_of
+from torchlint.shapes.core.parts import modules_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
@@ -246,12 +247,12 @@ def _deepcopy(machine, value, *_):
         return value
     if isinstance(value, nn.Module):
         machine.walk(value)
-        machine.budget.spend(200 * sum(1 for _ in value.modules()))
+        machine.budget.spend(200 * sum(1 for _ in modules_of(value)))
     machine.budget.touch(*[value] * 8)
     if isinstance(value, torch.Tensor) and not value.is_leaf and surely_has_graph(value):
         return machine.foreign(copy.deepcopy, (value,), {})
     if isinstance(value, nn.Module):
-        for held in (one for part in value.modules() for one in vars(part).values()):
+        for held in (one for part in modules_of(value) for one in vars(part).values()):
             if isinstance(held, torch.Tensor) and not held.is_leaf and surely_has_graph(held):
                 machine.foreign(copy.deepcopy, (held,), {})  # torch refuses: a layer keeps what a forward computed
     try:
@@ -259,7 +260,7 @@ def _deepcopy(machine, value, *_):
     except (Exception, RecursionError):
         return Unknown("a copy")
     if isinstance(made, nn.Module):
-        for old, new in zip(value.modules(), made.modules()):
+        for old, new in zip(modules_of(value), modules_of(made)):
             if id(old) in machine.made_at:
                 machine.made_at[id(new)] = (new, machine.made_at[id(old)][1])
     return made

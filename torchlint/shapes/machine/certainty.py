@@ -12,6 +12,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.doubts import Doubt
+from torchlint.shapes.core.parts import weights_of
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.cut_short import CONTAINERS, is_open
@@ -184,7 +185,7 @@ class Certainty:
     def may_be_moved(self, tensors: Any) -> bool:
         """Whether one of them is a parameter of a module that is in hands nobody knows: `Flow(net).to(device)`."""
         lent = [value for value in self.lent.values() if isinstance(value, nn.Module)]
-        return any(part is tensor for module in lent for part in module.parameters() for tensor in tensors)
+        return any(part is tensor for module in lent for part in weights_of(module) for tensor in tensors)
 
     def is_whole(self, container: Any) -> bool:
         """Whether all that a container holds is known."""

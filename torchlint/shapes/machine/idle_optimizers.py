@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from torchlint.shapes.core.parts import weights_of
 from torchlint.shapes.language.program import Place
 
 STEPS = 2  # without any gradient, before it is no accident of the first one
@@ -48,7 +49,7 @@ class IdleOptimizers:
             if self._steps[key] == STEPS:
                 self._places[key] = machine.place
                 for module, _ in machine.made_at.values():
-                    for parameter in module.parameters() if isinstance(module, nn.Module) else ():
+                    for parameter in weights_of(module) if isinstance(module, nn.Module) else ():
                         if parameter.grad is not None:
                             self._learning[id(parameter)] = parameter, module  # the outermost is made last
 
@@ -60,7 +61,7 @@ class IdleOptimizers:
             if key not in self._fed:
                 mine = {id(p) for p in _parameters(self._optimizers[key])}
                 made = [m for m, _ in machine.made_at.values() if isinstance(m, nn.Module)]
-                keep = [m for m in made if any(id(p) in mine for p in m.parameters())]
+                keep = [m for m in made if any(id(p) in mine for p in weights_of(m))]
                 if key not in machine.lent and all(id(module) not in machine.lent for module in keep):
                     yield IdleOptimizer(place, others[-1], keep[-1] if keep else None)
 

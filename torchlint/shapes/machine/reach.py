@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from torchlint.shapes.core.parts import modules_of, weights_of
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Place
@@ -67,9 +68,9 @@ class Reach:
         if self._model is None or functions.closure_of(type(layer).forward) is not None:
             return
         if torch.is_grad_enabled():
-            for parameter in layer.parameters():
+            for parameter in weights_of(layer):
                 self._ran[id(parameter)] = parameter, layer, machine.place
-        elif next(layer.parameters(), None) is not None:
+        elif next(weights_of(layer), None) is not None:
             self._is_cut = True  # gradients are off, and somebody wanted it so
 
     def end(self, machine: Any, model: nn.Module, result: Any) -> None:
@@ -80,14 +81,14 @@ class Reach:
         device_tags.listeners.remove(self._hear)
         if self._is_cut or not machine.is_sure() or _has_phases(machine, model):
             return
-        found = list(_tensors([result, *map(_kept, model.modules())]))
+        found = list(_tensors([result, *map(_kept, modules_of(model))]))
         if any(tensor is None for tensor in found):
             return
         reached = _leaves([tensor for tensor in found if tensor is not None])
         if reached is None or not reached:
             return
         self._reached |= reached
-        for parameter in model.parameters():
+        for parameter in weights_of(model):
             ran = self._ran.get(id(parameter))
             if ran is not None and id(parameter) not in reached and parameter.requires_grad:
                 self._lost.setdefault(id(parameter), LostResult(ran[1], ran[2], model, parameter))
@@ -126,7 +127,7 @@ class Reach:
         """The layers that ran for nothing although an optimizer was to train them, and where it made its step."""
         said: set[int] = set()
         for key, lost in self._lost.items() if not self._is_doubtful else ():
-            others = any(id(parameter) in self._fed for parameter in lost.model.parameters())
+            others = any(id(parameter) in self._fed for parameter in weights_of(lost.model))
             if key in self._stepped and key not in self._fed and key not in self._reached and others:
                 if id(lost.layer) not in said:
                     said.add(id(lost.layer))
@@ -144,7 +145,7 @@ def _kept(part: nn.Module) -> dict[str, Any]:
 
 def _has_phases(machine: Any, model: nn.Module) -> bool:
     """Whether a forward asks how far training has come: it may use other layers then."""
-    codes = {machine.codes[kind] for part in model.modules() for kind in type(part).__mro__ if kind in machine.codes}
+    codes = {machine.codes[kind] for part in modules_of(model) for kind in type(part).__mro__ if kind in machine.codes}
     return any(_asks_for_phases(code.node) for code in codes)
 
 

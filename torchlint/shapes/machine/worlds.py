@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import work
+from torchlint.shapes.core.parts import modules_of, weights_of
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
@@ -318,7 +319,7 @@ class Worlds:
             for part in module:
                 value = self.call_module(part, [value], {})
             return value
-        if any(self.is_own(part) or isinstance(part, (guards.Placeholder, FreeLayer)) for part in module.modules()):
+        if any(self.is_own(part) or isinstance(part, (guards.Placeholder, FreeLayer)) for part in modules_of(module)):
             return None
         if wild.choices_in([args, kwargs])[1] is not None:
             given = self.supposed(module, args, kwargs)
@@ -364,7 +365,7 @@ class Worlds:
         elif isinstance(function, nn.RNNBase) and type(args[0]) is Unknown and type(args[0].known) is not Known:
             return None  # a packed sequence, perhaps
         elif isinstance(function, nn.Module):
-            weight = next(function.parameters(), None)
+            weight = next(weights_of(function), None)
             if weight is None:
                 return None
             dtypes, ranks = (weight.dtype,), [rank for rank in wild.RANKS if rank]
@@ -438,7 +439,7 @@ class Worlds:
     def _beside(self, function: Any, args: Any) -> Iterator[torch.Tensor]:
         """The tensors with which those that nobody knows must be together."""
         if isinstance(function, nn.Module):
-            yield from function.parameters()
+            yield from weights_of(function)
         for value in args:
             known = wild.known_of(value)
             value = known.example if known is not None else value

@@ -13,6 +13,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from torchlint.shapes.core.parts import named_weights_of, weights_of
 from torchlint.shapes.core.table import ShownValue, Table
 from torchlint.shapes.core.training_step import Ending, Forward, KeptForBackward, Loss, Moved, TrainingStep, Where
 from torchlint.shapes.record.entries import tensors_in, value_of
@@ -106,7 +107,7 @@ class StepWatch:
 
     def _enter(self, module: nn.Module, args: Any) -> None:
         if not self._running:
-            self._storages.update(p.untyped_storage()._cdata for p in module.parameters() if not is_lazy(p))
+            self._storages.update(p.untyped_storage()._cdata for p in weights_of(module) if not is_lazy(p))
         self._running.append(module)
 
     def _leave(self, module: nn.Module, args: Any, result: Any) -> None:
@@ -114,7 +115,7 @@ class StepWatch:
         if self._running or self.optimizer or result is None or not torch.is_grad_enabled() or self._is_seen():
             return
         given, found = (tuple(map(_value, tensors_in(value))) for value in (args, result))
-        if next(module.parameters(), None) is not None:
+        if next(weights_of(module), None) is not None:
             self._example = self._machine.example
             one = Forward(type(module).__name__, self._here(), given, found, guessed=self._example is not None)
             self._forwards.append((module, one))
@@ -143,7 +144,7 @@ class StepWatch:
             return
         self.optimizer, self._where = type(optimizer).__name__, self._here()
         for model in dict.fromkeys(model for model, _ in self._forwards):
-            for name, parameter in model.named_parameters():
+            for name, parameter in named_weights_of(model):
                 if is_lazy(parameter):
                     continue
                 self._parameters += _bytes(parameter)

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from torchlint.shapes.core.parts import buffers_of, weights_of
 from torchlint.shapes.core.table import Cost, ForwardCost
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.graph import Recording
@@ -25,9 +26,9 @@ def measure(recording: Recording) -> ForwardCost | None:
     """The costs of a forward that came to its end, step by step; None if its graph cannot be run again."""
     if recording.error or not recording.entries:
         return None
-    known = [p for p in recording.module.parameters() if not isinstance(p, UninitializedTensorMixin)]
+    known = [p for p in weights_of(recording.module) if not isinstance(p, UninitializedTensorMixin)]
     trainable = [p for p in known if p.requires_grad]
-    held = [*known, *recording.module.buffers()]
+    held = [*known, *buffers_of(recording.module)]
     inputs = [
         tensor.detach().requires_grad_(tensor.requires_grad)
         for value in recording.inputs.values()

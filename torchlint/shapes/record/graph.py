@@ -26,6 +26,7 @@ import torch
 from torch import fx, nn
 from torch.nn.parameter import UninitializedTensorMixin
 
+from torchlint.shapes.core.parts import named_modules_of, weights_of
 from torchlint.shapes.core.values import Stop, UnknownUsed, words_of
 from torchlint.shapes.language import functions
 from torchlint.shapes.record import graph_nodes
@@ -115,7 +116,7 @@ class Recorder:
         on."""
         recording = Recording(module, inputs)
         self._recordings.append(recording)
-        self._names.append({id(m): name for name, m in module.named_modules()})
+        self._names.append({id(m): name for name, m in named_modules_of(module)})
         self._paths.append(("", type(module).__name__))
         before = nn.Module.__call__
         if len(self._recordings) == 1:
@@ -226,7 +227,7 @@ def row_of(entry: RecordedCall) -> GraphRow:
     module = entry.function if isinstance(entry.function, nn.Module) else None
     inputs = tuple(value_of(t) for t in tensors_in((entry.args, dict(entry.kwargs))))
     parameters = (
-        sum(p.numel() for p in module.parameters() if not isinstance(p, UninitializedTensorMixin))
+        sum(p.numel() for p in weights_of(module) if not isinstance(p, UninitializedTensorMixin))
         if module is not None
         else 0
     )

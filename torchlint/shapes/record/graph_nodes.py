@@ -13,6 +13,7 @@ import torch
 from torch import fx, nn
 
 from torchlint.shapes.core.layer_settings import settings_of
+from torchlint.shapes.core.parts import named_buffers_of, named_modules_of, named_weights_of
 from torchlint.shapes.record.entries import Record, RecordedCall, tensors_in, value_of
 
 _PLAIN = (int, float, complex, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...))
@@ -60,10 +61,10 @@ class _Builder:
         self.graph = self.built.graph
         self.nodes: dict[int, fx.Node] = {}
         self.known = {
-            **{id(t): name for name, t in recording.module.named_parameters()},
-            **{id(t): name for name, t in recording.module.named_buffers()},
+            **{id(t): name for name, t in named_weights_of(recording.module)},
+            **{id(t): name for name, t in named_buffers_of(recording.module)},
         }
-        self.modules = {id(m): name for name, m in recording.module.named_modules()}
+        self.modules = {id(m): name for name, m in named_modules_of(recording.module)}
 
     def run(self) -> Built:
         for name, value in self.recording.inputs.items():

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from torchlint.shapes.core.parts import modules_of, own_weights_of, weights_of
 from torchlint.shapes.record.entries import tensors_in
 
 STEPS = 30  # operations that are followed back
@@ -19,7 +20,7 @@ def giver(modules: Sequence[nn.Module], tensor: torch.Tensor, size: int) -> nn.M
 
     Tensors know what made them while somebody listens (`listening`).
     """
-    owners = {id(p): m for root in modules[:1] for m in root.modules() for p in m.parameters(recurse=False)}
+    owners = {id(p): m for root in modules[:1] for m in modules_of(root) for p in own_weights_of(m)}
     for _ in range(STEPS):
         made = getattr(tensor, "torchlint_made_by", None)
         if made is None or size not in tensor.shape:
@@ -37,8 +38,8 @@ def giver(modules: Sequence[nn.Module], tensor: torch.Tensor, size: int) -> nn.M
 def owners(modules: Sequence[nn.Module], values: Any) -> Iterator[nn.Module]:
     """The layers whose parameters are among some values: `F.linear(x, self.qkv.weight)`."""
     given = {id(p) for p in _parameters((), {"": values})}
-    for layer in modules[0].modules() if modules and given else ():
-        if any(id(p) in given for p in layer.parameters(recurse=False)):
+    for layer in modules_of(modules[0]) if modules and given else ():
+        if any(id(p) in given for p in own_weights_of(layer)):
             yield layer
 
 
@@ -47,7 +48,7 @@ def taker(modules: Sequence[nn.Module], size: int) -> nn.Module | None:
     it.
     """
     found = (
-        (layer for layer in modules[-1].modules() if any(getattr(layer, name, None) == size for name in _TAKES))
+        (layer for layer in modules_of(modules[-1]) if any(getattr(layer, name, None) == size for name in _TAKES))
         if modules
         else iter(())
     )
@@ -58,7 +59,7 @@ def is_of_layer(modules: Sequence[nn.Module], function: Any, values: Any, size: 
     """Whether a size among the arguments of a call is one that a layer of torch gives or takes, its own or
     another's.
     """
-    if isinstance(function, nn.Module) and any(size in p.shape for p in function.parameters()):
+    if isinstance(function, nn.Module) and any(size in p.shape for p in weights_of(function)):
         return True
     for tensor in tensors_in(values) if isinstance(size, int) else ():
         if size in tensor.shape:
@@ -81,7 +82,7 @@ def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
     """
     if not isinstance(called, nn.Module):
         return None
-    for container in called.modules():
+    for container in modules_of(called):
         parts = list(container.children()) if type(container) is nn.Sequential else []
         position = next((i for i, part in enumerate(parts) if part is layer), 0)
         for part in reversed(parts[:position]):

@@ -18,6 +18,7 @@ from torch import nn
 from torchlint.finding import ForwardHint, Hint, Span
 from torchlint.notation import shape_text
 from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.parts import weights_of
 from torchlint.shapes.core.values import Stop, Unknown, on_use
 from torchlint.shapes.language.program import CompiledScope, Frame, Program
 from torchlint.shapes.tensors import device_tags
@@ -239,7 +240,7 @@ def count(module: Any) -> int:
     if not isinstance(module, nn.Module):
         return 0
     try:
-        parameters = list(nn.Module.parameters(module))
+        parameters = list(weights_of(module))
     except (Exception, Stop):  # the class says otherwise which they are
         return 0
     return sum(p.numel() for p in parameters if not isinstance(p, nn.parameter.UninitializedTensorMixin))

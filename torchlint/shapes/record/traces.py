@@ -18,6 +18,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchlint.notation import shape_text
 from torchlint.shapes.core import table
 from torchlint.shapes.core.faults import Trace
+from torchlint.shapes.core.parts import modules_of, weights_of
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Place
@@ -87,7 +88,7 @@ class Traces:
             is_own = code is not None and code.path == self.path
             is_wanted = is_own or self._is_called(module)
             if self._called is not None and module not in self._seen:
-                self._seen.update(module.modules())
+                self._seen.update(modules_of(module))
             if any(type(a) is Unknown for a in (*args, *kwargs.values())) or not is_wanted:
                 return before(module, *args, **kwargs)
             key = type(module) if code is not None else module
@@ -107,7 +108,7 @@ class Traces:
             return False
         if module in self._seen and module not in self._called and type(module) not in self._called:
             return False  # a part of another one
-        return next(module.parameters(), None) is not None
+        return next(weights_of(module), None) is not None
 
     def _record(self, machine: Any, key: Any, module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> Any:
         recorder = Recorder(lambda: machine.place)
@@ -249,7 +250,7 @@ def tabulate(
         steps.append(_step(number, entry, made_by, recording.path))
         for tensor in tensors_in(entry.result):
             made_by[id(tensor)] = number
-    parameters = sum(p.numel() for p in recording.module.parameters() if not isinstance(p, UninitializedTensorMixin))
+    parameters = sum(p.numel() for p in weights_of(recording.module) if not isinstance(p, UninitializedTensorMixin))
     error = recording.error
     if steps and steps[-1].error:
         error = steps[-1].error

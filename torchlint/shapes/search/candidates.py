@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchlint.shapes.core.budget import Budget, work
+from torchlint.shapes.core.parts import modules_of
 from torchlint.shapes.core.undone import undone
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, UnknownUsed, on_use, unknown_in, words_of
 from torchlint.shapes.language import functions
@@ -195,7 +196,7 @@ class Attempt:
         """Whether the script may have given a module another part, and came to its end without calling it."""
         loose = self.machine.loose if self.machine.progress.ended else ()
         with suppress(UnknownUsed):  # a part that it was given under an unknown name
-            return bool(loose) and any(id(part) in loose for part in instance.modules() if part is not instance)
+            return bool(loose) and any(id(part) in loose for part in modules_of(instance) if part is not instance)
         return True
 
     def _takes_parts(self) -> bool:
@@ -249,7 +250,7 @@ class Attempt:
         if not self._doubted(defaults) or stays_without(*defaults):
             return True
         doubted = self._doubted({name: value for name, value in defaults.items() if not stays_without(name)})
-        return varied.stays(first, doubted, lambda changed: self._with({**assumed, **changed}))
+        return varied.stays(first, doubted, lambda changed, *seek: self._with({**assumed, **changed}, *seek))
 
     def _doubted(self, defaults: Assumption) -> Assumption:
         """Those of some defaults that nobody may use: all if every caller gives some of them, else those that only say
@@ -275,17 +276,15 @@ class Attempt:
     def _guessed_settings(self) -> dict[str, Any]:
         return guessed(self.settings)
 
-    def _with(self, arguments: Assumption) -> RunResult | None:
-        """The run of an instance with these arguments that gets to where the first one failed; None if it cannot be
-        constructed.
-        """
+    def _with(self, arguments: Assumption, seek: Callable[..., RunResult | None] = reach) -> RunResult | None:
+        """What an instance with these arguments comes to, where the first one failed; None if none can be made."""
         built = self._construct(second=False, exactly=arguments)
         if built.last.stopped == "budget":
-            return built.last
+            return built.last if seek is reach else None
         if built.last.stopped or not isinstance(built.last.detail, nn.Module):
             return None
         run, signature = self.runs(built.last.detail)
-        return reach(run, signature.parameters, self.ran.last.place)
+        return seek(run, signature.parameters, self.ran.last.place)
 
     @property
     def instance(self) -> nn.Module | None:
@@ -561,7 +560,7 @@ class Attempt:
         doubtful = any(taken is given for taken in machine.taken_apart for given in self.given)
         doubtful = doubtful or self.several or machine.vain_parts > 0 or not are_independent(machine.asked)
         doubtful = doubtful or _holds_nothing(args)
-        parts = failure.function.modules() if isinstance(failure.function, nn.Module) else ()
+        parts = modules_of(failure.function) if isinstance(failure.function, nn.Module) else ()
         further = next(
             (i for i, part in enumerate(parts) if part is layer), 0
         )  # a container calls its layers without a step of ours

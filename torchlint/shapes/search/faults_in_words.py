@@ -11,6 +11,7 @@ from torch import nn
 
 from torchlint.finding import Edit, Fix, Note, Span
 from torchlint.shapes.core.faults import Fault
+from torchlint.shapes.core.parts import named_modules_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.language import program
 from torchlint.shapes.language.private_names import as_written
@@ -337,14 +338,14 @@ def name_of(machine: Machine, failure: FailedOperation, layer: nn.Module) -> str
     """What the program calls a layer: `self.net[2]`, the variable it is in, or its class."""
     for owner in reversed(failure.modules):
         if owner is not layer and type(owner) in machine.codes:
-            for name, child in owner.named_modules():
+            for name, child in named_modules_of(owner):
                 if child is layer:
                     return "self" + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
     for name, value in machine.names.items():
         if value is layer:
             return name
         if isinstance(value, nn.Module):
-            for path, child in value.named_modules():
+            for path, child in named_modules_of(value):
                 if child is layer:
                     return name + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in path.split("."))
     return type(layer).__name__

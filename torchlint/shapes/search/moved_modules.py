@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from torchlint.shapes.core.parts import buffers_of, weights_of
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search.candidates import Attempt
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of, name, stamp
@@ -21,7 +22,7 @@ def goes_on_when_moved(failure: FailedOperation, attempt: Attempt) -> bool:
     other = next((device for device in map(device_of, failure.error.tensors) if device.type != "cpu"), None)
     if other is None:
         return False
-    for tensor in itertools.chain(instance.parameters(), instance.buffers()):
+    for tensor in itertools.chain(weights_of(instance), buffers_of(instance)):
         if device_of(tensor).type == "cpu":
             stamp(tensor, name(other))
     run, _ = attempt.runs(instance)

@@ -129,13 +129,29 @@ def _if_refused(result: RunResult) -> str | None:
 
 def reach(run: Run, parameters: Sequence[OpenParameter], place: Place) -> RunResult:
     """The first run that torch stops at a place, or that comes to its end; else the one that got furthest."""
+    return _reached(run, parameters, place)[1]
+
+
+def reach_the_end_without_ones(run: Run, parameters: Sequence[OpenParameter], place: Place) -> RunResult | None:
+    """A run that comes to its end where an input of one number for each sample has no dimension for it."""
+    reached = _reached(run, parameters, place)[0]
+    for path, guess in leaves(reached):
+        if len(guess.shape) > 1 and guess.shape[-1] == 1:
+            start = replace(reached, path, guess._replace(shape=guess.shape[:-1]))
+            found, _ = _Search(Trials(run, FROM_ONE), [start], judged=False).run()
+            if found is not None and found[1].stopped is None:
+                return found[1]
+    return None
+
+
+def _reached(run: Run, parameters: Sequence[OpenParameter], place: Place) -> tuple[Assumption, RunResult]:
     first, uses = listen(run, {})
     needed = [p for p in parameters if not p.has_default]
     if not needed:
-        return first
+        return {}, first
     trials = Trials(run, REACHING, first)
     best, _ = _Search(trials, harvest.starts(needed, uses, {})[0], until=place).run()
-    return best[1] if best is not None else first
+    return best or ({}, first)
 
 
 def find(run: Run, parameters: Sequence[OpenParameter], runs: int) -> Solution:

@@ -8,6 +8,7 @@ from torch import nn
 
 from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
+from torchlint.shapes.core.parts import named_modules_of, weights_of
 from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.machine.reach import LostResult
@@ -28,7 +29,7 @@ def faults_of_steps(machine: Machine, path: str) -> Iterator[Fault]:
         where = next((place for place, _ in places if place is not None and place[0] == path), None)
         if where is None:
             continue
-        count = sum(1 for parameter in lost.layer.parameters() if parameter.requires_grad)
+        count = sum(1 for parameter in weights_of(lost.layer) if parameter.requires_grad)
         weights = f"{count} parameters" if count > 1 else "parameter"
         yield Fault(
             "gradient",
@@ -72,7 +73,7 @@ def _notes(places: list[tuple[Place | None, str]], where: Place) -> Iterator[Not
 
 
 def _name(lost: LostResult) -> str:
-    for path, part in lost.model.named_modules():
+    for path, part in named_modules_of(lost.model):
         if part is lost.layer:
             return "self" + "".join(f"[{word}]" if word.isdigit() else f".{word}" for word in path.split("."))
     return type(lost.layer).__name__

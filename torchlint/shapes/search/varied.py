@@ -13,11 +13,13 @@ from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.search.advice import Through
 from torchlint.shapes.search.attempts import Assumption, RunResult, Solution
 from torchlint.shapes.search.constructors import by_name, is_heads
+from torchlint.shapes.search.sizes import reach_the_end_without_ones
 from torchlint.shapes.search.verdict import keeps_apart
 from torchlint.shapes.tensors.conflicts import pair_of
 
-# One run of the class with other arguments: what the search for inputs comes to, until it is at the line.
-Try = Callable[[Assumption], RunResult | None]
+# One run of the class with other arguments: what the search for inputs comes to, until it is at the line, or another
+# search that is given.
+Try = Callable[..., RunResult | None]
 _OF_RANKS = tuple(
     tuple(getattr(nn, f"{kind}{rank}d") for rank in (3, 1, 2))
     for kind in ("Conv", "ConvTranspose", "BatchNorm", "InstanceNorm", "MaxPool", "AvgPool")
@@ -52,6 +54,8 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
                 return False  # there was no time to see
             if type(value) is int and _runs(attempt({**arguments, name: value + 1}), first, place):
                 return False  # what is guessed is even
+            if type(value) is int and attempt({**arguments, name: 1}, reach_the_end_without_ones) is not None:
+                return False  # what is guessed is more than one
             if met and not all(keeps_apart(first.certain, pair, p) for _, p in met):
                 alone += 1
                 if alone > 1 or not _never_meet(name, [(value, pair), *met]):

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchlint.finding import Note
+from torchlint.shapes.core.parts import buffers_of, modules_of, own_buffers_of, own_weights_of, weights_of
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.wording import WrittenCall, name_of_function, shape_of, text_of
@@ -77,7 +78,7 @@ def _party(
     on_cpu = device.type == "cpu"
     owner = (
         layer
-        if layer is not None and any(_same(tensor, t) for t in (*layer.parameters(), *layer.buffers()))
+        if layer is not None and any(_same(tensor, t) for t in (*weights_of(layer), *buffers_of(layer)))
         else _owner(failure, tensor)
     )
     if owner is not None:
@@ -142,8 +143,8 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
 def _owner(failure: FailedOperation, tensor: torch.Tensor) -> nn.Module | None:
     """The layer whose parameter or buffer a tensor is, among the modules that run."""
     for root in reversed(failure.modules):
-        for part in root.modules():
-            held = (*part.parameters(recurse=False), *part.buffers(recurse=False))
+        for part in modules_of(root):
+            held = (*own_weights_of(part), *own_buffers_of(part))
             if any(_same(tensor, t) for t in held if not is_lazy(t)):
                 return part
     return None
@@ -158,14 +159,14 @@ def _in_container(failure: FailedOperation, layer: nn.Module) -> Iterator[tuple[
                     if (
                         value is layer
                         or isinstance(value, nn.Module)
-                        and any(part is layer for part in value.modules())
+                        and any(part is layer for part in modules_of(value))
                     ):
                         yield f"self.{attribute}[{key!r}]", type(held)
 
 
 def _plain_attribute(failure: FailedOperation, tensor: torch.Tensor) -> Iterator[str]:
     for root in reversed(failure.modules):
-        for part in root.modules():
+        for part in modules_of(root):
             for attribute, held in vars(part).items():
                 if isinstance(held, torch.Tensor) and _same(held, tensor):
                     yield f"self.{attribute}"

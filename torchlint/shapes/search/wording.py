@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from torchlint.notation import shape_text
+from torchlint.shapes.core.parts import own_weights_of
 from torchlint.shapes.core.standins import Samples
 from torchlint.shapes.language import program
 from torchlint.shapes.machine.failures import FailedOperation
@@ -114,7 +115,7 @@ def of_layer(layer: nn.Module, name: str, args: tuple, text: str, kind: str, tex
     wanted, got = _conflict(layer, value, operand(value, given))
     if wanted is not None:
         return f"{name} takes {wanted} but gets {got}"
-    weight = next((p for p in layer.parameters(recurse=False)), None)
+    weight = next((p for p in own_weights_of(layer)), None)
     if kind == "dtype" and weight is not None and weight.dtype != value.dtype:
         return f"{name} has {dtype_of(weight)} weights but gets {operand(value, given, kind)}"
     all_given = [_several(a, texts.called(i), kind) for i, a in enumerate(args) if a is not None]

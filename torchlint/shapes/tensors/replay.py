@@ -17,6 +17,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchlint.facts import named, named_of, words
 from torchlint.shapes.core import operators
 from torchlint.shapes.core.budget import Work, work
+from torchlint.shapes.core.parts import named_buffers_of, named_weights_of, weights_of
 from torchlint.shapes.tensors import device_tags
 
 # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at
@@ -123,9 +124,9 @@ def confirm(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str |
 def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str | None:
     count = _elements((args, dict(kwargs)))
     if isinstance(function, nn.Module):
-        if any(isinstance(p, UninitializedTensorMixin) for p in function.parameters()):
+        if any(isinstance(p, UninitializedTensorMixin) for p in weights_of(function)):
             return None
-        count += sum(p.numel() for p in function.parameters())
+        count += sum(p.numel() for p in weights_of(function))
     large = count > ELEMENTS
     name = getattr(function, "__name__", "")
     kind = (type(function).__name__ if isinstance(function, nn.Module) else name).lower()
@@ -152,7 +153,7 @@ def _refusal(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> str 
                 *real_args[1:],
             )
         if isinstance(function, nn.Module):
-            state = {n: _zeros(t, grad) for n, t in (*function.named_parameters(), *function.named_buffers())}
+            state = {n: _zeros(t, grad) for n, t in (*named_weights_of(function), *named_buffers_of(function))}
             functional_call(function, state, real_args, real_kwargs)
         else:
             function(*real_args, **real_kwargs)
@@ -169,7 +170,7 @@ def _price(function: Callable, args: tuple, kwargs: Mapping[str, Any]) -> int:
     """What trying it costs, whether or not it was tried before."""
     kind = (type(function).__name__ if isinstance(function, nn.Module) else getattr(function, "__name__", "")).lower()
     parameters = (
-        sum(p.numel() for p in function.parameters() if not isinstance(p, UninitializedTensorMixin))
+        sum(p.numel() for p in weights_of(function) if not isinstance(p, UninitializedTensorMixin))
         if isinstance(function, nn.Module)
         else 0
     )
@@ -189,7 +190,7 @@ def _work(function: Callable, kind: str, args: tuple) -> int:
         or isinstance(function, nn.Module)
         and function._modules
     ):
-        return _elements(args) * sum(p.numel() for p in function.parameters()) // tensors[0].shape[-1]
+        return _elements(args) * sum(p.numel() for p in weights_of(function)) // tensors[0].shape[-1]
     first, weight = (
         tensors[0],
         (
