@@ -151,9 +151,12 @@ def is_in_order(loader) -> bool:
 
 
 def shuffles_itself(loader, dataset) -> bool:
-    """Does a class of the project mix what it gives, where it is made or in a method for the loop to call?"""
-    classes = [m.node.up for made in loader.origins(dataset) for m in made.methods("__getitem__")]
-    return any(
+    """Does a class of the project mix what it gives, where it is made or in a method for the loop to call, or does it
+    not look at the number it is asked for?
+    """
+    gets = [m for made in loader.origins(dataset) for m in made.methods("__getitem__")]
+    classes = [m.node.up for m in gets]
+    return any(len(m.node.args.args) > 1 and m.node.args.args[1].arg not in m.names_in(m.node) for m in gets) or any(
         loader.word(call) in ("shuffle", "permutation", "randperm")
         for owner in classes
         for call in ast.walk(owner)

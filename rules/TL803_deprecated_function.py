@@ -28,7 +28,7 @@ for x, y in loader:
 ```python bad
 from torch.nn import init
 from torch.nn.utils import clip_grad_norm  # TL803
-from torch.utils.data.dataloader import DataLoader, default_collate  # TL803
+from torch.utils.data._utils.collate import default_collate  # TL803
 from torchvision import models
 
 criterion = nn.MSELoss(size_average=False)  # TL803
@@ -42,7 +42,6 @@ rows, columns = torch.meshgrid(h, w)  # TL803
 ```python fixed
 from torch.nn import init
 from torch.nn.utils import clip_grad_norm_
-from torch.utils.data.dataloader import DataLoader
 from torch.utils.data import default_collate
 from torchvision import models
 

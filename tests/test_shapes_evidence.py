@@ -27,6 +27,14 @@ REMARKS = {
             return torch.stack(pairs)
         torch.diff(diagram(gudhi.pairs(), 3))
         """,
+    "a number that is given back where there is nothing": """
+        import cameras
+        def ensemble(x):
+            if len(cameras.all()) == 0:
+                return 0.0
+            return x
+        torch.cat([ensemble(torch.zeros(2)) for _ in range(3)])
+        """,
     "a branch that nobody knows gives other sizes": """
         import cameras
         x = torch.zeros(4, 3)
@@ -122,6 +130,12 @@ ERRORS = {
         if cameras.wide():
             print("wide")
         nn.Linear(8, 2)(torch.zeros(4, 3))
+        """,
+    "a number that is a number, whatever is asked before": """
+        import cameras
+        if cameras.wide():
+            print("wide")
+        torch.cat([0.5 for _ in range(3)])
         """,
     "a mean has no rows, whatever it is made of": """
         import cameras

@@ -158,7 +158,6 @@ functorch.combine_state_for_ensemble | 2.0 | torch.func.stack_module_state | | |
 
 # What is not public: it has a public name now, and may go without one.
 DEPRECATED += rows("""
-torch.utils.data.dataloader.default_collate | 1.11 | torch.utils.data.default_collate | same | safe | not public
 torch.utils.data._utils.collate.default_collate | 1.11 | torch.utils.data.default_collate | same | safe | not public
 torch.utils.data._utils.collate.default_convert | 1.11 | torch.utils.data.default_convert | same | safe | not public
 """)

@@ -10,8 +10,8 @@ from typing import Any
 
 from torch import nn
 
+from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.module_tables import TABLES
-from torchlint.shapes.core.parts import modules_of
 
 
 @contextmanager

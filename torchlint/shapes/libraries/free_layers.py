@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
-from torchlint.shapes.core.parts import weights_of
+from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Special, Unknown, machines
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.wild import SIZES, Known

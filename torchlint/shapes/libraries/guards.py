@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import len_of
-from torchlint.shapes.core.parts import modules_of
+from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import cut_short, functions

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.parts import weights_of
+from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, machines
 

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import Budget, len_of
-from torchlint.shapes.core.parts import modules_of
+from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions

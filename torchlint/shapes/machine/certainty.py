@@ -12,7 +12,7 @@ from torch import nn
 
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.doubts import Doubt
-from torchlint.shapes.core.parts import weights_of
+from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.cut_short import CONTAINERS, is_open

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from torchlint.shapes.core.parts import weights_of
+from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.language.program import Place
 
 STEPS = 2  # without any gradient, before it is no accident of the first one

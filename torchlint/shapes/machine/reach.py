@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from torchlint.shapes.core.parts import modules_of, weights_of
+from torchlint.shapes.core.held_parts import modules_of, weights_of
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Place

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core import standins
-from torchlint.shapes.core.parts import weights_of
+from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Exhausted, Special, Unknown, on_use, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.libraries import guards, open_optimizers

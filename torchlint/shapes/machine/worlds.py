@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from torchlint.shapes.core.budget import work
-from torchlint.shapes.core.parts import modules_of, weights_of
+from torchlint.shapes.core.held_parts import modules_of, weights_of
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards

@@ -13,7 +13,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.nn.parameter import is_lazy
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from torchlint.shapes.core.parts import named_weights_of, weights_of
+from torchlint.shapes.core.held_parts import named_weights_of, weights_of
 from torchlint.shapes.core.table import ShownValue, Table
 from torchlint.shapes.core.training_step import Ending, Forward, KeptForBackward, Loss, Moved, TrainingStep, Where
 from torchlint.shapes.record.entries import tensors_in, value_of

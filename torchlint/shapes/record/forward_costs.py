@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from torchlint.shapes.core.parts import buffers_of, weights_of
+from torchlint.shapes.core.held_parts import buffers_of, weights_of
 from torchlint.shapes.core.table import Cost, ForwardCost
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.graph import Recording

@@ -26,7 +26,7 @@ import torch
 from torch import fx, nn
 from torch.nn.parameter import UninitializedTensorMixin
 
-from torchlint.shapes.core.parts import named_modules_of, weights_of
+from torchlint.shapes.core.held_parts import named_modules_of, weights_of
 from torchlint.shapes.core.values import Stop, UnknownUsed, words_of
 from torchlint.shapes.language import functions
 from torchlint.shapes.record import graph_nodes

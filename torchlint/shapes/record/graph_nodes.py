@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from torchlint.shapes.core.held_parts import named_buffers_of, named_modules_of, named_weights_of
 from torchlint.shapes.core.layer_settings import settings_of
-from torchlint.shapes.core.parts import named_buffers_of, named_modules_of, named_weights_of
 from torchlint.shapes.record.entries import Record, RecordedCall, tensors_in, value_of
 
 _PLAIN = (int, float, complex, str, type(None), torch.dtype, torch.device, torch.memory_format, torch.layout, type(...))

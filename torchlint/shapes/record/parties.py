@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from torchlint.shapes.core.parts import modules_of, own_weights_of, weights_of
+from torchlint.shapes.core.held_parts import modules_of, own_weights_of, weights_of
 from torchlint.shapes.record.entries import tensors_in
 
 STEPS = 30  # operations that are followed back

@@ -18,7 +18,7 @@ from torch import nn
 from torchlint.finding import ForwardHint, Hint, Span
 from torchlint.notation import shape_text
 from torchlint.shapes.core.budget import Budget
-from torchlint.shapes.core.parts import weights_of
+from torchlint.shapes.core.held_parts import weights_of
 from torchlint.shapes.core.values import Stop, Unknown, on_use
 from torchlint.shapes.language.program import CompiledScope, Frame, Program
 from torchlint.shapes.tensors import device_tags

@@ -18,7 +18,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchlint.notation import shape_text
 from torchlint.shapes.core import table
 from torchlint.shapes.core.faults import Trace
-from torchlint.shapes.core.parts import modules_of, weights_of
+from torchlint.shapes.core.held_parts import modules_of, weights_of
 from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.program import Place

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchlint.shapes.core.budget import Budget, work
-from torchlint.shapes.core.parts import modules_of
+from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.undone import undone
 from torchlint.shapes.core.values import Exhausted, Overworked, Stop, Unknown, UnknownUsed, on_use, unknown_in, words_of
 from torchlint.shapes.language import functions

@@ -8,6 +8,8 @@ indexed, a view of what was transposed, an argument of the wrong type, layers th
 
 from __future__ import annotations
 
+import re
+
 from torch import optim
 
 from torchlint.shapes.machine.failures import FailedOperation
@@ -20,6 +22,10 @@ TOO_EARLY = "before Module.__init__()"  # layers in a constructor that has not c
 
 # What torch says of things that are what they are whatever the data hold.
 _OF_THE_KIND = ("invalid index of a 0-dim tensor", "view size is not compatible", "boolean masks", TOO_EARLY)
+
+_INSTEAD_OF_A_TENSOR = re.compile(
+    r"(must be Tensor, not|expected Tensor as element .* got) (float|int|bool|NoneType)\b"
+)
 
 
 def is_presumed(machine: Machine, failure: FailedOperation, text: str, between_layers: bool) -> bool:
@@ -34,6 +40,8 @@ def _is_of_the_kind(failure: FailedOperation, text: str) -> bool:
     function = failure.function
     if any(isinstance(given, list) and not given for given in failure.args):
         return False  # a list of what is found may be filled
+    if isinstance(failure.error, TypeError) and _INSTEAD_OF_A_TENSOR.search(text):
+        return False  # `if not parts: return 0.0`: what is given back where there is nothing
     if isinstance(failure.error, TypeError) or isinstance(function, type) and issubclass(function, optim.Optimizer):
         return True
     return any(words in text for words in _OF_THE_KIND)

@@ -11,7 +11,7 @@ from torch import nn
 
 from torchlint.finding import Edit, Fix, Note, Span
 from torchlint.shapes.core.faults import Fault
-from torchlint.shapes.core.parts import named_modules_of
+from torchlint.shapes.core.held_parts import named_modules_of
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.language import program
 from torchlint.shapes.language.private_names import as_written
@@ -27,6 +27,7 @@ from torchlint.shapes.tensors.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
 from torchlint.shapes.tensors.ranges import RangeError
 from torchlint.shapes.tensors.replay import confirm
+from torchlint.shapes.tensors.supposed import is_supposed_in_part
 
 DTYPE = (
     "dtype",
@@ -127,6 +128,8 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         isinstance(a, (torch.Tensor, Array)) and a.shape == (0,) for a in parties
     ):
         return None  # made of a list that this run did not fill: a callback does, or a branch that was not taken
+    if "not have been used in the graph" in str(error) and any(map(is_supposed_in_part, tensors_in(failure.args[:1]))):
+        return None  # a loss of what nobody knows
     if (machine.asked and not failure.sure or machine.changes.built) and "loading state_dict" in str(error):
         return None  # one of the two may have been built, or pruned, where this run did not go
     if (machine.asked or machine.changes.cut) and "NoneType" in str(error):

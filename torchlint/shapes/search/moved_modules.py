@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from torchlint.shapes.core.parts import buffers_of, weights_of
+from torchlint.shapes.core.held_parts import buffers_of, weights_of
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search.candidates import Attempt
 from torchlint.shapes.tensors.device_tags import DeviceError, device_of, name, stamp

@@ -8,7 +8,7 @@ from torch import nn
 
 from torchlint.finding import Note
 from torchlint.shapes.core.faults import Fault
-from torchlint.shapes.core.parts import named_modules_of, weights_of
+from torchlint.shapes.core.held_parts import named_modules_of, weights_of
 from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.machine.reach import LostResult

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 from torchlint.finding import Note
-from torchlint.shapes.core.parts import buffers_of, modules_of, own_buffers_of, own_weights_of, weights_of
+from torchlint.shapes.core.held_parts import buffers_of, modules_of, own_buffers_of, own_weights_of, weights_of
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.machine.machine import Machine
 from torchlint.shapes.search.wording import WrittenCall, name_of_function, shape_of, text_of

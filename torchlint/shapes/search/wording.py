@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from torchlint.notation import shape_text
-from torchlint.shapes.core.parts import own_weights_of
+from torchlint.shapes.core.held_parts import own_weights_of
 from torchlint.shapes.core.standins import Samples
 from torchlint.shapes.language import program
 from torchlint.shapes.machine.failures import FailedOperation

@@ -17,7 +17,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torchlint.facts import named, named_of, words
 from torchlint.shapes.core import operators
 from torchlint.shapes.core.budget import Work, work
-from torchlint.shapes.core.parts import named_buffers_of, named_weights_of, weights_of
+from torchlint.shapes.core.held_parts import named_buffers_of, named_weights_of, weights_of
 from torchlint.shapes.tensors import device_tags
 
 # what one replay may read; what is larger is one number expanded, which takes no room, and only has its sizes looked at

@@ -10,7 +10,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import last_word, within
+from torchlint.source.text.index import enclosing_function, last_word, within
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.graphs import graph, is_model_call, loss_of
@@ -51,7 +51,12 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
             continue
         for node in _behind(cut):
             name = _own_layer(info, node)
-            if name and id(node.node) not in uncut and _uses_of(info, name) == 1:
+            if (
+                name
+                and id(node.node) not in uncut
+                and _uses_of(info, name) == 1
+                and _runs_in_forward_only(module, node.node, forward)
+            ):
                 yield cut, node.node, name
                 break
 
@@ -91,6 +96,14 @@ def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:
     """Is it an empty table or list of another function, whose later contents are not followed?"""
     empty = isinstance(node.node, ast.expr) and unparsed(node.node) in ("{}", "[]", "dict()", "list()", "OrderedDict()")
     return empty and not within(node.node, forward)
+
+
+def _runs_in_forward_only(module: Module, node: ast.AST, forward: ast.FunctionDef) -> bool:
+    """Does a layer stand in the forward, or in a method that only the forward calls, and no `loss` beside it?"""
+    method = enclosing_function(node)
+    if method is forward or not isinstance(method, ast.FunctionDef):
+        return True
+    return all(within(call, forward) for call in module.index.callers(method.name))
 
 
 def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:
