@@ -132,7 +132,7 @@ def test_acts_around_another_one():
     "head, counts, length",
     [
         ("for epoch in range(30):", "epochs", 30),
-        ("for e in range(1, rounds):", "epochs", 7),
+        ("for e in range(1, rounds):", "epochs", 6),
         ("for x, y in loader:", "batches", None),
         ("for name in names:", None, None),
         ("while True:", None, None),
