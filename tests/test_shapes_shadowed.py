@@ -11,7 +11,7 @@ from torchlint.rule import load_rules
 RULES = {code: rule for code, rule in load_rules().items() if code.startswith("TL9")}
 NAMES = (
     "modules named_modules parameters named_parameters children named_children buffers named_buffers train eval"
-    " training state_dict forward zero_grad requires_grad_ to apply half"
+    " training state_dict forward zero_grad requires_grad_ to apply half __getattr__ __call__"
 ).split()
 FORMS = {
     "in the object": ("", "self.{name} = (nn.Linear(4, 4), 3)"),

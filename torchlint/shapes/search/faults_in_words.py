@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 from typing import Any
 
 import torch
@@ -318,7 +319,8 @@ def is_certain(function: Any, error: Exception) -> bool:
 
 def unbound(function: Any) -> Any:
     """A tensor's method as a function of the tensor."""
-    if isinstance(getattr(function, "__self__", None), torch.Tensor):
+    is_bound = isinstance(function, (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType))
+    if is_bound and isinstance(function.__self__, torch.Tensor):  # anything else may answer with code of the program
         return getattr(torch.Tensor, function.__name__, function)
     return function
 
