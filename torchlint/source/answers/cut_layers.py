@@ -55,7 +55,7 @@ def layers_cut_off(info: ClassInfo) -> Iterator[tuple[Value, ast.expr, str]]:
                 name
                 and id(node.node) not in uncut
                 and _uses_of(info, name) == 1
-                and _runs_in_forward_only(module, node.node, forward)
+                and _runs_in_forward_only(module, node, forward)
             ):
                 yield cut, node.node, name
                 break
@@ -98,12 +98,20 @@ def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:
     return empty and not within(node.node, forward)
 
 
-def _runs_in_forward_only(module: Module, node: ast.AST, forward: ast.FunctionDef) -> bool:
-    """Does a layer stand in the forward, or in a method that only the forward calls, and no `loss` beside it?"""
-    method = enclosing_function(node)
-    if method is forward or not isinstance(method, ast.FunctionDef):
-        return True
-    return all(within(call, forward) for call in module.index.callers(method.name))
+def _runs_in_forward_only(module: Module, layer: Value, forward: ast.FunctionDef) -> bool:
+    """Does a layer stand in the forward, or behind methods that only the forward calls, and no `loss` beside it?"""
+    place: Value | None = layer
+    while place is not None:
+        method = enclosing_function(place.node)
+        if method is forward or not isinstance(method, ast.FunctionDef):
+            return True
+        of_a_part = method.name == "forward"  # nobody calls that by its name
+        if not of_a_part and not all(within(call, forward) for call in module.index.callers(method.name)):
+            return False
+        place = place.frame.call if place.frame else None
+        if place is None:
+            return not of_a_part
+    return False
 
 
 def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:
