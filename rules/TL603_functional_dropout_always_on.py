@@ -142,13 +142,13 @@ def dropout(call: Call):
         and says_mode(call.module, call.node)
     ):
         return
-    # Whoever writes it out may want the noise.
     fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if is_of_self(call) else None
     yield call.finding(
         f"`{call.word()}` is on in eval mode too: "
         + ("nothing tells it whether the model trains" if told is None else "`training=True` says so"),
         help="pass `training=self.training`",
         fix=fix,
+        # Whoever writes `training=True` out may want the noise.
         severity="info" if told is not None or drops_nothing(call, call.argument("p", 1)) else "warning",
     )
 

@@ -121,10 +121,10 @@ def check(loop: Loop):
 
 def takes_the_first(loop) -> bool:
     """`if i == 100: break`: then the order says which part of the data is trained with, the same in all epochs."""
-    counters = loop.names_in(loop.node.target) if isinstance(loop.node, ast.For) else ()
+    counters = loop.names_in(loop.node.target) if isinstance(loop.node, ast.For) else set()
     return any(
         (place := loop.at(leave)).loops[:1] == [loop.node]
-        and any(set(counters) & set(loop.names_in(test)) for test, _ in place.tests)
+        and any(counters & loop.names_in(test) for test, _ in place.tests)
         for leave in loop.inside(ast.Break, of=loop.node)
     )
 

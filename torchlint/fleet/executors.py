@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from torchlint.fleet.linting import lint_bundle, stop
 
 _LARGE = "1 GiB"  # below it dask need not warn that a repository is no small argument
-
 _PATIENCE = 5  # seconds until a scheduler is taken for one that does not answer
 
 

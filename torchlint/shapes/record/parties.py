@@ -83,7 +83,7 @@ def sibling(called: Any, layer: nn.Module, size: int) -> nn.Module | None:
     if not isinstance(called, nn.Module):
         return None
     for container in modules_of(called):
-        parts = list(container.children()) if type(container) is nn.Sequential else []
+        parts = list(container) if type(container) is nn.Sequential else []
         position = next((i for i, part in enumerate(parts) if part is layer), 0)
         for part in reversed(parts[:position]):
             given = next((getattr(part, name) for name in _GIVES if hasattr(part, name)), None)

@@ -19,7 +19,7 @@ from torchlint.finding import ForwardHint, Hint, Span
 from torchlint.notation import shape_text
 from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.held_parts import weights_of
-from torchlint.shapes.core.values import Stop, Unknown, on_use
+from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed, on_use
 from torchlint.shapes.language.program import CompiledScope, Frame, Program
 from torchlint.shapes.tensors import device_tags
 
@@ -241,7 +241,7 @@ def count(module: Any) -> int:
         return 0
     try:
         parameters = list(weights_of(module))
-    except (Exception, Stop):  # the class says otherwise which they are
+    except UnknownUsed:  # one has a name that nobody knows
         return 0
     return sum(p.numel() for p in parameters if not isinstance(p, nn.parameter.UninitializedTensorMixin))
 

@@ -100,18 +100,15 @@ def _is_filled_elsewhere(node: Value, forward: ast.FunctionDef) -> bool:
 
 def _runs_in_forward_only(module: Module, layer: Value, forward: ast.FunctionDef) -> bool:
     """Does a layer stand in the forward, or behind methods that only the forward calls, and no `loss` beside it?"""
-    place: Value | None = layer
-    while place is not None:
-        method = enclosing_function(place.node)
-        if method is forward or not isinstance(method, ast.FunctionDef):
-            return True
+    place = layer
+    while (method := enclosing_function(place.node)) is not forward and isinstance(method, ast.FunctionDef):
         of_a_part = method.name == "forward"  # nobody calls that by its name
         if not of_a_part and not all(within(call, forward) for call in module.index.callers(method.name)):
             return False
-        place = place.frame.call if place.frame else None
-        if place is None:
+        if place.frame is None or place.frame.call is None:
             return not of_a_part
-    return False
+        place = place.frame.call
+    return True
 
 
 def _behind(cut: Value, depth: int = 3) -> Iterator[Value]:

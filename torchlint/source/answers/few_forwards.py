@@ -8,11 +8,10 @@ from math import prod
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.evaluation import Evaluation
 from torchlint.source.flow.flow import origins
-from torchlint.source.flow.numbers import number
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, last_word
 from torchlint.source.text.spelling import argument
-from torchlint.source.training.loops import length
+from torchlint.source.training.loops import gone_through, length, whole
 
 _KEPT = 5  # graphs, of which nobody runs out of memory
 _FEW = 16  # forwards, of which each graph is gone before the next
@@ -41,17 +40,15 @@ def _length(loop: Value) -> int | None:
     node = loop.node
     if isinstance(node, COMPREHENSIONS):
         return _length(loop.at(node.generators[0], ())) if len(node.generators) == 1 else None
-    over = getattr(node, "iter", None)
-    while isinstance(over, ast.Call) and last_word(over.func) in ("enumerate", "tqdm") and over.args:
-        over = over.args[0]
+    over = gone_through(node)
     if isinstance(over, (ast.Tuple, ast.List)):
         return None if any(isinstance(e, ast.Starred) for e in over.elts) else len(over.elts)
     if isinstance(over, ast.Subscript):
         return _cut(loop.at(over, ()))
     if isinstance(over, ast.Call) and last_word(over.func) == "islice" and len(over.args) == 2:
-        return _whole(loop.at(over.args[1], ()))
-    ranged = length(loop.at(over.up, ())) if isinstance(over, ast.Call) and over.up is node else None
-    return _left_at(loop) if ranged is None else ranged
+        return whole(loop.at(over.args[1], ()))
+    rounds = length(loop)
+    return _left_at(loop) if rounds is None else rounds
 
 
 def _cut(part: Value) -> int | None:
@@ -60,7 +57,7 @@ def _cut(part: Value) -> int | None:
     cut = cut.elts[0] if isinstance(cut, ast.Tuple) and cut.elts else cut
     if not isinstance(cut, ast.Slice) or cut.lower is not None or cut.upper is None:
         return None
-    upper = _whole(part.at(cut.upper, ()))
+    upper = whole(part.at(cut.upper, ()))
     return upper if upper is not None and upper >= 0 else None
 
 
@@ -76,14 +73,9 @@ def _left_at(loop: Value) -> int | None:
                 test=ast.Compare(left=ast.Name(id=asked), ops=[ast.Eq() | ast.Gt() | ast.GtE()], comparators=[most]),
                 body=[*_, ast.Break()],
             ) if isinstance(target.elts[0], ast.Name) and asked == target.elts[0].id:
-                last = _whole(loop.at(most, ()))
+                last = whole(loop.at(most, ()))
                 return None if last is None else last + 1
     return None
-
-
-def _whole(value: Value) -> int | None:
-    known = number(value)
-    return known if isinstance(known, int) else None
 
 
 def _is_of_a_few_samples(found: Evaluation) -> bool:

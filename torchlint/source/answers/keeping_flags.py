@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Iterator
 
+from torchlint.source.flow.branches import COMPARED, truth_of
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import objects, origins
@@ -15,7 +15,7 @@ from torchlint.source.flow.values import Answer, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, ancestors, block_of, enclosing_function, standing_in
 from torchlint.source.training.regions import tests_around
 
-_COMPARED = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not}
+_EQUAL = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _HELD = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)  # no answer to whether they are wanted
 
@@ -85,7 +85,7 @@ def _is_flag(owner: ClassInfo, function: ast.FunctionDef, test: ast.expr) -> boo
     if isinstance(test, ast.Compare):
         other = test.comparators[0]
         if (
-            type(test.ops[0]) not in _COMPARED
+            not isinstance(test.ops[0], _EQUAL)
             or not isinstance(other, ast.Constant)
             or type(other.value) in (int, float)
         ):
@@ -100,22 +100,16 @@ def _is_flag(owner: ClassInfo, function: ast.FunctionDef, test: ast.expr) -> boo
 
 def _goes(test: Value, truth: bool) -> Answer:
     """Does a test of flags go this way?"""
-    found = _holds(test)
+    found = truth_of(test, _holds)
     return None if found is None else found is truth
 
 
 def _holds(test: Value) -> Answer:
     node = test.node
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _holds(test.at(node.operand))
-        return None if inner is None else not inner
-    if isinstance(node, ast.BoolOp):
-        answers, decisive = {_holds(test.at(part)) for part in node.values}, isinstance(node.op, ast.Or)
-        return decisive if decisive in answers else None if None in answers else not decisive
     compared = node.ops[0] if isinstance(node, ast.Compare) and len(node.ops) == 1 else None
-    wanted = node.comparators[0] if compared is not None and type(compared) in _COMPARED else None
+    wanted = node.comparators[0] if isinstance(compared, _EQUAL) else None
     if isinstance(wanted, ast.Constant):
-        compare = _COMPARED[type(compared)]
+        compare = COMPARED[type(compared)]
         return _agreed(
             compare(o.node.value, wanted.value)
             if isinstance(o.node, ast.Constant) and not o.path

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 
 from torchlint.source.flow import flow
 from torchlint.source.flow.values import Answer, LookedThrough, Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, is_in
 
-_COMPARED = {
-    ast.Eq: lambda a, b: a == b,
-    ast.NotEq: lambda a, b: a != b,
-    ast.Is: lambda a, b: a is b,
-    ast.IsNot: lambda a, b: a is not b,
+COMPARED = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
 }
@@ -123,21 +125,31 @@ def _decided(place: Value) -> Answer:
     return True if found and None not in found else None
 
 
-def _truth(test: Value) -> Answer:
+def truth_of(test: Value, of_part: Callable[[Value], Answer]) -> Answer:
+    """Which way a test goes, by the answers to what `not`, `and` and `or` put together in it."""
     node = test.node
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        truth = _truth(test.at(node.operand))
+        truth = truth_of(test.at(node.operand), of_part)
         return None if truth is None else not truth
     if isinstance(node, ast.BoolOp):
-        truths = [_truth(test.at(operand)) for operand in node.values]
+        truths = [truth_of(test.at(operand), of_part) for operand in node.values]
         decisive = isinstance(node.op, ast.Or)
         return decisive if decisive in truths else None if None in truths else not decisive
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
+    return of_part(test)
+
+
+def _truth(test: Value) -> Answer:
+    return truth_of(test, _truth_of_part)
+
+
+def _truth_of_part(test: Value) -> Answer:
+    node = test.node
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
         left, right = _constant(test.at(node.left)), _constant(test.at(node.comparators[0]))
         if left is _NOTHING or right is _NOTHING:
             return None
         try:
-            return bool(_COMPARED[type(node.ops[0])](left, right))
+            return bool(COMPARED[type(node.ops[0])](left, right))
         except TypeError:
             return None
     if isinstance(node, (ast.Name, ast.Attribute)):

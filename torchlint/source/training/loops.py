@@ -49,26 +49,32 @@ def _loop_of(node: ast.AST) -> ast.AST | None:
 
 def length(loop: Value) -> int | None:
     """How often a loop runs, if it says so: `range(30)`, `range(1, epochs + 1)`, whose numbers may have names."""
-    over = getattr(loop.node, "iter", None)
-    while isinstance(over, ast.Call) and last_word(over.func) in ("tqdm", "enumerate") and over.args:
-        over = over.args[0]
+    over = gone_through(loop.node)
     if not isinstance(over, ast.Call) or not isinstance(over.func, ast.Name) or not over.args:
         return None
     if last_word(over.func) not in ("range", "trange"):
         return None
-    bounds = [_whole(loop.at(bound, ()), MAX_SUMS) for bound in over.args[:3]]
+    bounds = [whole(loop.at(bound, ())) for bound in over.args[:3]]
     try:
         return None if None in bounds else len(range(*bounds))
     except (ValueError, OverflowError):  # a step of 0, or more rounds than there can be
         return None
 
 
-def _whole(value: Value, depth: int) -> int | None:
+def gone_through(loop: ast.AST) -> ast.expr | None:
+    """What gives a loop as many rounds as it has things: `range(3)` of `enumerate(tqdm(range(3)))`."""
+    over = getattr(loop, "iter", None)
+    while isinstance(over, ast.Call) and last_word(over.func) in ("tqdm", "enumerate") and over.args:
+        over = over.args[0]
+    return over
+
+
+def whole(value: Value, depth: int = MAX_SUMS) -> int | None:
     """A whole number, or a sum of some."""
     plain = number(value)
     found = origins(value) if plain is None and depth else []
     if len(found) == 1 and isinstance(found[0].node, ast.BinOp) and isinstance(found[0].node.op, (ast.Add, ast.Sub)):
-        left, right = (_whole(found[0].at(side, ()), depth - 1) for side in (found[0].node.left, found[0].node.right))
+        left, right = (whole(found[0].at(side, ()), depth - 1) for side in (found[0].node.left, found[0].node.right))
         if left is not None and right is not None:
             return left + right if isinstance(found[0].node.op, ast.Add) else left - right
     return plain if isinstance(plain, int) else None

@@ -82,7 +82,8 @@ class Update:
         """
         cleared = [act.on for act in self._acts if act.role == CLEAR and act.on is not None and seems(act.on, MODULE)]
         held = holding(self.step.on).modules if cleared else []
-        called = [model for event in events(self._module, body_of(self._node)) if (model := called_model(event))]
+        seen = events(self._module, body_of(self._node)) if held else []
+        called = [model for event in seen if (model := called_model(event))]
         return (
             bool(held)
             and any(is_same(one, model) for one in cleared for model in called)
