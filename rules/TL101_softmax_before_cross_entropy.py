@@ -82,7 +82,7 @@ loss = F.cross_entropy(torch.log(F.softmax(logits, dim=1) + 1e-8), y)
 
 import ast
 
-from torchlint import SCALED, Call, on_call
+from torchlint import SCALED, Call, named, on_call, on_op, words
 
 read_on = ("TL102", "TL103", "TL112", "torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")
 
@@ -117,3 +117,15 @@ def is_by_hand(origin: Call) -> bool:
     summed = total.args[0] if origin.name(total.func) == "torch.sum" and total.args else total.func.value
     powers = origin.origins(node.left)
     return ast.unparse(summed) == ast.unparse(node.left) and bool(powers) and all(p.does("exp") for p in powers)
+
+
+@on_op("torch.nn.functional.cross_entropy", needs=("cross_entropy|CrossEntropyLoss|backward|training_step",))
+def check_run(op):
+    given = op.argument("input", 0)
+    made = given and given.source(words(named("clips")))
+    if made is not None and made.name == "softmax":
+        yield op.finding(
+            "cross entropy is given probabilities: softmax was applied to them, and the loss applies it again",
+            help="give it the logits; apply softmax only where probabilities are read",
+            notes=[made.note("softmax is applied here")],
+        )

@@ -54,7 +54,7 @@ other = F.binary_cross_entropy(torch.sigmoid(logits), y)
 ```
 """
 
-from torchlint import SCALED, Call, on_call
+from torchlint import SCALED, Call, named, on_call, on_op, words
 
 read_on = ("TL101", "TL104", "torch.nn.BCEWithLogitsLoss", "torch.nn.functional.binary_cross_entropy_with_logits")
 in_tests = False
@@ -77,3 +77,18 @@ def check(call: Call):
                 notes=[] if direct else [call.note(origin, "the sigmoid is applied here")],
             )
             return
+
+
+@on_op(
+    "torch.nn.functional.binary_cross_entropy_with_logits",
+    needs=("binary_cross_entropy_with_logits|BCEWithLogitsLoss|backward|training_step",),
+)
+def check_run(op):
+    given = op.argument("input", 0)
+    made = given and given.source(words(named("clips")))
+    if made is not None and made.name == "sigmoid":
+        yield op.finding(
+            "binary cross entropy with logits is given probabilities: a sigmoid was applied to them, and the loss applies it again",
+            help="give it the logits; apply the sigmoid only where probabilities are read",
+            notes=[made.note("the sigmoid is applied here")],
+        )

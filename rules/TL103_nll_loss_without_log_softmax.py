@@ -51,7 +51,7 @@ loss = F.gaussian_nll_loss(z, y, y)
 
 import ast
 
-from torchlint import SAME_NUMBERS, Call, named_of, on_call
+from torchlint import SAME_NUMBERS, Call, named_of, on_call, on_op
 
 read_on = ("TL101", "TL105", "torch.nn.NLLLoss", "torch.nn.functional.nll_loss")
 in_tests = False
@@ -99,3 +99,19 @@ def only_picks(call: Call) -> bool:
     if not each or call.function is None or isinstance(call.statement, ast.Return):
         return False
     return not call.calls("backward", inside=call.function)
+
+
+@on_op("torch.nn.functional.nll_loss", needs=("nll_loss|NLLLoss|backward|training_step",))
+def check_run(op):
+    given = op.argument("input", 0)
+    made = given and given.source()
+    if made is None or made.name not in ("softmax", "sigmoid", "linear") or op.argument("reduction", 6) == "none":
+        return
+    what = "raw scores" if made.name == "linear" else "probabilities"
+    yield op.finding(
+        f"NLL loss is given {what}: it expects log-probabilities and takes no logarithm",
+        help="use cross entropy, or apply `log_softmax` first"
+        if made.name == "linear"
+        else "apply `log_softmax` instead",
+        notes=[made.note("these are no log-probabilities")],
+    )

@@ -43,7 +43,7 @@ loss = nn.BCEWithLogitsLoss()(scores, y)
 ```
 """
 
-from torchlint import Call, on_call
+from torchlint import Call, on_call, on_op
 
 read_on = ("TL102", "TL112", "torch.nn.BCELoss", "torch.nn.functional.binary_cross_entropy")
 
@@ -65,3 +65,15 @@ def check(call: Call):
             [] if origins[0].node.lineno == call.node.lineno else [call.note(origins[0], "the scores come from here")]
         ),
     )
+
+
+@on_op("torch.nn.functional.binary_cross_entropy", needs=("binary_cross_entropy|BCELoss|backward|training_step",))
+def check_run(op):
+    given = op.argument("input", 0)
+    made = given and given.source()
+    if made is not None and made.name in ("linear", "conv1d", "conv2d", "conv3d"):
+        yield op.finding(
+            "binary cross entropy is given raw scores: it expects probabilities",
+            help="use BCEWithLogitsLoss, or apply a sigmoid first",
+            notes=[made.note("the scores come from here")],
+        )

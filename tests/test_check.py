@@ -174,7 +174,7 @@ def test_noqa_is_respected_unless_told_otherwise(tree, run):
 
 
 def test_an_unused_noqa_is_reported_and_fixed(tree, run):
-    root = tree({"a.py": GOOD.replace("y)\n", "y)  # noqa: TL101, E501\n")})
+    root = tree({"a.py": GOOD.replace("y)\n", "y)  # noqa: TL105, E501\n")})
     assert "TL002" in run("--output-format", "concise")[1]
     assert run("--fix")[0] == 0
     assert (root / "a.py").read_text() == GOOD.replace("y)\n", "y)  # noqa: E501\n")

@@ -18,7 +18,7 @@ def loss_of(logits, target):
     return F.cross_entropy(F.softmax(logits, dim=1), target)
 """
 # A comment that silences nothing: its fix is safe, and a hook applies no others.
-FIXABLE = BAD.replace("F.softmax(logits, dim=1), target)", "logits, target)  # noqa: TL101")
+FIXABLE = BAD.replace("F.softmax(logits, dim=1), target)", "logits, target)  # noqa: TL105")
 
 # What the dry run says does not depend on the hook, and takes a process of its own.
 SETTINGS = "[tool.torchlint]\ndry-run = false\n"
@@ -77,6 +77,6 @@ def test_the_fixing_hook_repairs_and_is_then_content(tree: Callable, run: Run) -
     folder = tree({"fixable.py": FIXABLE, "pyproject.toml": SETTINGS})
     assert run("torchlint-fix", "fixable.py")[0] == 0
     fixed = (folder / "fixable.py").read_text()
-    assert fixed == FIXABLE.replace("  # noqa: TL101", "")
+    assert fixed == FIXABLE.replace("  # noqa: TL105", "")
     assert run("torchlint-fix", "fixable.py")[0] == 0
     assert (folder / "fixable.py").read_text() == fixed

@@ -11,7 +11,7 @@ SIMPLE = {  # what a simple client is able to do: the tests of its parts share a
     "textDocument": {"diagnostic": {}},
     "workspace": {"workspaceEdit": {}},
 }
-UNUSED = "import torch\n\nx = torch.ones(2)  # noqa: TL101\n"
+UNUSED = "import torch\n\nx = torch.ones(2)  # noqa: TL105\n"
 
 
 # Diagnostics
@@ -159,7 +159,7 @@ async def test_everything_safe_is_fixed_at_once(tmp_path):
         for only in ("source.fixAll.torchlint", "source.fixAll", "source"):
             (fix,) = await at.actions(uri, [], only=[only])
             assert fix.kind == "source.fixAll.torchlint"
-            assert applied(text, fix.edit.document_changes[0].edits) == text.replace("  # noqa: TL101", "").replace(
+            assert applied(text, fix.edit.document_changes[0].edits) == text.replace("  # noqa: TL105", "").replace(
                 "  # noqa: TL201", ""
             )
         assert await at.actions(uri, [], only=["source.organizeImports"]) == []
@@ -181,10 +181,10 @@ async def test_a_finding_can_be_silenced(tmp_path):
 
 async def test_hover_explains_a_finding_and_a_code(tmp_path):
     async with same_editor(tmp_path, QUIET) as at:
-        uri = at.open("a.py", LOSS + "a = 1  # noqa: TL101\n")
+        uri = at.open("a.py", LOSS + "a = 1  # noqa: TL105\n")
         await at.diagnostics(uri)
         manual = await at.hover(uri, 6, 15)
         assert manual.startswith("**[TL101 softmax_before_cross_entropy](")
         assert "```python\n" in manual and "```python bad" not in manual
-        assert "TL101 softmax" in await at.hover(uri, 7, 17)
+        assert "TL105 log" in await at.hover(uri, 7, 17)
         assert await at.hover(uri, 0, 3) == ""

@@ -67,13 +67,13 @@ async def test_a_notebook_is_closed_and_forgotten(tmp_path):
 
 async def test_fixes_of_a_notebook(tmp_path):
     async with same_editor(tmp_path, QUIET) as at:
-        _, (first, second) = at.open_notebook("n.ipynb", "import torch", "!ls\nx = 1  # noqa: TL101")
+        _, (first, second) = at.open_notebook("n.ipynb", "import torch", "!ls\nx = 1  # noqa: TL105")
         (quick,) = await at.actions(second, await at.diagnostics(second))
         (fix,) = await at.actions(first, [], only=["notebook.source.fixAll.torchlint"])
         for action in (quick, fix):
             (change,) = action.edit.document_changes
             assert change.text_document.uri == second
-            assert applied("!ls\nx = 1  # noqa: TL101", change.edits) == "!ls\nx = 1"
+            assert applied("!ls\nx = 1  # noqa: TL105", change.edits) == "!ls\nx = 1"
 
 
 async def test_shapes_in_a_notebook(tmp_path):

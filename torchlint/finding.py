@@ -48,7 +48,9 @@ class Note(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """One thing said about one place. `cell` is the 1-based code cell of a notebook; lines then count in that cell."""
+    """One thing said about one place. `cell` is the 1-based code cell of a notebook; lines then count in that cell.
+    `from_run`: whether it was seen in the dry run, not read in the text.
+    """
 
     code: str
     name: str
@@ -60,6 +62,7 @@ class Finding(Struct, frozen=True):
     fix: Fix | None = None
     notes: tuple[Note, ...] = ()
     cell: int | None = None
+    from_run: bool = False
 
     @property
     def order(self) -> tuple:

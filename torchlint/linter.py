@@ -209,7 +209,8 @@ def _dry_run(text: str, job: Job, view, rules: list[Rule]) -> _Dry:
     from importlib.util import find_spec
 
     if find_spec("torch") is None:
-        return _Dry(notices=(_no_torch(rules),))
+        needing = [rule for rule in rules if rule.only_dry]
+        return _Dry(notices=(_no_torch(needing or rules),))
     from torchlint.shapes.search.check import dry_run
 
     armed = [(rule, trigger) for rule in rules for trigger in rule.triggers if _is_met(trigger, text)]
@@ -252,9 +253,7 @@ def _no_torch(rules: list[Rule]) -> str:
 
 def _is_met(trigger: Trigger, text: str) -> bool:
     """Whether the words that a trigger of the dry run needs stand in a file."""
-    return trigger.kind in ("error", "op", "graph") and all(
-        any(word in text for word in need.split("|")) for need in trigger.needs
-    )
+    return trigger.is_dry and all(any(word in text for word in need.split("|")) for need in trigger.needs)
 
 
 def _said(rule: Rule, trigger: Trigger, job: Job, subject: Any) -> list[Finding]:
@@ -277,20 +276,29 @@ def _said(rule: Rule, trigger: Trigger, job: Job, subject: Any) -> list[Finding]
             )
         ]
     return [
-        msgspec.structs.replace(f, code=rule.code, name=rule.name, severity=rule.severity or f.severity) for f in found
+        msgspec.structs.replace(f, code=rule.code, name=rule.name, severity=rule.severity or f.severity, from_run=True)
+        for f in found
     ]
 
 
 def _once(findings: list[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
-    """One mistake seen by two rules is one finding: without what another rule has said, which says more, of the line
-    that fails or one that led there.
+    """One mistake seen twice is one finding: without what another rule has said, which says more, of the line that
+    fails or one that led there, and without what the dry run has seen where its rule has read it in the text.
     """
     said: dict[int, set[str]] = {}
+    read: set[tuple[str, int]] = set()
     for finding in findings:
         for line in _lines(finding):
             said.setdefault(line, set()).add(finding.code)
+        if not finding.from_run:
+            read.add((finding.code, finding.span.line))
     others = {f.code: rules[f.code].also_said_by if f.code in rules else () for f in findings}
-    return [f for f in findings if not any(said[line].intersection(others[f.code]) for line in _lines(f))]
+    return [
+        f
+        for f in findings
+        if not any(said[line].intersection(others[f.code]) for line in _lines(f))
+        and not (f.from_run and (f.code, f.span.line) in read)
+    ]
 
 
 def _among_files(findings: list[Finding], job: Job, text: str, view: View) -> list[Finding]:

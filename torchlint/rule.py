@@ -66,6 +66,11 @@ class Trigger(Struct, frozen=True):
         """Is it about calls of what a class makes, as in `criterion(output, target)`?"""
         return any(name.endswith("()") for name in self.names)
 
+    @property
+    def is_dry(self) -> bool:
+        """Is it about what happens in the dry run?"""
+        return self.kind in ("op", "graph", "error")
+
 
 class Example(Struct, frozen=True):
     """One block of a manual or of the page of further ones, and the line it begins at. `file` is empty unless the block
@@ -156,8 +161,13 @@ class Rule:
 
     @property
     def dry(self) -> bool:
-        """Does it need the dry run?"""
-        return any(t.kind in ("op", "graph", "error") for t in self.triggers)
+        """Does it look at the dry run?"""
+        return any(t.is_dry for t in self.triggers)
+
+    @property
+    def only_dry(self) -> bool:
+        """Does it say nothing without the dry run?"""
+        return all(t.is_dry for t in self.triggers)
 
     @cached_property
     def _namespace(self) -> dict[str, Any]:

@@ -310,8 +310,7 @@ class Session:
         document.findings = findings
 
     def _is_dry(self, finding: Finding) -> bool:
-        rule = self.rules.get(finding.code)
-        return finding.message in (DIED, LATE) or (rule is not None and rule.dry)
+        return finding.from_run or finding.message in (DIED, LATE)
 
     # What the client is told
 

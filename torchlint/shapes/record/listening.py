@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
+from torchlint.facts import named, words
 from torchlint.finding import Edit, Finding, Fix, Note, Span
 from torchlint.shapes.core.values import Unknown, machines
 from torchlint.shapes.language.program import node_at, source_of
 from torchlint.shapes.tensors import device_tags
 
+_SAME = words(named("same_numbers", but="cuts") | named("joins") | named("picks")) | {"getitem"}
 REMEMBERED = 20_000  # operations whose results know what made them
+BEHIND = 16  # operations that leave numbers as they are, between the one that made them and the one that takes them
 CHANGES = 24  # runs with other sizes that must lead to the same finding
 
 
@@ -48,6 +51,22 @@ class Operand:
     def made_by(self) -> Operation | None:
         return getattr(self.tensor, "torchlint_made_by", None)
 
+    def source(self, also: Container[str] = ()) -> Operation | None:
+        """The operation that made its numbers: what only moves, casts, picks or joins them is looked behind, and what
+        goes by one of these names too. None if nobody knows, or if they have been changed in place since.
+        """
+        made = self.made_by
+        for _ in range(BEHIND):
+            if made is None or made.version is not None and made.returned._version != made.version:
+                return None
+            if made.name not in _SAME and made.name not in also:
+                return made
+            taken = made.argument("input", 0)
+            if isinstance(taken, (list, tuple)):
+                return _common(taken, also)
+            made = taken.made_by if isinstance(taken, Operand) else None
+        return None
+
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Operand) and other.tensor is self.tensor
 
@@ -61,7 +80,7 @@ class Operation:
     guesses lead to it as well).
     """
 
-    __slots__ = ("function", "args", "kwargs", "returned", "place", "guessed")
+    __slots__ = ("function", "args", "kwargs", "returned", "place", "guessed", "version")
 
     def __init__(self, function: Any, args: tuple, kwargs: dict[str, Any], returned: Any, place: Any, guessed: bool):
         self.function = function
@@ -70,6 +89,7 @@ class Operation:
         self.returned = returned
         self.place = place
         self.guessed = guessed
+        self.version = returned._version if isinstance(returned, torch.Tensor) else None
 
     @property
     def name(self) -> str:
@@ -126,6 +146,14 @@ class Operation:
 
     def finding(self, message: str, help: str = "", fix: Fix | None = None, notes: Sequence[Note] = ()) -> Finding:
         return Finding("", "", self.path, self.span, message, help, "warning", fix, tuple(notes))
+
+
+def _common(tensors: Sequence[Any], also: Container[str]) -> Operation | None:
+    """The source of several tensors if they have one each, of the same name."""
+    made = [Operand(t).source(also) if isinstance(t, torch.Tensor) else None for t in tensors[:BEHIND]]
+    if not made or None in made or len({one.name for one in made if one}) > 1:
+        return None
+    return made[0]
 
 
 def _seen(value: Any) -> Any:
