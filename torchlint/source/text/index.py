@@ -104,10 +104,7 @@ class Index:
         self._by_method: dict[int, list[ast.AST]] | None = None
         self._users: dict[str, set[str]] = {}
         self._places: dict[frozenset[str], list[int]] = {}  # where some words stand
-        self._names: dict[str, list[ast.Name]] | None = None
-        self._attributes: dict[str, list[ast.Attribute]] | None = None
-        self._stored: dict[str, list[ast.Attribute]] | None = None
-        self._keywords: dict[str | None, list[ast.keyword]] | None = None
+        self._by_word: dict[tuple[str, int], dict[str, list]] = {}  # nodes, by what stands in a field of theirs
         self.size = self._walk()  # in nodes
 
     def take_apart(self) -> None:
@@ -278,47 +275,47 @@ class Index:
         return at < len(places) and places[at] < _stop(node)
 
     def users(self, word: str) -> set[str]:
-        """The names of the functions in which a word stands; every function may call an object or make one."""
+        """The names of the functions in which a word stands; every function may call an object or make one. Not where
+        it is a parameter that is not called: `train` is often data.
+        """
         if word not in self._users:
             found = self._users[word] = set()
             if word in UNWRITTEN:
                 found.update(function.name for function in self.functions)
-            for node in (*self.names(word), *self.attributes(word)):
+            for node in (*(name for name in self.names(word) if not self._is_data(name)), *self.attributes(word)):
                 while (node := _handed_down(node, "defined_by", _definition_around)) is not None:
                     found.add(node.name)
         return self._users[word]
 
+    def _is_data(self, name: ast.Name) -> bool:
+        function = enclosing_function(name)
+        if function is None or all(name.id != parameter.arg for parameter in _parameters(function)):
+            return False
+        return not any(isinstance(call.func, ast.Name) for call in self.calls_of(name.id, inside=function))
+
     def names(self, name: str) -> list[ast.Name]:
         """The places where a name stands, in source order."""
-        if self._names is None:
-            self._names = defaultdict(list)
-            for node in self.by_kind[ast.Name]:
-                self._names[node.id].append(node)
-        return self._names.get(name, [])
+        return self._by("id", self.by_kind[ast.Name]).get(name, [])
 
     def keywords(self, name: str) -> list[ast.keyword]:
         """The places where a keyword `name=` is given, in source order."""
-        if self._keywords is None:
-            self._keywords = defaultdict(list)
-            for node in self.by_kind[ast.keyword]:
-                self._keywords[node.arg].append(node)
-        return self._keywords.get(name, [])
+        return self._by("arg", self.by_kind[ast.keyword]).get(name, [])
 
     def attributes(self, name: str) -> list[ast.Attribute]:
         """The places where `.name` stands, in source order."""
-        if self._attributes is None:
-            self._attributes = defaultdict(list)
-            for node in self.by_kind[ast.Attribute]:
-                self._attributes[node.attr].append(node)
-        return self._attributes.get(name, [])
+        return self._by("attr", self.by_kind[ast.Attribute]).get(name, [])
 
     def stored(self, name: str) -> list[ast.Attribute]:
         """The places where `.name` is set, in source order."""
-        if self._stored is None:
-            self._stored = defaultdict(list)
-            for node in self.stores:
-                self._stored[node.attr].append(node)
-        return self._stored.get(name, [])
+        return self._by("attr", self.stores).get(name, [])
+
+    def _by(self, field: str, nodes: list) -> dict[str, list]:
+        found = self._by_word.get((field, id(nodes)))
+        if found is None:
+            found = self._by_word[field, id(nodes)] = {}
+            for node in nodes:
+                found.setdefault(getattr(node, field), []).append(node)
+        return found
 
     @property
     def classes(self) -> list[ast.ClassDef]:
@@ -595,3 +592,8 @@ class _Fields(dict):
 
 
 _FIELDS = _Fields({ast.Constant: (), ast.MatchSingleton: ()})
+
+
+def _parameters(function: FunctionNode) -> list[ast.arg]:
+    given = function.args
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs]

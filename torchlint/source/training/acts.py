@@ -358,7 +358,8 @@ def _act(event: Event) -> Act | None:
     if "backward" in lower or lower.startswith(
         ("set_grad", "load_grad", "restore_grad", "assign_grad", "copy_grad", "add_grad")
     ):
-        return None if lower == "set_grad_enabled" else Act(event, SUPPLY, None)
+        seen = event.is_followed and (found := callees(event.value)) and all(c.function is not None for c in found)
+        return None if lower == "set_grad_enabled" or seen else Act(event, SUPPLY, None)
     if word in ("clip_grad_norm_", "clip_grad_value_", "clip_grad_norm") or (
         event.module.index.says("clip_grad") and any(n.startswith("torch.nn.utils.clip_grad") for n in event.names)
     ):
