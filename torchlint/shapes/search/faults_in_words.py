@@ -94,6 +94,7 @@ def kind_of(error: Exception, text: str) -> str:
             "implicitly created only for scalar",
             "incorrect number of gradients",
             "differentiated Tensor",
+            "optimize a non-leaf",
             "Inference tensors",
         )
     ):

@@ -27,7 +27,7 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
         for node in cls.module.index.inside(method, ast.Call):
             if (
                 enclosing_function(node) is method
-                and (name == "forward" or _is_called_at_once(node))
+                and (_runs_with_forward(cls, name) or _is_called_at_once(node))
                 and _is_lost(cls.module, node)  # most are not, and that is seen sooner
                 and (
                     (external_name(Value(cls.module, node.func)) or "").startswith("torch.nn.")
@@ -38,6 +38,15 @@ def made_anew(cls: ClassInfo) -> list[tuple[ast.Call, str]]:
             ):
                 found.append((node, name))
     return found
+
+
+@remembered
+def _runs_with_forward(cls: ClassInfo, name: str) -> bool:
+    """Is it `forward`, or a method that nothing else in the file calls?"""
+    callers = cls.module.index.callers(name)
+    return (
+        name == "forward" or bool(callers) and all(enclosing_function(c) is cls.methods.get("forward") for c in callers)
+    )
 
 
 def _makes_layers(made: Value) -> bool:

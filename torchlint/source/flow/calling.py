@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchlint.facts import fact, named
 from torchlint.source.flow import flow
 from torchlint.source.flow.branches import returned, runs
-from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended
+from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended, only_entry
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
@@ -161,10 +161,14 @@ class CallTracer:
             yield value
 
     def _filled(self, value: Value, depth: int) -> Iterator[Value]:
-        """A list that is filled by a single `append`, where each of its elements is asked for; else what is in it is
-        not known.
+        """A list that is filled by a single `append`, where each of its elements is asked for, or a dict that gets its
+        entries by statements; else what is in it is not known.
         """
-        only = only_appended(value) if value.path[0] == EACH and "torch.stack" in self.through else None
+        step, only = value.path[0], None
+        if step == EACH:
+            only = only_appended(value) if "torch.stack" in self.through else None
+        elif isinstance(value.node, ast.Dict):
+            only = only_entry(value, step)
         yield from (
             self.trace(value.at(only, value.path[1:]), depth) if only is not None else [Value(value.module, None)]
         )

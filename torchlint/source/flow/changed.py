@@ -140,6 +140,30 @@ def only_appended(made: Value) -> ast.expr | None:
     return only.args[0] if isinstance(only, ast.Call) and only.func.attr == "append" and len(only.args) == 1 else None
 
 
+def only_entry(made: Value, key: str | int) -> ast.expr | None:
+    """What a dict that is made here, and changed by nothing but `d["key"] = …` of its own function, has under a key that
+    it gets once.
+    """
+    names = names_of(made)
+    if len(names) != 1 or any(not isinstance(k, ast.Constant) for k in made.node.keys):
+        return None
+    [name] = names
+    function = enclosing_function(made.node)
+    found = [v for k, v in zip(made.node.keys, made.node.values) if k.value == key]
+    for change in changes_of(made.module.index, name):
+        store = change.up
+        if (
+            "." in name
+            or not isinstance(store, ast.Assign)
+            or not isinstance(change.slice, ast.Constant)
+            or enclosing_function(change) is not function
+        ):
+            return None
+        if change.slice.value == key:
+            found.append(store.value if len(store.targets) == 1 else None)
+    return found[0] if len(found) == 1 and name not in _second_names(made.module) else None
+
+
 def is_used_before(made: Value, change: ast.stmt) -> bool:
     """Is the container or module that is made here called, or handed on under its name, before a later change of it in
     the same function?
