@@ -24,6 +24,20 @@ class RootMeanSquare(nn.Module):
     def forward(self, prediction, target):
         return torch.sqrt(self.mse(prediction, target))  # TL107
 ```
+```python bad
+image = torch.zeros(1, 8, 8, requires_grad=True)
+dx, dy = image[..., :-1, 1:] - image[..., :-1, :-1], image[..., 1:, :-1] - image[..., :-1, :-1]
+energy = dx ** 2 + dy.pow(2)
+loss = torch.sqrt(energy).mean()  # TL107
+```
+```python good
+image = torch.zeros(1, 8, 8, requires_grad=True)
+dx, dy = image[..., :-1, 1:] - image[..., :-1, :-1], image[..., 1:, :-1] - image[..., :-1, :-1]
+loss = torch.sqrt(dx ** 2 + dy.pow(2) + 1e-8).mean()
+eps = 1e-4
+smooth = torch.sqrt(dx.pow(2) + eps ** 2)
+offset = torch.sqrt(dx ** 2 + torch.ones(1, 7, 7))
+```
 ```python good
 features = nn.Linear(8, 8)(x)
 distance = torch.sqrt(((features - center) ** 2).sum(dim=1) + 1e-8)
@@ -56,7 +70,7 @@ def check(call: Call):
         return
     origins = call.origins(argument)
     is_loss = bool(origins) and all(o.does(*LOSSES) for o in origins)  # of a prediction, whoever made it
-    is_sum = bool(origins) and all(o.does(*SUMS, *LOSSES) for o in origins)
+    is_sum = bool(origins) and all(o.does(*SUMS, *LOSSES) or is_sum_of_squares(o, o.node) for o in origins)
     if not is_loss and not (is_sum and call.requires_grad(argument) is True):
         return
     text = call.source(argument)
@@ -67,3 +81,12 @@ def check(call: Call):
         help="add a small constant inside the square root",
         fix=call.fix("add 1e-8", call.replace(argument, changed), applicability="unsafe") if simple else None,
     )
+
+
+def is_sum_of_squares(place, node) -> bool:
+    """`dx ** 2 + dy.pow(2)` of two that need gradients."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return is_sum_of_squares(place, node.left) and is_sum_of_squares(place, node.right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        return isinstance(node.right, ast.Constant) and node.right.value == 2 and place.requires_grad(node) is True
+    return isinstance(node, ast.Call) and place.at(node).does("pow", "square") and place.requires_grad(node) is True

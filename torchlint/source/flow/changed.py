@@ -141,8 +141,8 @@ def only_appended(made: Value) -> ast.expr | None:
 
 
 def only_entry(made: Value, key: str | int) -> ast.expr | None:
-    """What a dict that is made here, and changed by nothing but `d["key"] = …` of its own function, has under a key that
-    it gets once.
+    """What a dict that is made here, and changed by nothing but `d["key"] = …` of its own function, has under a key
+    that it gets once.
     """
     names = names_of(made)
     if len(names) != 1 or any(not isinstance(k, ast.Constant) for k in made.node.keys):

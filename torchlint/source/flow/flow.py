@@ -23,7 +23,14 @@ from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
 from torchlint.source.flow.records import field
-from torchlint.source.flow.signatures import bound_argument, default_of, first_parameter, has_decorator, is_static
+from torchlint.source.flow.signatures import (
+    bound_argument,
+    default_of,
+    first_parameter,
+    further_arguments,
+    has_decorator,
+    is_static,
+)
 from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
@@ -447,6 +454,11 @@ class _Tracer(CallTracer):
         """What a call gives the parameter that `value` is."""
         function = value.node.up.up
         is_bound = method_class(value.module, function) is not None and not is_static(function)
+        if value.node is function.args.vararg and value.path:
+            further = further_arguments(function, call.node, is_bound)
+            if further:
+                yield from self._element(call.at(call.node, value.path), further, depth)
+                return
         argument = bound_argument(function, value.node, call, is_bound)
         if argument is not None:
             yield from self.trace(

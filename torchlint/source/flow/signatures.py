@@ -31,6 +31,13 @@ def bound_argument(function: ast.AST, parameter: ast.arg, call: Value, bound: bo
     return None
 
 
+def further_arguments(function: ast.AST, call: ast.Call, bound: bool) -> list[ast.expr]:
+    """What `*rest` of a function gets of a call; nothing where stars or a `partial` hide it."""
+    if last_word(call.func) == "partial" or any(isinstance(a, ast.Starred) for a in call.args):
+        return []
+    return call.args[len(function.args.posonlyargs) + len(function.args.args) - bool(bound) :]
+
+
 def default_of(function: ast.AST, parameter: ast.arg) -> ast.expr | None:
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
