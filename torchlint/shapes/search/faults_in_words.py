@@ -182,7 +182,9 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     if text is None or any(words in text for words in OURS):
         return None
     path, span = failure.place
-    kind = "operation" if isinstance(function, type) else kind_of(error, text)
+    kind = kind_of(error, text)
+    if isinstance(function, type) and kind != "autograd":  # what an optimizer refuses of a graph
+        kind = "operation"
     notes, fix = [], None
     message, advice = None, ""
     outside = layer is None or function is failure.function or args[:1] and args[0] is next(iter(failure.args), None)

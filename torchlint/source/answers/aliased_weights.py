@@ -129,7 +129,11 @@ def _state(module: Module, value: ast.expr, depth: int = _DEPTH) -> ast.Call | N
     copied = _copied_shallowly(module, value)
     if copied is not None:
         return _state(module, copied, depth - 1)
-    return value if all(_is_state_of_weights(origin) for origin in origins(Value(module, value))) else None
+    found = origins(Value(module, value))
+    if found and all(isinstance(o.node, ast.DictComp) and o.module is module for o in found):  # a helper makes it
+        states = [_state(module, origin.node, depth - 1) for origin in found]
+        return states[0] if None not in states else None
+    return value if all(map(_is_state_of_weights, found)) else None
 
 
 def _is_same_memory(entry: ast.expr) -> bool:

@@ -469,7 +469,7 @@ def _may_carry(node: Value) -> bool:
         )
     if isinstance(node.node, ast.Call):
         known = callees(node)
-        if is_model_call(node) or requires_grad(node) is True or is_set_later(node):
+        if is_model_call(node) or is_set_later(node) or requires_grad(node) is True and not _is_of_a_new_leaf(node):
             return True
         word = last_word(node.node.func)
         if not known:
@@ -480,6 +480,23 @@ def _may_carry(node: Value) -> bool:
     if isinstance(node.node, (ast.Attribute, ast.Subscript, ast.Name)):
         return requires_grad(node) is not False and not isinstance(node.node, ast.Subscript)
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
+
+
+def _is_of_a_new_leaf(node: Value, depth: int = 3) -> bool:
+    """Is all it computes with a leaf of what was taken out of a graph: `torch.tensor(terms, requires_grad=True).mean()`?"""
+    call = node.node
+    inner = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
+    made = origins(node.at(inner, ())) if inner is not None and depth else []
+    return bool(made) and all(
+        isinstance(o.node, ast.Call)
+        and (
+            o.node.keywords
+            and last_word(o.node.func) in ("tensor", "as_tensor")
+            and bool(_with_graph_inside(o))
+            or _is_of_a_new_leaf(o, depth - 1)
+        )
+        for o in made
+    )
 
 
 def _may_be_a_network(callee: Callee) -> bool:
