@@ -483,7 +483,7 @@ def _may_carry(node: Value) -> bool:
 
 
 def _is_of_a_new_leaf(node: Value, depth: int = 3) -> bool:
-    """`torch.tensor(terms, requires_grad=True).mean()`: is all it computes with a leaf of what was taken out of a graph?"""
+    """`torch.tensor(terms, requires_grad=True).mean()`: is all it computes with a leaf that is cut from a graph?"""
     call = node.node
     inner = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
     made = origins(node.at(inner, ())) if inner is not None and depth else []
