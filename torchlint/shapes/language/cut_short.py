@@ -233,6 +233,10 @@ class Rounds:
             self.first = self._values()
         return self.count > 2 and self.frame.machine.updates > self.updates and not last and not self.waits()
 
+    def skipped(self) -> None:
+        """Count a round that was run after some that were not."""
+        self.counted.append(self.frame.machine.schedules.steps())
+
     def waits(self) -> bool:
         """Whether the optimizer makes its step in some rounds only, and has not made two."""
         return self.periodic and self.count <= PERIOD and self.frame.machine.progress.steps < self.steps + 2

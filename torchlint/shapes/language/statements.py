@@ -12,9 +12,10 @@ from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
-from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds, rounds_of
+from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
+from torchlint.shapes.language.later_rounds import later_rounds, number_of_rounds, trains_in_some_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.targets import store, store_name
@@ -24,7 +25,6 @@ Run = Callable[[Frame], Any]
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 ABANDONED = "a statement that would have set it failed"
-_SAME_LENGTH = ("enumerate", "tqdm")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -254,18 +254,6 @@ def _note_owner(owners: dict[str, ast.expr], owner: ast.expr) -> None:
             owners.setdefault(f"{of}.{name}", ast.copy_location(read, owner))
 
 
-def _trains_in_some_rounds(node: ast.For) -> bool:
-    """`if (number + 1) % 4 == 0: optimizer.step()`"""
-    return any(
-        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("step", "backward")
-        for branch in ast.walk(node)
-        if isinstance(branch, ast.If)
-        and any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(branch.test))
-        for statement in branch.body
-        for call in ast.walk(statement)
-    )
-
-
 def _repeated(nodes: list[ast.stmt], scope: CompiledScope) -> Run:
     """The body of a loop."""
     scope.looping += 1
@@ -312,19 +300,12 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
     return loop
 
 
-def _number_of_rounds(iterated: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], int | None]:
-    """How many rounds a loop has over what was evaluated; `enumerate(loader)` has as many as the loader."""
-    inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) == 1 else None
-    named = isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id in _SAME_LENGTH
-    asked = expression(inner, scope) if named and isinstance(inner, ast.Name) else None
-    return lambda frame, items: rounds_of(items if asked is None else asked(frame))
-
-
 def _for(node: ast.For, scope: CompiledScope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
-    periodic, count = _trains_in_some_rounds(node), _number_of_rounds(node.iter, scope)
+    periodic, count = trains_in_some_rounds(node), number_of_rounds(node.iter, scope)
+    later = later_rounds(node, scope)
 
     def loop(frame):
         machine = frame.machine
@@ -333,6 +314,12 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
         with Rounds(node, frame, names, filled, periodic) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
+                    for number in later(frame, items, target):
+                        rounds.leave_open(like_the_last=True)
+                        if rounds.affordable():
+                            target(frame, number)
+                            body(frame)
+                            rounds.skipped()
                     rounds.rest_of(count(frame, items))
                     rounds.leave_open(like_the_last=True)
                     return None

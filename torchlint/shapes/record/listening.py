@@ -89,7 +89,8 @@ class Operation:
         self.returned = returned
         self.place = place
         self.guessed = guessed
-        self.version = returned._version if isinstance(returned, torch.Tensor) else None
+        counts = isinstance(returned, torch.Tensor) and not returned.is_inference()
+        self.version = returned._version if counts else None
 
     @property
     def name(self) -> str:

@@ -1,0 +1,145 @@
+"""How many rounds a loop has, and which of a training loop do what its first two did not: `if epoch >= warmup`.
+
+A loop that trains is cut after two rounds, and then those few are run in which a test of its counter is answered
+otherwise: `if (epoch + 1) % 5 == 0`. Only tests are looked at that are told by the counter and by what the rounds
+leave as it is. Where there are none and the counter is handed on, the last round is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.cut_short import rounds_of
+from torchlint.shapes.language.expressions import expression
+from torchlint.shapes.language.program import CompiledScope, Frame
+
+_SAME_LENGTH = ("enumerate", "tqdm")
+MOST = 2  # rounds that are run for it
+_PLAIN = (
+    ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Constant, ast.expr_context,
+    ast.operator, ast.cmpop, ast.boolop, ast.unaryop,
+)  # fmt: skip
+_ELSEWHERE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+Read = Callable[[Frame], Any]
+
+
+def later_rounds(
+    node: ast.For, scope: CompiledScope
+) -> Callable[[Frame, Any, Callable[[Frame, int], None]], list[int]]:
+    """What finds the items of the rounds to be run besides the first two, in their order, given all items and what
+    sets the counter.
+    """
+    if not isinstance(node.target, ast.Name) or any(_leaves(node)):
+        return lambda frame, items, count: []
+    counter = node.target.id
+    changed = {
+        getattr(n, "id", getattr(n, "attr", ""))
+        for n in ast.walk(node)
+        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
+    } - {counter}
+    tests = [test for test in _tests(node.body) if _is_told_by(test, counter, changed)]
+    asked = [expression(test, scope) for test in tests]
+    sides = [
+        expression(side, scope)
+        for test in tests
+        for side in ast.walk(test)
+        if isinstance(side, (ast.Name, ast.Attribute, ast.Constant))
+        and getattr(side, "id", "") != counter
+        and not isinstance(getattr(side, "up", None), ast.Attribute)
+    ]
+
+    handed_on = any(map(_hands_on, ast.walk(node), itertools.repeat(counter)))
+
+    def find(frame: Frame, items: Any, count: Callable[[Frame, int], None]) -> list[int]:
+        if isinstance(items, StandIn):  # a progress bar
+            items = vars(items).get("items")
+        if type(items) is not range or len(items) < 3 or not (asked or handed_on):
+            return []
+        numbers = {value for side in sides if type(value := _value(side, frame)) is int}
+        wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
+        answers = {}
+        for item in (*items[:2], *(n for n in wanted if n in items)):
+            count(frame, item)
+            answers[item] = [_value(test, frame) for test in asked]
+        known = {(i, truth) for item in items[:2] for i, truth in enumerate(answers.pop(item))}
+        found = []
+        for item, said in answers.items():
+            new = {(i, truth) for i, truth in enumerate(said) if type(truth) is bool} - known
+            if new and len(found) < MOST:
+                found.append(item)
+                known |= new
+        return found or [items[-1]] * handed_on
+
+    return find
+
+
+def _value(read: Read, frame: Frame) -> Any:
+    try:
+        return read(frame)
+    except Exception as error:
+        return Unknown(str(error))
+
+
+def _tests(body: list[ast.stmt]) -> Iterator[ast.expr]:
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.If, ast.IfExp)):
+            yield node.test
+        elif isinstance(node, ast.Compare):
+            yield node
+        todo += () if isinstance(node, _ELSEWHERE) else ast.iter_child_nodes(node)
+
+
+def _hands_on(call: ast.AST, counter: str) -> bool:
+    """Does a call give the counter to what may ask it: not `print(epoch)`?"""
+    if not isinstance(call, ast.Call) or isinstance(call.func, ast.Name) and call.func.id in vars(builtins):
+        return False
+    return any(isinstance(a, ast.Name) and a.id == counter for a in (*call.args, *(k.value for k in call.keywords)))
+
+
+def _is_told_by(test: ast.expr, counter: str, changed: set[str]) -> bool:
+    names = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(test)}
+    return counter in names and not names & changed and all(isinstance(n, _PLAIN) for n in ast.walk(test))
+
+
+def _leaves(loop: ast.For) -> Iterator[ast.AST]:
+    """What may end the loop before: nobody knows whether it comes to its later rounds."""
+    todo: list[ast.AST] = list(loop.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, (ast.Break, ast.Return)):
+            yield node
+        inner = isinstance(node, (ast.For, ast.While))
+        todo += (
+            () if isinstance(node, _ELSEWHERE)
+            else [n for n in ast.walk(node) if isinstance(n, ast.Return)] if inner
+            else ast.iter_child_nodes(node)
+        )  # fmt: skip
+
+
+def trains_in_some_rounds(node: ast.For) -> bool:
+    """`if (number + 1) % 4 == 0: optimizer.step()`"""
+    return any(
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("step", "backward")
+        for branch in ast.walk(node)
+        if isinstance(branch, ast.If)
+        and any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in ast.walk(branch.test))
+        for statement in branch.body
+        for call in ast.walk(statement)
+    )
+
+
+def number_of_rounds(iterated: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], int | None]:
+    """How many rounds a loop has over what was evaluated; `enumerate(loader)` has as many as the loader."""
+    inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) == 1 else None
+    named = isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id in _SAME_LENGTH
+    asked = expression(inner, scope) if named and isinstance(inner, ast.Name) else None
+    return lambda frame, items: rounds_of(items if asked is None else asked(frame))
