@@ -186,3 +186,36 @@ layers(torch.ones(2, 4)).view(2, 64)
     assert run(tmp_path, grown) == []
     whole = grown.replace("range(60000)", "range(6)").replace("view(2, 64)", "view(2, 63)")
     assert len(run(tmp_path, whole)) == 1
+
+
+LATER = "if epoch >= 7:\n        nn.Linear(7, 1)(torch.zeros(2, 8))"
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        f"for epoch in range(20):\n    train()\n    {LATER}",
+        f"warmup = 7\nfor epoch in range(1, 20):\n    train()\n    {LATER.replace('7:', 'warmup:')}",
+        f"from tqdm import trange\nfor epoch in trange(20):\n    train()\n    {LATER}",
+        f"for epoch in range(20):\n    train()\n    {LATER.replace('epoch >= 7', '(epoch + 1) % 5 == 0')}",
+        f"def after(epoch):\n    {LATER}\nfor epoch in range(20):\n    train()\n    after(epoch)",
+    ],
+)
+def test_rounds_that_do_something_else_are_run(tmp_path, loop):
+    assert run(tmp_path, f"{TRAINING}\n{loop}") == ["Linear takes 7 features but gets 8 in (2, 8)"]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        f"import random\nfor epoch in range(20):\n    if train() < random.random():\n        break\n    {LATER}",
+        f"for epoch in range(6):\n    train()\n    {LATER}",
+        f"late = 9\nfor epoch in range(8):\n    train()\n    late += 1\n    {LATER.replace('7:', 'late:')}",
+        "plan = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=20)\nfor epoch in range(20):\n    train()\n"
+        "    plan.step()\n    if epoch == 7 or epoch == 9:\n        print(epoch)",
+        "width = 8\nfor epoch in range(9):\n    train()\n    width = width - 1 if epoch > 3 else width + 1\n"
+        "    if epoch > 5:\n        nn.Linear(7, 1)(torch.zeros(2, width))",
+    ],
+)
+def test_what_later_rounds_may_not_come_to_or_cannot_know_is_not_said(tmp_path, loop):
+    assert run(tmp_path, f"{TRAINING}\n{loop}") == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import pickle
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -12,6 +14,8 @@ from torchlint.shapes.core.values import Unknown
 
 DEPTH = 6  # of dicts and lists within each other
 KEPT = 50  # files
+LOADING = {"weights_only", "mmap"}
+REFUSES = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)  # objects of other classes, if not told otherwise
 
 
 def save(machine, value=None, where=None, *args, **kwargs) -> None:
@@ -23,9 +27,22 @@ def save(machine, value=None, where=None, *args, **kwargs) -> None:
 def load(machine, where=None, map_location=None, *args, **kwargs) -> Any:
     """`torch.load`, of what was saved before"""
     found = machine.saved.get(_key(where))
+    if found is not None and not args and kwargs.get("weights_only", REFUSES) is True and kwargs.keys() <= LOADING:
+        kept = next(_not_weights(machine, found[1], DEPTH), None)
+        if kept is not None:
+            machine.refuse(pickle.UnpicklingError(f"Weights only load failed: it holds a {kept}"), torch.load, (where,))
     if found is None or type(map_location) not in (type(None), str, torch.device):
         return Unknown("what is in a file")
     return _moved(machine, _copy(found[1], DEPTH), map_location)
+
+
+def _not_weights(machine, value: Any, depth: int) -> Iterator[str]:
+    """What `weights_only=True`, the default, does not load: an object of a class of the program, or a whole module."""
+    if isinstance(value, nn.Module) or type(value) in machine.codes:
+        yield type(value).__name__
+    elif depth and isinstance(value, (dict, list, tuple)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _not_weights(machine, part, depth - 1)
 
 
 def _key(where: Any) -> Any:

@@ -33,6 +33,7 @@ from torchlint.shapes.libraries.processes import PROCESSES
 from torchlint.shapes.libraries.randomness import RANDOM
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.libraries.settings_files import read_json
+from torchlint.shapes.libraries.temporary import TEMPORARY
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
 # Modules that exist; names of them that are not in FOUND are unknown.
@@ -458,6 +459,7 @@ FOUND: dict[str, Any] = {
     **PLAIN,
     **IMPORTING,
     **DATACLASSES,
+    **TEMPORARY,
     **_special(
         functools__partial=_partial,
         functools__wraps=_wraps,
