@@ -286,10 +286,8 @@ class Operations:
             elif type(index) is Unknown:
                 self.progress.reached("an index", index)
             return self.foreign(operator.getitem, (owner, index), {})
-        if isinstance(owner, Array):
-            return self.foreign(operator.getitem, (owner, key), {})
-        if isinstance(owner, type):
-            return owner  # `list[int]`, `Generic[T]`
+        if isinstance(owner, (Array, type)):  # of `list[int]`, `Generic[T]`
+            return owner if isinstance(owner, type) else self.foreign(operator.getitem, (owner, key), {})
         method = getattr(kind, "__getitem__", None)
         if functions.closure_of(method) is not None:
             return method(owner, key)
@@ -305,6 +303,8 @@ class Operations:
                 if self.may_miss(owner):
                     return Unknown(MORE)
                 raise self.missing(error, owner, key)
+        if kind is nn.ModuleDict and type(key) is str and key not in owner._modules and not self.changes.built:
+            raise self.missing(KeyError(key), owner._modules, key)
         if method is None:
             raise TypeError(f"'{kind.__name__}' object is not subscriptable")
         if isinstance(owner, Dataset) and type(key) is Unknown and key.known == WHOLE:
