@@ -198,6 +198,7 @@ LATER = "if epoch >= 7:\n        nn.Linear(7, 1)(torch.zeros(2, 8))"
         f"warmup = 7\nfor epoch in range(1, 20):\n    train()\n    {LATER.replace('7:', 'warmup:')}",
         f"from tqdm import trange\nfor epoch in trange(20):\n    train()\n    {LATER}",
         f"for epoch in range(20):\n    train()\n    {LATER.replace('epoch >= 7', '(epoch + 1) % 5 == 0')}",
+        "for width, name in [(8, 'a'), (8, 'b'), (7, 'c')]:\n    train()\n    nn.Linear(width, 1)(torch.zeros(2, 8))",
         f"def after(epoch):\n    {LATER}\nfor epoch in range(20):\n    train()\n    after(epoch)",
     ],
 )

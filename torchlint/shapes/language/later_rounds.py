@@ -2,7 +2,8 @@
 
 A loop that trains is cut after two rounds, and then those few are run in which a test of its counter is answered
 otherwise: `if (epoch + 1) % 5 == 0`. Only tests are looked at that are told by the counter and by what the rounds
-leave as it is. Where there are none and the counter is handed on, the last round is run.
+leave as it is. Where there are none and the counter is handed on, the last round is run; of a few settings that are
+tried one after the other, two more.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.cut_short import rounds_of
+from torchlint.shapes.language.cut_short import VIEWS, is_open, rounds_of
 from torchlint.shapes.language.expressions import expression
 from torchlint.shapes.language.program import CompiledScope, Frame
 
+_LISTED = (list, tuple, dict, *VIEWS)
 _SAME_LENGTH = ("enumerate", "tqdm")
 MOST = 2  # rounds that are run for it
 _PLAIN = (
@@ -32,12 +34,14 @@ Read = Callable[[Frame], Any]
 
 def later_rounds(
     node: ast.For, scope: CompiledScope
-) -> Callable[[Frame, Any, Callable[[Frame, int], None]], list[int]]:
+) -> Callable[[Frame, Any, Callable[[Frame, Any], None]], list[Any]]:
     """What finds the items of the rounds to be run besides the first two, in their order, given all items and what
     sets the counter.
     """
-    if not isinstance(node.target, ast.Name) or any(_leaves(node)):
+    if any(_leaves(node)):
         return lambda frame, items, count: []
+    if not isinstance(node.target, ast.Name):
+        return lambda frame, items, count: _other_settings(items)
     counter = node.target.id
     changed = {
         getattr(n, "id", getattr(n, "attr", ""))
@@ -50,18 +54,16 @@ def later_rounds(
         expression(side, scope)
         for test in tests
         for side in ast.walk(test)
-        if isinstance(side, (ast.Name, ast.Attribute, ast.Constant))
-        and getattr(side, "id", "") != counter
-        and not isinstance(getattr(side, "up", None), ast.Attribute)
+        if isinstance(side, (ast.Name, ast.Attribute, ast.Constant)) and getattr(side, "id", "") != counter
     ]
 
     handed_on = any(map(_hands_on, ast.walk(node), itertools.repeat(counter)))
 
-    def find(frame: Frame, items: Any, count: Callable[[Frame, int], None]) -> list[int]:
+    def find(frame: Frame, items: Any, count: Callable[[Frame, Any], None]) -> list[Any]:
         if isinstance(items, StandIn):  # a progress bar
             items = vars(items).get("items")
         if type(items) is not range or len(items) < 3 or not (asked or handed_on):
-            return []
+            return _other_settings(items)
         numbers = {value for side in sides if type(value := _value(side, frame)) is int}
         wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
         answers = {}
@@ -78,6 +80,18 @@ def later_rounds(
         return found or [items[-1]] * handed_on
 
     return find
+
+
+def _other_settings(items: Any) -> list[Any]:
+    """The third and the fourth of a few things by which trainings differ: names, settings, pairs of them."""
+    if type(items) not in _LISTED or not 2 < len(items) <= 2 + 2 * MOST or is_open(items):
+        return []
+    listed = list(items)
+    return listed[2 : 2 + MOST] if all(map(_is_setting, listed)) else []
+
+
+def _is_setting(item: Any) -> bool:
+    return type(item) in (str, dict) or type(item) is tuple and any(map(_is_setting, item))
 
 
 def _value(read: Read, frame: Frame) -> Any:
