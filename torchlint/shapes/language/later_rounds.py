@@ -17,8 +17,7 @@ from typing import Any
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.cut_short import VIEWS, is_open, rounds_of
-from torchlint.shapes.language.expressions import expression
-from torchlint.shapes.language.program import CompiledScope, Frame
+from torchlint.shapes.language.program import Frame
 
 _LISTED = (list, tuple, dict, *VIEWS)
 _SAME_LENGTH = ("enumerate", "tqdm")
@@ -33,7 +32,7 @@ Read = Callable[[Frame], Any]
 
 
 def later_rounds(
-    node: ast.For, scope: CompiledScope
+    node: ast.For, compile_: Callable[[ast.expr], Read]
 ) -> Callable[[Frame, Any, Callable[[Frame, Any], None]], list[Any]]:
     """What finds the items of the rounds to be run besides the first two, in their order, given all items and what
     sets the counter.
@@ -49,9 +48,9 @@ def later_rounds(
         if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
     } - {counter}
     tests = [test for test in _tests(node.body) if _is_told_by(test, counter, changed)]
-    asked = [expression(test, scope) for test in tests]
+    asked = [compile_(test) for test in tests]
     sides = [
-        expression(side, scope)
+        compile_(side)
         for test in tests
         for side in ast.walk(test)
         if isinstance(side, (ast.Name, ast.Attribute, ast.Constant)) and getattr(side, "id", "") != counter
@@ -151,9 +150,9 @@ def trains_in_some_rounds(node: ast.For) -> bool:
     )
 
 
-def number_of_rounds(iterated: ast.expr, scope: CompiledScope) -> Callable[[Frame, Any], int | None]:
+def number_of_rounds(iterated: ast.expr, compile_: Callable[[ast.expr], Read]) -> Callable[[Frame, Any], int | None]:
     """How many rounds a loop has over what was evaluated; `enumerate(loader)` has as many as the loader."""
     inner = iterated.args[0] if isinstance(iterated, ast.Call) and len(iterated.args) == 1 else None
     named = isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id in _SAME_LENGTH
-    asked = expression(inner, scope) if named and isinstance(inner, ast.Name) else None
+    asked = compile_(inner) if named and isinstance(inner, ast.Name) else None
     return lambda frame, items: rounds_of(items if asked is None else asked(frame))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from torchlint.gaps import is_blank
@@ -304,8 +305,9 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
-    periodic, count = trains_in_some_rounds(node), number_of_rounds(node.iter, scope)
-    later = later_rounds(node, scope)
+    compile_ = partial(expression, scope=scope)
+    periodic, count = trains_in_some_rounds(node), number_of_rounds(node.iter, compile_)
+    later = later_rounds(node, compile_)
 
     def loop(frame):
         machine = frame.machine
