@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.changed import changes_of
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import MODULE, PARAMETER, kinds
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word, within
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.values import Value, frame_of
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.training.members import MemberAssignment, has_weights, stores_of
 
 LIST, DICT = "list", "dict"
@@ -28,6 +30,8 @@ _ENDS = (
     *(ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete, ast.AugAssign),
     *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.FormattedValue),
 )
+_BOUND = frozenset(("staticmethod", "classmethod"))
+_HOPS = 3  # functions that hand on what another one makes
 _FEW = 40  # elements of a display that are looked at
 
 
@@ -38,7 +42,7 @@ class Unregistered(NamedTuple):
     name: str
     made: ast.expr  # the display, comprehension or call that makes it
     shape: str  # LIST or DICT
-    layers: list[ast.expr]
+    layers: list[Value]
     holds: str  # MODULE or PARAMETER
     is_pure: bool  # is all that is put into it known, and of that kind?
 
@@ -56,7 +60,7 @@ def unregistered(cls: ClassInfo) -> Iterator[Unregistered]:
 class _Made(NamedTuple):
     node: ast.expr
     shape: str
-    given: tuple[ast.expr, ...]
+    given: tuple[Value, ...]
     repeats: bool
 
 
@@ -64,23 +68,23 @@ def _collection(cls: ClassInfo, name: str, store: MemberAssignment) -> Unregiste
     made = _container(Value(store.module, store.value))
     if made is None:
         return None
-    shape, given, module = made.shape, list(made.given), store.module
+    shape, given, module = made.shape, made.given, store.module
     names = [f"{store.target.value.id}.{name}", *([store.value.id] if isinstance(store.value, ast.Name) else [])]
     changes = [c for n in names for c in changes_of(module.index, n) if _is_near(c, store.method, cls)]
-    put = [part for change in changes for part in _put(change)]
+    put = [Value(module, part) for change in changes for part in _put(change)]
     alone = len(given) == 1 and not put and not made.repeats
     if alone or len(given) > _FEW:  # `self._teacher = [teacher]` hides a module on purpose
         return None
     layers, holds = [], set()
-    pure = within(made.node, store.statement) or isinstance(store.value, ast.Name)  # not in a helper that others call
-    pure = pure and _takes_words(made, changes) and all(_is_direct(part) for part in (*given, *put))
+    pure = module is cls.module and enclosing_function(made.node) is store.method  # not in a helper that others call
+    pure = pure and _takes_words(made, changes) and all(_is_direct(part.node) for part in (*given, *put))
     pure = pure and not any(
         "." not in n and c.pos > store.statement.pos for n in names for c in changes_of(module.index, n)
     )
     for part in (*given, *put):
-        answer = _is_new_layer(module, part)
+        answer = _is_new_layer(part)
         if answer is None:
-            pure = pure and (kinds(Value(module, part)) or {""}) <= {MODULE}
+            pure = pure and (kinds(part) or {""}) <= {MODULE}
         else:
             layers.append(part)
             holds.add(answer)
@@ -113,44 +117,72 @@ def _takes_words(made: _Made, changes: list[ast.AST]) -> bool:
     return all(isinstance(k, ast.JoinedStr) or isinstance(k, ast.Constant) and isinstance(k.value, str) for k in keys)
 
 
-def _container(value: Value) -> _Made | None:
-    """The plain collection that an expression is: written there, or made under the local name that stands there."""
+def _container(value: Value, hops: int = 0) -> _Made | None:
+    """The plain collection that an expression is: written there, or made under the local name that stands there, or
+    by what is called there.
+    """
     node = value.node
     if isinstance(node, ast.Name):
         found = origins(value)
-        if len(found) != 1 or found[0].node is None or found[0].path or found[0].module is not value.module:
+        if len(found) != 1 or found[0].node is None or found[0].path:
             return None
-        if enclosing_function(found[0].node) is not enclosing_function(node):
-            return None
+        if enclosing_function(found[0].node) is not enclosing_function(node) or found[0].module is not value.module:
+            call = _given_by_call(node)
+            return _container(value.at(call, ()), hops) if call is not None else None
         node = found[0].node
+    value = value.at(node, ())
     if isinstance(node, (ast.List, ast.Tuple)):
-        return _Made(node, LIST, tuple(_flat(node)), False)
+        return _Made(node, LIST, _parts(value, node), False)
     if isinstance(node, ast.Dict):
-        return _Made(node, DICT, tuple(part for v in node.values for part in _flat(v)), False)
+        return _Made(node, DICT, _parts(value, *node.values), False)
     if isinstance(node, ast.ListComp):
-        return _Made(node, LIST, tuple(_flat(node.elt)), True)
+        return _Made(node, LIST, _parts(value, node.elt), True)
     if isinstance(node, ast.DictComp):
-        return _Made(node, DICT, tuple(_flat(node.value)), True)
+        return _Made(node, DICT, _parts(value, node.value), True)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
-        return _Made(node, LIST, tuple(_flat(node.left)), True)
+        return _Made(node, LIST, _parts(value, node.left), True)
     if isinstance(node, ast.Call):
-        return _helped(value.at(node, ())) or (_called(value.at(node, ())) if len(node.args) <= 1 else None)
+        return _helped(value, hops) or (_called(value) if len(node.args) <= 1 else None)
     return None
 
 
-def _helped(value: Value) -> _Made | None:
-    """`make_blocks(widths)` of the same file: the collection that it makes and returns, with what it puts into it."""
+def _given_by_call(name: ast.Name) -> ast.Call | None:
+    """`make_heads()` of `heads = make_heads()`, if that is all that binds the name."""
+    scope = name.at.lookup(name.id)
+    bound = reaching(name, scope) if scope is not None else []
+    given = bound[0].up if len(bound) == 1 and enclosing_function(bound[0]) is enclosing_function(name) else None
+    is_plain = isinstance(given, ast.Assign) and given.targets == bound and isinstance(given.value, ast.Call)
+    return given.value if is_plain else None
+
+
+def _helped(value: Value, hops: int) -> _Made | None:
+    """`make_blocks(widths)`, `self._make_heads(tasks)`: the collection that a function or method of the project makes
+    and returns, with what it puts into it.
+    """
     called = callees(value)
     helper = called[0].function if len(called) == 1 and called[0].kind == "function" else None
-    if not isinstance(helper, ast.FunctionDef) or len(helper.gives) != 1 or called[0].module is not value.module:
+    if hops == _HOPS or not isinstance(helper, ast.FunctionDef) or len(helper.gives) != 1 or helper.yields:
         return None
-    [returned] = helper.gives
-    made = _container(value.at(returned, ())) if not isinstance(returned, ast.Call) else None
-    if made is None or helper.decorator_list or helper.yields:
+    if not all(last_word(decorator) in _BOUND for decorator in helper.decorator_list) or _is_overridden(called[0]):
         return None
-    changes = changes_of(value.module.index, returned.id) if isinstance(returned, ast.Name) else []
-    put = [part for change in changes if enclosing_function(change) is helper for part in _put(change)]
+    [returned], home = helper.gives, called[0].module
+    frame = frame_of(value.module, helper, value, called[0].instance, called[0].closure)
+    made = _container(Value(home, returned, frame), hops + 1)
+    if made is None or not isinstance(returned, ast.Name):
+        return made
+    names = [n for n in home.index.names(returned.id) if n is not returned and enclosing_function(n) is helper]
+    if any(isinstance(n.ctx, ast.Load) and _leads_on(home, n) for n in names):
+        return None
+    changes = [c for c in changes_of(home.index, returned.id) if enclosing_function(c) is helper]
+    put = [Value(home, part, frame) for change in changes for part in _put(change)]
     return made._replace(given=(*made.given, *put), repeats=made.repeats or bool(put))
+
+
+def _is_overridden(called: Callee) -> bool:
+    """May another method be meant, that of a class that inherits?"""
+    owner, name = called.owner, called.function.name
+    heirs = [class_info(called.module, node) for node in called.module.index.classes] if owner is not None else []
+    return any(heir is not owner and name in heir.methods and owner in heir.mro for heir in heirs)
 
 
 def _called(value: Value) -> _Made | None:
@@ -160,14 +192,20 @@ def _called(value: Value) -> _Made | None:
     shape = DICT if names and names <= _DICTS else LIST if names and names <= _LISTS else None
     if shape is None or any(keyword.arg is None for keyword in node.keywords):
         return None
-    given = [part for keyword in node.keywords for part in _flat(keyword.value)]
+    given = _parts(value, *(keyword.value for keyword in node.keywords))
     first = node.args[0] if node.args else None
     if isinstance(first, (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)):
-        return _Made(node, shape, (*given, *_flat(first)), isinstance(first, (ast.ListComp, ast.GeneratorExp)))
+        repeats = isinstance(first, (ast.ListComp, ast.GeneratorExp))
+        return _Made(node, shape, (*given, *_parts(value, first)), repeats)
     if isinstance(first, ast.Call) and {callee.name for callee in callees(value.at(first))} == {"builtins.map"}:
         made = first.args[0] if first.args else None  # `list(map(lambda i: nn.Linear(i, i), sizes))`
-        return _Made(node, shape, (*given, *_flat(made.body)), True) if isinstance(made, ast.Lambda) else None
-    return _Made(node, shape, tuple(given), False) if first is None or shape == DICT else None
+        is_seen = isinstance(made, ast.Lambda)
+        return _Made(node, shape, (*given, *_parts(value, made.body)), True) if is_seen else None
+    return _Made(node, shape, given, False) if first is None or shape == DICT else None
+
+
+def _parts(value: Value, *nodes: ast.expr) -> tuple[Value, ...]:
+    return tuple(value.at(part, ()) for node in nodes for part in _flat(node))
 
 
 def _flat(node: ast.expr) -> Iterator[ast.expr]:
@@ -207,25 +245,26 @@ def _put(change: ast.AST) -> Iterator[ast.expr]:
         yield from _flat(change.up.value)  # of several targets another one may be registered
 
 
-def _is_new_layer(module: Module, part: ast.expr) -> str | None:
+def _is_new_layer(part: Value) -> str | None:
     """Is it a layer with weights or a parameter that is made for this collection, and registered nowhere else?"""
     made = part
-    if isinstance(part, ast.Name):
-        bound = origins(Value(module, part))
-        if len(bound) != 1 or not isinstance(bound[0].node, ast.Call) or bound[0].path or bound[0].frame:
+    if isinstance(part.node, ast.Name):
+        bound = origins(part)
+        if len(bound) != 1 or not isinstance(bound[0].node, ast.Call) or bound[0].path:
             return None
-        made = bound[0].node
-        if enclosing_function(made) is not enclosing_function(part) or not _is_only_kept_here(module, part):
+        made = bound[0]
+        if enclosing_function(made.node) is not enclosing_function(part.node) or made.frame is not part.frame:
             return None
-    if not isinstance(made, ast.Call):
+        if not _is_only_kept_here(part.module, part.node):
+            return None
+    if not isinstance(made.node, ast.Call):
         return None
-    value = Value(module, made)
-    for origin in objects(value):
+    for origin in objects(made):
         if not isinstance(origin.node, ast.Call):
             return None
-    if has_weights(value) is not True:
+    if has_weights(made) is not True:
         return None
-    return PARAMETER if kinds(value) == {PARAMETER} else MODULE
+    return PARAMETER if kinds(made) == {PARAMETER} else MODULE
 
 
 def _is_only_kept_here(module: Module, name: ast.Name) -> bool:
