@@ -20,13 +20,14 @@ from torchlint.source.asking.rounds import Loop, Round
 from torchlint.source.asking.structures import Change, ModuleClass
 from torchlint.source.asking.views import Call, Node, Place
 from torchlint.source.flow.callers import may_be_an_object
+from torchlint.source.flow.calling import bound_by
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import SAME_OBJECT, callees
 from torchlint.source.flow.kinds import MODULE, PARAMETER, TENSOR, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, LOOPS, last_word
+from torchlint.source.text.index import COMPREHENSIONS, DEFINITIONS, LOOPS, last_word, statement_of
 from torchlint.source.text.surface import Surface, surface
 from torchlint.source.training.loops import trains_once
 from torchlint.vocabulary import Words
@@ -213,7 +214,10 @@ def _calls(module: Module, armed: Armed, touches: Callable[[ast.AST], bool]) -> 
             if not _may_be_alias(module, node, of_objects):
                 continue
         value = Value(module, node)
-        names = [c.name for c in callees(value) if c.name]
+        called = callees(value)
+        if bound_by(value) is None:
+            continue
+        names = [c.name for c in called if c.name]
         for rule, trigger in dict.fromkeys(pair for name in names for pair in wanted.get(name, ())):
             if _fits(trigger, value, names, node):
                 yield rule, trigger, Call(value)
@@ -227,9 +231,31 @@ def _may_be_alias(module: Module, node: ast.Call, of_objects: bool) -> bool:
         bindings = scope.bindings[func.id] if scope is not None else ()
         return not all(isinstance(b, DEFINITIONS) or _is_defined_behind(module, b) for b in bindings)
     if isinstance(func, ast.Attribute):
-        is_of_a_name = of_objects and isinstance(func.value, (ast.Name, ast.Attribute))
-        return is_of_a_name and _is_given_something(node) and _may_hold(module, func)
+        if not isinstance(func.value, (ast.Name, ast.Attribute)) or not _is_given_something(node):
+            return False
+        return of_objects and _may_hold(module, func) or func.attr in _functions_kept(module)
     return of_objects
+
+
+@remembered
+def _functions_kept(module: Module) -> frozenset[str]:
+    """The attributes that a file gives what may be a function: `self.noise = F.dropout`, `self.act = act`, a partial,
+    a static method.
+    """
+    stored = [(node.attr, statement_of(node)) for node in module.index.stores]
+    levels = (statement for cls in module.index.classes for statement in cls.body if isinstance(statement, ast.Assign))
+    stored += [(last_word(statement.targets[0]), statement) for statement in levels]
+    return frozenset(name for name, statement in stored if _may_be_a_function(getattr(statement, "value", None)))
+
+
+def _may_be_a_function(node: ast.AST | None) -> bool:
+    if isinstance(node, ast.Tuple):
+        return any(map(_may_be_a_function, node.elts))
+    if isinstance(node, ast.IfExp):
+        return _may_be_a_function(node.body) or _may_be_a_function(node.orelse)
+    if isinstance(node, ast.Call):
+        return last_word(node.func) in ("partial", "staticmethod")
+    return isinstance(node, (ast.Name, ast.Attribute))
 
 
 def _may_hold(module: Module, func: ast.Attribute) -> bool:
@@ -269,7 +295,8 @@ def _surfaces_behind(module: Module) -> list[Surface]:
 
 
 def _fits(trigger: Trigger, value: Value, names: list[str], node: ast.Call) -> bool:
-    if any(k.arg in trigger.without for k in node.keywords if k.arg):
+    bound = [made.node for callee in callees(value) for made in callee.partials]
+    if any(k.arg in trigger.without for call in (node, *bound) for k in call.keywords if k.arg):
         return False
     hits = [name for name in names if name in trigger.names]
     if len(set(names)) > len(set(hits)):  # it may as well call something else

@@ -16,7 +16,7 @@ from torchlint.source.answers.outdated_names import OutdatedUse
 from torchlint.source.asking.fixing import Fixing, rewriting
 from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
-from torchlint.source.flow.calling import Callee
+from torchlint.source.flow.calling import Callee, bound_by
 from torchlint.source.flow.changed import only_appended
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
@@ -26,7 +26,7 @@ from torchlint.source.flow.numbers import number
 from torchlint.source.flow.uses import may_follow, reads, repeats
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
-from torchlint.source.text.spelling import argument, receiver
+from torchlint.source.text.spelling import argument, joined, receiver
 from torchlint.source.training import datasets, default_devices, devices, dtypes
 from torchlint.source.training.asked_for import defaults_of, is_off_by_default
 from torchlint.source.training.grads import requires_grad
@@ -330,7 +330,8 @@ class Call(Place):
 
     @property
     def has_stars(self) -> bool:
-        return has_stars(self.node)
+        bound = bound_by(self.value)
+        return bound is None or has_stars(joined(bound, self.node))
 
     @property
     def receiver(self) -> ast.expr | None:
@@ -346,7 +347,7 @@ class Call(Place):
             if position == 0:
                 return argument(self.node, name) or self.receiver
             position -= 1
-        return argument(self.node, name, position)
+        return argument(joined(bound_by(self.value) or (), self.node), name, position)
 
     def number(self, name: str, position: int | None = None) -> int | float | None:
         """The number that an argument is, if it is plain, also in `**options`."""
@@ -380,7 +381,9 @@ class Call(Place):
     @property
     def keyword_names(self) -> frozenset[str] | None:
         """The keywords it is given, also through `**options`; None where they are not all seen."""
-        return keyword_names(self.value)
+        bound = bound_by(self.value)
+        known = [keyword_names(self.value.at(call, ())) for call in (self.node, *(bound or ()))]
+        return None if bound is None or None in known else frozenset().union(*known)
 
     def replace_by_argument(self, inner: Origin, message: str) -> Fix | None:
         """`f(g(x), …)` becomes `f(x, …)`, where the inner call stands in this very call."""

@@ -37,7 +37,7 @@ class Callee:
     object     an instance of a project class is called        ``; `owner`
     """
 
-    __slots__ = ("kind", "name", "module", "function", "owner", "receiver", "instance", "made", "closure", "partial")
+    __slots__ = ("kind", "name", "module", "function", "owner", "receiver", "instance", "made", "closure", "partials")
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Callee:
         instance=None,
         made=None,
         closure=None,
-        partial=None,
+        partials=(),
     ):
         self.kind: str = kind
         self.name: str = name
@@ -61,12 +61,25 @@ class Callee:
         self.instance: Value | None = instance  # what `self` is in `function`
         self.made: Value | None = made  # the constructor call of a library object that is called
         self.closure: LookedThrough | None = closure
-        self.partial: Value | None = partial  # the functools.partial call that bound some arguments
+        self.partials: tuple[Value, ...] = (
+            partials  # the functools.partial calls that bound some arguments, inner first
+        )
 
     def __repr__(self) -> str:
         return (
             f"<{self.kind} {self.name or getattr(self.function, 'name', '') or (self.owner and self.owner.node.name)}>"
         )
+
+
+def bound_by(call: Value) -> tuple[ast.Call, ...] | None:
+    """The `functools.partial(…)` through which a call goes, the innermost first; None where they are not the same for
+    all that it may call, or stand in another file.
+    """
+    bound = [callee.partials for callee in flow.callees(call)] if isinstance(call.node, ast.Call) else []
+    if any(made.module is not call.module for partials in bound for made in partials):
+        return None
+    found = {tuple(made.node for made in partials) for partials in bound}
+    return found.pop() if len(found) == 1 else () if not found else None
 
 
 class CallTracer:
@@ -79,7 +92,7 @@ class CallTracer:
             yield value
             return
         for callee in known:
-            if callee.partial is not None:
+            if callee.partials:
                 yield value  # which parameters are left is not followed
             elif (
                 callee.kind in ("function", "object") and callee.function is not None and self._may_enter(value, callee)
@@ -297,7 +310,7 @@ class CallTracer:
             elif maker.kind == "external":
                 if maker.name == "functools.partial" and made.node.args:
                     for callee in self._called_values(made.at(made.node.args[0], ()), made, depth + 2):
-                        callee.partial = made
+                        callee.partials = (*callee.partials, made)
                         yield callee
                 elif maker.name == "dataclasses.field":
                     for keyword in made.node.keywords:

@@ -56,6 +56,15 @@ def argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr
     return None if hidden else call.args[position]
 
 
+def joined(bound: tuple[ast.Call, ...], call: ast.Call) -> ast.Call:
+    """`g(a, b)` of `f(b)` where `f = partial(g, a)`; the call itself where nothing is bound."""
+    if not bound:
+        return call
+    given = [argument for made in bound for argument in made.args[1:]]
+    keywords = [keyword for made in (call, *reversed(bound)) for keyword in made.keywords]
+    return ast.Call(call.func, [*given, *call.args], keywords)
+
+
 def receiver(node: ast.AST) -> ast.expr | None:
     """`model` of `model.eval()`; None for other calls, and for what is no call."""
     func = getattr(node, "func", None)
