@@ -130,7 +130,8 @@ LAYERS = frozenset("Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split())
 )
 def dropout(call: Call):
     told = call.argument("train" if call.is_call("torch.dropout") else "training", 2)
-    if told is None and "alpha" in call.word():
+    function = call.fact.function if call.fact is not None else ""
+    if not function or told is None and "alpha" in function:
         return  # these are off unless they are told
     if told is not None and not (isinstance(told, ast.Constant) and told.value is True):
         return
@@ -142,9 +143,12 @@ def dropout(call: Call):
         and says_mode(call.module, call.node)
     ):
         return
-    fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if is_of_self(call) else None
+    is_told_here = told is None or told in list(call.inside(type(told)))
+    may_be_told = is_told_here and is_of_self(call)
+    fix = call.fix("tell it", set_training(call, told), applicability="unsafe") if may_be_told else None
+    said = f"`{call.word()}`" if call.word() == function else f"`{call.quoted(call.node.func)}` is `{function}`, and"
     yield call.finding(
-        f"`{call.word()}` is on in eval mode too: "
+        f"{said} is on in eval mode too: "
         + ("nothing tells it whether the model trains" if told is None else "`training=True` says so"),
         help="pass `training=self.training`",
         fix=fix,
