@@ -93,11 +93,20 @@ Off by default: in most code that does this, no module has a hook, and nothing i
 
 import ast
 
-from torchlint import Node, on_node
+from torchlint import Call, Node, on_node
 
 read_on = ("TL601", "torch.nn.Module")
 default = False
 in_tests = False
+
+# What calls the function that it is given first.
+CALLING = (
+    "builtins.map",
+    "torch.vmap",
+    "torch.utils.checkpoint.checkpoint",
+    *(f"torch.func.{name}" for name in "vmap grad jacrev jacfwd hessian".split()),
+    *(f"torch.autograd.functional.{name}" for name in "jacobian hessian vjp jvp".split()),
+)
 
 
 @on_node("Call", called="forward", needs=".forward(")
@@ -114,6 +123,40 @@ def check(place: Node):
         fix=place.fix("call the module", place.replace(func, text), applicability="unsafe"),
         at=func,
     )
+
+
+@on_node("Attribute", holds="forward", needs=".forward")
+def kept(place: Node):
+    """`run = self.net.forward`, which is called under that name; `map(net.forward, batches)`"""
+    node = place.node
+    is_taken = node.attr == "forward" and isinstance(node.ctx, ast.Load) and getattr(node.up, "func", None) is not node
+    if not is_taken or place.module.index.stored("forward"):  # who sets a `forward` wraps the one that was there
+        return
+    calls = calls_of(place, node)
+    if calls and is_module_object(place, node.value) and not all(c.in_forward and c.has_stars for c in calls):
+        text = place.source(node.value)
+        target = getattr(place.statement, "targets", [None])[0]
+        registers = place.module_class is not None and isinstance(target, ast.Attribute)
+        fix = place.fix("take the module", place.replace(node, text), applicability="unsafe")
+        yield place.finding(
+            f"`{place.quoted(node)}` skips the hooks of the module when it is called",
+            help=f"take `{text}` itself",
+            fix=None if registers else fix,
+            notes=[place.note(calls[0], "it is called here")],
+        )
+
+
+def calls_of(place: Node, node: ast.expr) -> list[Call]:
+    """The calls of what an expression is kept as, or of whom it is handed to; none where it may go anywhere else."""
+    around, child = node.up, node
+    while isinstance(around, ast.IfExp) and child is not around.test:
+        around, child = around.up, around
+    if isinstance(around, ast.Assign) and len(around.targets) == 1:
+        uses = place.uses(around.targets[0])
+        called = [use.up for use in uses if isinstance(use.up, ast.Call) and use.up.func is use]
+        return [place.at(call) for call in called] if len(called) == len(uses) else []
+    given_first = isinstance(around, ast.Call) and around.args[:1] == [child]
+    return [place.at(around)] if given_first and place.at(around).is_call(*CALLING) else []
 
 
 def is_module_object(place: Node, node: ast.expr) -> bool:
