@@ -13,13 +13,15 @@ from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PLAIN, TENSOR, kinds
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.signatures import default_of
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, last_word, standing_in
 from torchlint.source.text.spelling import rooted_in_import, unparsed
 from torchlint.source.training.default_devices import is_default_moved, is_default_moved_elsewhere, uses_a_device
 from torchlint.source.training.devices import HERE, MOVES, device_of
 from torchlint.source.training.members import MemberAssignment, is_of_self, stores_of
-from torchlint.source.training.ranks import rank
+from torchlint.source.training.ranks import is_reduced, rank
 
 # Who says one of these of a tensor knows that it does not follow the module.
 _KNOWN = MOVES | {"device", "data", "type_as", "new_tensor", "requires_grad_", "requires_grad"}
@@ -27,6 +29,8 @@ _MOVING = ("_apply", "to", "cuda", "__setattr__", "__getattr__", "setup")
 _FROM_DATA = frozenset(("torch.tensor", "torch.as_tensor", "torch.from_numpy"))
 _NO_TENSORS = (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.DictComp, ast.JoinedStr, ast.Lambda)
 _SEVERAL = (ast.List, ast.Dict)
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
+_SEQUENCES = frozenset("list List tuple Tuple Sequence ndarray".split())
 _ROWS = named("row")
 _MAX_READS = 20
 
@@ -106,14 +110,44 @@ def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
 
 def _is_tensor_on_the_cpu(store: MemberAssignment, node: ast.expr) -> bool:
     value = Value(store.module, node)
-    if kinds(value) != {TENSOR} or device_of(value) != HERE or rank(value) == 0:
+    if kinds(value) != {TENSOR} or rank(value) == 0 or not _is_here(value):
         return False
     return all(_has_dimensions(origin) for origin in origins(value))
+
+
+def _is_here(value: Value, depth: int = 4) -> bool:
+    """On the default device; also what is computed of a tensor there and a setting: else it would fail."""
+    if device_of(value) == HERE:
+        return True
+    return depth > 0 and all(_is_computed_here(origin, depth - 1) for origin in origins(value))
+
+
+def _is_computed_here(origin: Value, depth: int) -> bool:
+    node = origin.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):  # `(tau * prior).log()`
+        receiver = origin.at(node.func.value, ())
+        is_plain = all(isinstance(given, ast.Constant) for given in node.args) and not node.keywords
+        return is_plain and node.func.attr not in _KNOWN and kinds(receiver) == {TENSOR} and _is_here(receiver, depth)
+    if not isinstance(node, ast.BinOp):
+        return False
+    sides = [origin.at(side, ()) for side in (node.left, node.right)]
+    here = [side for side in sides if kinds(side) == {TENSOR} and _is_here(side, depth)]
+    others = [side for side in sides if side not in here]
+    return len(here) == 1 and all(map(_has_dimensions, origins(here[0]))) and all(map(_is_a_setting, others))
+
+
+def _is_a_setting(value: Value) -> bool:
+    """A number, or what the constructor is given."""
+    node = value.node.operand if isinstance(value.node, ast.UnaryOp) else value.node
+    made = [origin.node for origin in origins(value.at(node, ()))]
+    return all(isinstance(n, ast.Constant) or isinstance(n, ast.arg) and _in_init(node) for n in made)
 
 
 def _has_dimensions(origin: Value) -> bool:
     """A tensor of one number goes with every device."""
     node = origin.node
+    if isinstance(node, ast.Call) and (rank(origin) or 0) > 0:
+        return True
     if isinstance(node, ast.BinOp):
         return any(
             _has_dimensions(o)
@@ -128,10 +162,46 @@ def _has_dimensions(origin: Value) -> bool:
     names = {callee.name for callee in callees(origin)}
     if names & _FROM_DATA or last_word(node.func) == "tensor":
         given = node.args[0] if node.args else None
-        return "torch.from_numpy" in names or isinstance(given, (ast.List, ast.Tuple, ast.ListComp))
+        if given is None or "torch.from_numpy" in names:
+            return given is not None
+        return _is_several(origin.at(given, ())) or _is_reduced_later(origin)
     inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
     tensors = [origin.at(part, ()) for part in (*inner, *node.args) if kinds(origin.at(part, ())) == {TENSOR}]
     return not tensors or any(_has_dimensions(o) for tensor in tensors for o in origins(tensor))
+
+
+def _is_several(value: Value) -> bool:
+    """Is it a list, for all that gives it: as it is written, annotated or given by default, or gone through?"""
+    if isinstance(value.node, _LISTS):
+        return True
+    return isinstance(value.node, ast.Name) and all(
+        isinstance(o.node, _LISTS) and not o.path or isinstance(o.node, ast.arg) and not o.path and _holds_several(o)
+        for o in origins(value)
+    )
+
+
+def _holds_several(origin: Value) -> bool:
+    parameter, function = origin.node, origin.node.up.up
+    said = parameter.annotation.value if isinstance(parameter.annotation, ast.Subscript) else parameter.annotation
+    if last_word(said) in _SEQUENCES or isinstance(default_of(function, parameter), _LISTS):
+        return True
+    read = uses(origin.module, parameter)
+    return any(
+        isinstance(use.up, ast.Call)
+        and last_word(use.up.func) in ("len", "enumerate", "zip")
+        and use in use.up.args
+        or isinstance(use.up, (ast.For, ast.comprehension))
+        and use.up.iter is use
+        for use in read
+    )
+
+
+def _is_reduced_later(origin: Value) -> bool:
+    """`prior / prior.sum()`: nobody sums one number."""
+    target = origin.node.up.targets[0] if isinstance(origin.node.up, ast.Assign) else None
+    read = uses(origin.module, target) if isinstance(target, ast.Name) else []
+    calls = [use.up.up for use in read if isinstance(use.up, ast.Attribute) and isinstance(use.up.up, ast.Call)]
+    return any(is_reduced(call) for call in calls)
 
 
 def _is_taken_care_of(module: Module, name: str) -> bool:
