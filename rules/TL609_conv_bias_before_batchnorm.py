@@ -45,11 +45,14 @@ class Block(nn.Module):
     def forward(self, x):
         return self.norm(torch.relu(self.fc(x))) + self.fc(x)
 ```
+
+Which layers follow each other: `torchlint/source/answers/sequences.py`.
 """
 
 import ast
 
 from torchlint import Call, ModuleClass, named, on_call, on_module, words
+from torchlint.source.answers.sequences import filled, neighbours
 
 read_on = ("TL606", "torch.nn.Conv2d", "torch.nn.BatchNorm2d")
 default = False
@@ -60,20 +63,24 @@ NORMS = tuple(f"torch.nn.{name}" for name in "BatchNorm1d BatchNorm2d BatchNorm3
 
 @on_call("torch.nn.Sequential", needs="BatchNorm")
 def in_sequence(call: Call):
-    given = [part for node in call.node.args for part in listed(call, node)]
-    for layer, norm in zip(given, given[1:]):
-        if isinstance(layer.node, ast.Call) and layer.module is call.module and norm.is_call(*NORMS):
-            yield from found(call.at(layer.value))
+    yield from of_pairs(call, neighbours(call.value))
 
 
-def listed(call: Call, node: ast.expr) -> list:
-    """A layer; of an unpacked list that is written out, each of them."""
-    if not isinstance(node, ast.Starred):
-        return [call.at(node)]
-    made = call.origins(node.value)
-    if len(made) != 1 or not isinstance(made[0].node, (ast.List, ast.Tuple)):
-        return [call.at(node)]
-    return [call.at(element) for element in made[0].node.elts] if made[0].module is call.module else []
+@on_module(needs=("BatchNorm", "Sequential"))
+def in_a_sequence_of_its_own(cls: ModuleClass):
+    """A class that is a Sequential, by what it hands up or puts into itself."""
+    init = cls.method("__init__")
+    if init is None or cls.info.is_a("torch.nn.Sequential") is not True or cls.method("forward") is not None:
+        return
+    for call in cls.calls("__init__", inside=init):
+        yield from of_pairs(cls, neighbours(call.value))
+    yield from of_pairs(cls, filled(cls.module, init.args.args[0].arg, init))
+
+
+def of_pairs(place, pairs):
+    for layer, norm in pairs:
+        if isinstance(layer.node, ast.Call) and layer.module is place.module and place.at(norm).is_call(*NORMS):
+            yield from found(place.at(layer))
 
 
 @on_module(needs=("BatchNorm", "forward"))

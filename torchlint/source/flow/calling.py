@@ -358,6 +358,8 @@ def sequential_layers(made: Value | None) -> list[Value]:
     arguments = made.node.args
     if len(arguments) == 1 and not isinstance(arguments[0], ast.Starred):
         for origin in flow.origins(made.at(arguments[0], ())):
+            if isinstance(origin.node, (ast.Dict, ast.Call)) and is_changed(origin):
+                return [Value(made.module, None)]
             if isinstance(origin.node, ast.Call) and last_word(origin.node.func) == "OrderedDict" and origin.node.args:
                 listed = origin.node.args[0]
                 if isinstance(listed, ast.List) and all(
