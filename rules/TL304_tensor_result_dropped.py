@@ -49,12 +49,13 @@ except RuntimeError:
     x.backward()
 ```
 
-Where a tensor may stay: `torchlint/source/answers/unmoved.py`.
+Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `certain_tensors.py` beside it.
 """
 
 import ast
 
 from torchlint import Node, named, named_of, on_node, words
+from torchlint.source.answers.certain_tensors import has_fields, is_used_as_tensor
 from torchlint.source.answers.unmoved import is_float32_anyhow, is_read_later, may_stay
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
@@ -64,10 +65,6 @@ in_tests = False
 PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
 # Whoever meets the tensor does that by itself, or says that it needs it.
 DONE_ANYHOW = words(named_of("expand", "expand_as", "broadcast_to", "contiguous"))
-FIELDS = frozenset(
-    "shape dtype device data grad T mT H mH ndim real imag layout is_cuda is_sparse is_leaf requires_grad grad_fn itemsize"
-    " nbytes names".split()
-)
 
 
 @on_node("Expr")
@@ -80,12 +77,15 @@ def check(place: Node):
 
 def dropped(place: Node, call: ast.Call):
     tensor = call.func.value
-    owner = tensor.value if isinstance(tensor, ast.Attribute) else tensor  # what is an object's, others may replace
+    is_told = place.is_told_to_be_tensor(tensor)
+    is_part = isinstance(tensor, ast.Attribute) or is_told and isinstance(tensor, ast.Subscript)
+    owner = tensor.value if is_part else tensor  # what is an object's, others may replace
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
         return
-    if not used_as_one(place, tensor) and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
+    is_used = isinstance(tensor, ast.Name) and is_used_as_tensor(place.module, tensor, call.func.attr)
+    if not is_told and not is_used and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
         return
-    if is_that_already(place, call) or has_fields(place, tensor):
+    if is_that_already(place, call) or has_fields(place.module, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     needless = only_moves(place, call) and (
@@ -94,29 +94,18 @@ def dropped(place: Node, call: ast.Call):
     needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
     needless = needless or call.func.attr in DONE_ANYHOW
     text, said = place.source(tensor), place.quoted(call)
+    kept = target_of(place, tensor)
     alone = call is place.node.value
-    fix = place.replace(call, f"{text} = {place.source(call)}") if alone and not is_parameter else None
+    fix = place.replace(call, f"{kept} = {place.source(call)}") if alone and kept and not is_parameter else None
+    help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
     yield place.finding(
         f"`{said}` returns another tensor, which is dropped: `{text}` stays as it is",
-        help="move the module that holds it" if is_parameter else f"write `{text} = {said}`",
+        help="move the module that holds it" if is_parameter else help,
         fix=place.fix("keep it", fix, applicability="unsafe"),
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
         severity="info" if needless else "warning",
     )
-
-
-def has_fields(place, tensor) -> bool:
-    """Is something read of it, or of what came with it, that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
-    around = place.function or place.module.tree
-    alike = {place.source(tensor)}
-    for assigned in place.inside(ast.Assign, of=around):
-        target = assigned.targets[0]
-        if isinstance(target, ast.Tuple) and alike & set(map(place.source, target.elts)):
-            alike.update(map(place.source, target.elts))  # `query, key = batch`
-    foreign = [n for n in place.inside(ast.Attribute, of=around) if n.attr not in FIELDS]
-    read = [n for n in foreign if not (isinstance(n.up, ast.Call) and n.up.func is n)]
-    return any(place.source(n.value) in alike for n in read)
 
 
 def is_that_already(place, call) -> bool:
@@ -138,6 +127,23 @@ def only_moves(place, call) -> bool:
     return word in ("cuda", "type_as") or word in ("to", "type") and ("dev" in said or "cuda" in said)
 
 
+def target_of(place, tensor) -> str:
+    """What is to take the result: its own name, or `batch[name]` of `for name, value in batch.items()` where that is
+    not read again in the loop; empty for an element of something else.
+    """
+    scope = place.function.scope if place.function is not None else place.module.tree.scope
+    bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
+    pair = bound[0].up if len(bound) == 1 else None
+    loop = pair.up if isinstance(pair, ast.Tuple) else pair
+    if not isinstance(loop, ast.For) or next_use(place, tensor):
+        return place.source(tensor)
+    is_item = isinstance(pair, ast.Tuple) and len(pair.elts) == 2 and pair.elts[1] is bound[0]
+    func = loop.iter.func if is_item and isinstance(loop.iter, ast.Call) else None
+    if not isinstance(func, ast.Attribute) or func.attr != "items":
+        return ""
+    return f"{place.source(func.value)}[{place.source(pair.elts[0])}]"
+
+
 def next_use(place, tensor) -> list:
     """The next place in the function at which its name stands, if that reads it."""
     around = place.function or place.module.tree
@@ -154,12 +160,3 @@ def shows(place) -> bool:
 def is_a_batch(place, tensor) -> bool:
     """What a loader gives as a whole may be anything that holds tensors."""
     return any(origin.path[-1:] == ("each",) for origin in place.origins(tensor))
-
-
-def used_as_one(place, tensor) -> bool:
-    """Does this name go into a function, layer or loss of torch as it is, which take tensors only?"""
-    scope = place.function.scope if place.function is not None else place.module.tree.scope
-    bound = scope.bindings.get(tensor.id, []) if isinstance(tensor, ast.Name) else []
-    uses = place.uses(bound[0]) if len(bound) == 1 and isinstance(bound[0], (ast.Name, ast.arg)) else []
-    calls = [place.at(use.up) for use in uses if isinstance(use.up, ast.Call) and use in use.up.args]
-    return any(call.fact is not None and call.fact.home in ("F", "nn") for call in calls)

@@ -33,7 +33,7 @@ from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import keyword_names, keyword_values
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.ranks import rank
-from torchlint.source.training.regions import is_told_to_be_plain
+from torchlint.source.training.regions import is_told_to_be_plain, is_told_to_be_tensor
 from torchlint.source.training.roles import Role
 from torchlint.source.training.scores import is_raw_score
 
@@ -149,7 +149,12 @@ class Place(Fixing, Standing):
 
     def is_tensor(self, node: ast.AST | None = None) -> bool:
         node = node or self.node
-        return is_tensor(self.value.at(node, ())) and not is_told_to_be_plain(node)
+        return is_tensor(self.value.at(node, ())) and not is_told_to_be_plain(node) or self.is_told_to_be_tensor(node)
+
+    def is_told_to_be_tensor(self, node: ast.AST) -> bool:
+        """Does a test around it say so, `if torch.is_tensor(x):`?"""
+        asks = self.module.index.says("is_tensor") or self.module.index.says("isinstance")
+        return asks and is_told_to_be_tensor(node)
 
     def is_moved(self, node: ast.expr) -> bool:
         """Is a tensor surely on the device of the model or the data: moved, or computed from what was?"""

@@ -16,6 +16,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
     FUNCTIONS,
     ancestors,
+    block_of,
     enclosing_class,
     enclosing_function,
     first_of_elifs,
@@ -35,6 +36,7 @@ _SPLIT = re.compile(r"(?i)(^|[_-])(train|val|valid|validation|dev|test)$")
 _LIGHTNING_EVALUATION = re.compile(r"^(validation|test|predict)_(step|epoch_end)$|^on_(validation|test|predict)_")
 _SWITCHES = ("no_grad", "inference_mode", "set_grad_enabled")
 _SETTING = (ast.Expr, ast.Assign)  # `torch.set_grad_enabled(False)`, in notebooks as `_ = …`
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _PLAIN_TYPES = {"list", "tuple", "dict", "set", "str", "bool", "int", "float", "Number", "ndarray"}
 MAX_TESTS = 100  # around one place, the innermost ones
 NO_GRAD = frozenset(("torch.no_grad", "torch.inference_mode"))
@@ -368,10 +370,57 @@ def is_chosen_by_callers(node: ast.AST) -> bool:
 def told_types(node: ast.AST) -> Iterator[tuple[ast.expr, set[str]]]:
     """What tests around a place say that something is: `x` and `list` below `if isinstance(x, list)`."""
     for test, truth in tests_around(node):
-        for call in test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]:
-            if truth and isinstance(call, ast.Call) and last_word(call.func) == "isinstance" and len(call.args) == 2:
-                subject, types = call.args
-                yield subject, {last_word(kind) for kind in getattr(types, "elts", [types])}
+        if truth:
+            yield from _types_in(test)
+
+
+def _types_in(test: ast.expr) -> Iterator[tuple[ast.expr, set[str]]]:
+    for call in test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]:
+        if isinstance(call, ast.Call) and last_word(call.func) == "isinstance" and len(call.args) == 2:
+            subject, types = call.args
+            yield subject, {last_word(kind) for kind in getattr(types, "elts", [types])}
+        elif isinstance(call, ast.Call) and last_word(call.func) == "is_tensor" and len(call.args) == 1:
+            yield call.args[0], {"Tensor"}
+
+
+def is_told_to_be_tensor(node: ast.AST) -> bool:
+    """Does a test say that it is a tensor: `if torch.is_tensor(x): …`, or `if not isinstance(x, torch.Tensor): return`
+    before it?
+    """
+    if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        return False
+    text, names = unparsed(node), {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    statement = statement_of(node)
+    while True:
+        block, place = block_of(statement)
+        for before in reversed(block[:place]):
+            if _is_tensor_by(text, _told_by(before)):
+                return True
+            if any(isinstance(n, ast.Name) and n.id in names and _is_bound(n) for n in ast.walk(before)):
+                return False  # it may be another one since
+        around = statement.up
+        if isinstance(around, ast.If) and is_in(statement, around.body) and _is_tensor_by(text, _types_in(around.test)):
+            return True
+        if not isinstance(around, (ast.If, ast.With)):
+            return False
+        statement = around
+
+
+def _is_bound(name: ast.Name) -> bool:
+    return not isinstance(name.ctx, ast.Load)
+
+
+def _is_tensor_by(text: str, told: Iterator[tuple[ast.expr, set[str]]]) -> bool:
+    return any(types == {"Tensor"} and unparsed(subject) == text for subject, types in told)
+
+
+def _told_by(statement: ast.stmt) -> Iterator[tuple[ast.expr, set[str]]]:
+    """What runs on after a statement only for what is of these types."""
+    if isinstance(statement, ast.Assert):
+        yield from _types_in(statement.test)
+    leaves = isinstance(statement, ast.If) and isinstance(statement.body[-1], _LEAVING) and not statement.orelse
+    if leaves and isinstance(statement.test, ast.UnaryOp) and isinstance(statement.test.op, ast.Not):
+        yield from _types_in(statement.test.operand)
 
 
 def is_told_to_be_plain(node: ast.AST) -> bool:

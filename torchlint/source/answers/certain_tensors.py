@@ -1,0 +1,74 @@
+"""Which names are certainly tensors, or certainly none, by what their function does with them."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.facts import fact, named_of, words
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.spelling import unparsed
+
+# Nothing else that is used with torch has methods of these names: arrays `clip`, plots `scatter`, batches `detach`.
+_ONLY_OF_TENSORS = words(
+    named_of("unsqueeze", "masked_fill", "expand_as", "view_as", "type_as", "permute", "clamp_min", "clamp_max")
+) | {"clamp"}
+
+_FIELDS = frozenset(
+    "shape dtype device data grad T mT H mH ndim real imag layout is_cuda is_sparse is_leaf requires_grad grad_fn"
+    " itemsize nbytes names".split()
+)
+
+
+def has_fields(module: Module, tensor: ast.expr) -> bool:
+    """Is something read of it, or of what came with it, that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
+    around = enclosing_function(tensor) or module.tree
+    alike = {unparsed(tensor)}
+    for assigned in module.index.inside(around, ast.Assign):
+        target = assigned.targets[0]
+        if isinstance(target, ast.Tuple) and alike & set(map(unparsed, target.elts)):
+            alike.update(map(unparsed, target.elts))  # `query, key = batch`
+    foreign = [n for n in module.index.inside(around, ast.Attribute) if n.attr not in _FIELDS]
+    read = [n for n in foreign if not (isinstance(n.up, ast.Call) and n.up.func is n)]
+    return any(unparsed(n.value) in alike for n in read)
+
+
+def is_used_as_tensor(module: Module, name: ast.Name, method: str) -> bool:
+    """Does a name, of which `method` is called, go into a function, layer or loss of torch as it is, which take tensors
+    only, or as an operand, or does it have more than one method that only tensors have?
+    """
+    function = enclosing_function(name)
+    scope = function.scope if function is not None else module.tree.scope
+    bound = scope.bindings.get(name.id, [])
+    read = uses(module, bound[0]) if len(bound) == 1 and isinstance(bound[0], (ast.Name, ast.arg)) else []
+    if any(_is_given(module, use, ("F", "nn")) for use in read):
+        return True
+    others = [_method_of(use) for use in read if use is not name]
+    if not _ONLY_OF_TENSORS.isdisjoint(others):
+        return True
+    return method in _ONLY_OF_TENSORS and any(_is_given(module, _whole(use), ("F", "nn", "torch")) for use in read)
+
+
+def _is_given(module: Module, part: ast.expr, homes: tuple[str, ...]) -> bool:
+    """Is it an argument of a function or layer of torch that computes?"""
+    call = part.up
+    if not isinstance(call, ast.Call) or part not in call.args:
+        return False
+    rows = [fact(callee.name) for callee in callees(Value(module, call))]
+    return bool(rows) and all(row is not None and row.home in homes and not row.creates for row in rows)
+
+
+def _whole(part: ast.expr) -> ast.expr:
+    """`2 * x + 1` of `x`"""
+    while isinstance(part.up, (ast.BinOp, ast.UnaryOp)):
+        part = part.up
+    return part
+
+
+def _method_of(use: ast.expr) -> str:
+    around = use.up
+    is_called = isinstance(around, ast.Attribute) and isinstance(around.up, ast.Call) and around.up.func is around
+    return around.attr if is_called else ""
