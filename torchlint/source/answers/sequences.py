@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from torchlint.source.flow.calling import sequential_layers
 from torchlint.source.flow.changed import changes_of, names_of
-from torchlint.source.flow.flow import origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import block_of, enclosing_function, last_word, statement_of, within
@@ -25,16 +24,18 @@ def neighbours(made: Value) -> Pairs:
         yield from filled(made.module, name, function)
     given = made.node.args[0] if len(made.node.args) == 1 else None
     given = given.value if isinstance(given, ast.Starred) else given
-    if isinstance(given, ast.Name) and _is_only_filled(made, given):
-        yield from filled(made.module, given.id, function)
+    if isinstance(given, ast.Name) and (start := _start(made, given)) is not None:
+        yield from filled(made.module, given.id, function, start)
 
 
-def filled(module: Module, name: str, function: ast.AST | None) -> Pairs:
+def filled(module: Module, name: str, function: ast.AST | None, start: ast.AST | None = None) -> Pairs:
     """Those that a function puts into what goes by a name, one after the other: `net.append(…)`, `layers += […]`,
-    `parts["norm"] = …`, `self.add_module("norm", …)`.
+    `parts["norm"] = …`, `self.add_module("norm", …)`, behind those of the list that it starts with.
     """
     changes = [change for change in changes_of(module.index, name) if enclosing_function(change) is function]
     put = {change: _put(change) for change in changes}
+    if isinstance(start, (ast.List, ast.Tuple)):
+        put[start] = start.elts
     if None in put.values():
         return
     index, word = module.index, name.rpartition(".")[2]
@@ -72,14 +73,16 @@ def _next(change: ast.AST, changes: list[ast.AST]) -> ast.AST | None:
     return None
 
 
-def _is_only_filled(made: Value, name: ast.Name) -> bool:
-    """Is a list or dict of the same function, empty or not, filled and given to this one Sequential, and no more?"""
+def _start(made: Value, name: ast.Name) -> ast.AST | None:
+    """The list or dict of the same function, empty or not, that is filled and given to this one Sequential, and no
+    more.
+    """
     function = enclosing_function(made.node)
-    found = [o for o in origins(made.at(name, ())) if not isinstance(o.node, ast.AugAssign)]
-    if len(found) != 1 or found[0].node is None or enclosing_function(found[0].node) is not function:
-        return False
-    uses = [use for use in made.module.index.names(name.id) if enclosing_function(use) is function and use is not name]
-    return all(_fills(use) for use in uses)
+    named = [n for n in made.module.index.names(name.id) if enclosing_function(n) is function and n is not name]
+    stores = [n for n in named if isinstance(n.ctx, ast.Store) and not isinstance(n.up, ast.AugAssign)]
+    if len(stores) != 1 or not isinstance(stores[0].up, ast.Assign) or not all(map(_fills, named)):
+        return None
+    return stores[0].up.value
 
 
 def _fills(use: ast.Name) -> bool:
