@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.tensors import wild
@@ -53,11 +54,11 @@ def _drawn(machine):
 
 def _uniform(machine, low=0, high=1):
     plain = type(low) in (int, float) and type(high) in (int, float)
-    return wild.unknown("a random number", wild.DRAWN if plain and (low, high) == (0, 1) else wild.NUMBER)
+    return wild.unknown("a random number", wild.DRAWN if plain and (low, high) == (0, 1) else wild.REAL)
 
 
 def _number(machine, *args, **kwargs):
-    return wild.unknown("a random number", wild.NUMBER)
+    return wild.unknown("a random number", wild.REAL)
 
 
 def _whole(machine, *args, **kwargs):
@@ -91,3 +92,15 @@ RANDOM: dict[str, Any] = {
         "normalvariate": _number,
     }.items()
 }
+
+
+class OwnRandom(StandIn):
+    """`random.Random(seed)`: it draws as the module does."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return RANDOM.get(f"random.{name}") or Special(name, lambda machine, *_: Unknown("what a generator gives"))
+
+
+RANDOM["random.Random"] = Special("Random", lambda machine, seed=None: OwnRandom())

@@ -210,10 +210,10 @@ def make_tensor(
                 shape += list(first.shape)
                 kind = first.tensor.dtype
             else:
-                known = [e for e in ends if isinstance(e, (int, float))]
-                if dtype is None and (not known or not any(isinstance(e, float) for e in known)):
+                number = wild.kind_of_all(ends)
+                if dtype is None and number is None and not any(isinstance(e, float) for e in ends):
                     return Unknown("a tensor of unknown numbers")
-                kind = torch.get_default_dtype()
+                kind = torch.int64 if number is int else torch.get_default_dtype()
             made = machine.foreign(torch.empty, (shape,), {"dtype": dtype or kind, **place})
         else:
             made = machine.foreign(torch.tensor, (data,), {**({"dtype": dtype} if dtype else {}), **place})

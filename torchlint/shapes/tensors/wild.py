@@ -84,6 +84,7 @@ WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it i
 RANGE = "whole numbers"  # that follow each other: nobody knows how many
 DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
+_KINDS_OF_NUMBERS = {WHOLE: int, REAL: float, DRAWN: float, FLOAT: float}
 
 
 def known_of(value: Any) -> Known | None:
@@ -97,11 +98,11 @@ def is_number(value: Any) -> bool:
 
 
 def kind_of_all(values: Sequence[Any]) -> Any:
-    """Python's type of some unknown numbers, if it is one for all of them; else None."""
-    for known, kind in ((WHOLE, int), (REAL, float)):
-        if values and all(type(value) is Unknown and value.known == known for value in values):
-            return kind
-    return None
+    """Python's type of what is made of some numbers, known or not: one float makes floats of all. None if any of them
+    may be something else.
+    """
+    kinds = {type(v) if type(v) is not Unknown else _KINDS_OF_NUMBERS.get(v.known) for v in values}
+    return None if not kinds or not kinds <= {int, float} else float if float in kinds else int
 
 
 def unknown(reason: str, known: Any) -> Unknown:
