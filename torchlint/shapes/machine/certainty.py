@@ -235,8 +235,10 @@ class Certainty:
         ):
             return error
         is_set = any(_stores(self.codes[base].node, name) for base in kind.__mro__ if base in self.codes)
-        if is_set and self.starts.leaves_out:
-            return error  # by `--config FILE`, which everybody gives
+        if is_set and (
+            self.starts.leaves_out or any(type(key) is tuple and Doubt.LEFT_OUT in key for key in self.doubts)
+        ):
+            return error  # by `--config FILE`, which everybody gives, or by a hook that what was left out would call
         made = self.made_at.get(id(owner), (None, None))[1]
         says = f"'{kind.__name__}' object has no attribute '{name}'"
         return self.blame(error, says, about=("it is made here", made) if made is not None else None, sure=not is_set)
