@@ -117,8 +117,16 @@ across_files = False
 
 @on_call("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.asarray", without="dtype", needs="numpy|sklearn")
 def check(call: Call):
-    if call.says(".double()", "set_default_dtype", "torch.float64", "torch.double", "gradcheck", "DoubleTensor"):
-        return  # somebody wants float64
+    if call.says(
+        ".double()",
+        "set_default_dtype",
+        "torch.float64",
+        "torch.double",
+        "gradcheck",
+        "DoubleTensor",
+        "forward_pre_hook",
+    ):
+        return  # somebody wants float64, or changes what a layer is given
     data = call.argument("data", 0) or call.argument("ndarray")
     if data is None or dtype_of(call.value.at(data, ())) != "float64":
         return

@@ -14,8 +14,9 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.text.spelling import dumped, first_argument
+from torchlint.source.text.spelling import argument, dumped, first_argument
 from torchlint.source.training.filled import read_of
+from torchlint.source.training.keyword_values import keyword_names
 from torchlint.source.training.members import class_has_weights
 
 FLOAT64, FLOAT32, INT, SCALAR_FLOAT, SCALAR_INT = "float64", "float32", "int", "python float", "python int"
@@ -347,8 +348,8 @@ def arrivals(module: Module) -> dict[int, Arrival]:
     for call in module.index.calls:
         if whole and (enclosing_function(call), dumped(call.func)) in whole:
             continue
-        for argument, is_target in _watched(module, call):
-            for conversion in _conversions(Value(module, argument), 6):
+        for given, is_target in _watched(module, call):
+            for conversion in _conversions(Value(module, given), 6):
                 found.setdefault(id(conversion.node), Arrival(conversion, call, is_target))
     for statement, conversions in set_weights:
         if (enclosing_function(statement), _part_of_a_layer(statement.targets[0])[0]) not in whole:
@@ -448,11 +449,13 @@ def _begins_with_own_code(callee) -> bool:
 
 def _casts_its_input(module: Module, method: ast.FunctionDef, depth: int = 3) -> bool:
     """Does a forward care for the dtype of what it gets, itself or where it hands that on?"""
-    if any(isinstance(n, ast.Attribute) and n.attr in _CASTS for n in ast.walk(method)):
+    if any(getattr(n, "attr", getattr(n, "arg", "")) in _CASTS for n in ast.walk(method)):  # also `dtype=` of a call
         return True
     taken = {a.arg for a in method.args.args[1:]}
     return depth > 0 and any(
-        isinstance(callee.function, ast.FunctionDef) and _casts_its_input(callee.module, callee.function, depth - 1)
+        _begins_with_own_code(callee)
+        or isinstance(callee.function, ast.FunctionDef)
+        and _casts_its_input(callee.module, callee.function, depth - 1)
         for call in module.index.inside(method, ast.Call)
         if any(isinstance(given, ast.Name) and given.id in taken for given in call.args)
         for callee in callees(Value(module, call))
@@ -522,10 +525,26 @@ def _conversions_in(value: Value, depth: int) -> Iterator[Value]:
             elif callee.name == ".to" and not _is_cast(origin):
                 yield from _conversions(callee.receiver, depth - 1)
             elif callee.name == "torch.utils.data.DataLoader" and origin.path[:1] == (EACH,) and node.args:
-                yield from _items(origin.at(node.args[0], ()), origin.path[1:], depth - 1)
+                if _puts_together_as_they_are(origin):
+                    yield from _items(origin.at(node.args[0], ()), origin.path[1:], depth - 1)
             elif callee.name in ("builtins.next", "builtins.iter") and node.args:
                 steps = (EACH, *origin.path) if callee.name == "builtins.next" else origin.path
                 yield from _conversions(origin.at(node.args[0], steps), depth - 1)
+
+
+def _puts_together_as_they_are(loader: Value) -> bool:
+    """Has a batch of a loader certainly the dtypes of its items, since torch's own `collate_fn` makes it?"""
+    given = argument(loader.node, "collate_fn", 6)
+    if given is None:
+        names = keyword_names(loader)
+        return names is not None and "collate_fn" not in names
+    return all(_is_of_torch(origin) for origin in origins(loader.at(given, ())))
+
+
+def _is_of_torch(collate: Value) -> bool:
+    if isinstance(collate.node, ast.Constant):
+        return collate.node.value is None
+    return (external_name(collate) or "").endswith(".default_collate")
 
 
 def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:
@@ -548,7 +567,13 @@ def _items(dataset: Value, path: tuple, depth: int) -> Iterator[Value]:
                 method = callee.owner.method("__getitem__")
                 for returned in method.node.gives if method else ():
                     frame = frame_of(origin.module, method.node, None, origin)
-                    yield from _conversions(Value(method.module, returned, frame, path), depth - 1)
+                    yield from _certain(Value(method.module, returned, frame, path), depth - 1)
+
+
+def _certain(value: Value, depth: int) -> list[Value]:
+    """The same where every way leads to a conversion: none goes through a transform, which may cast."""
+    ways = [_conversions(origin, depth) for origin in origins(value, SAME_DTYPE)]
+    return [conversion for way in ways for conversion in way] if all(ways) else []
 
 
 def _is_cast(origin: Value) -> bool:
@@ -556,8 +581,8 @@ def _is_cast(origin: Value) -> bool:
     move.
     """
     call: ast.Call = origin.node
-    if len(call.args) != 1 or any(k.arg == "dtype" for k in call.keywords):
-        return any(k.arg == "dtype" for k in call.keywords) or len(call.args) > 1
+    if len(call.args) != 1 or any(k.arg in ("dtype", None) for k in call.keywords):
+        return any(k.arg in ("dtype", None) for k in call.keywords) or len(call.args) > 1
     name = external_name(origin.at(call.args[0], ())) or ""
     word = last_word(call.args[0])
     return (
