@@ -171,12 +171,14 @@ def _learns_nothing(inner) -> bool:
 
 
 def _told(loop) -> list:
-    """The calls that make the samplers whose `set_epoch` this file calls; None stands for one that is not known."""
+    """What makes the samplers whose `set_epoch` this file calls; None stands for one that is not known, and for what
+    other files of the project may do.
+    """
     calls = loop.calls("set_epoch")
+    if loop.others_say(".set_epoch(", '"set_epoch"', "'set_epoch'"):
+        return [None]  # a callback, or who has made it
     if not calls:
         return [None] if loop.says("set_epoch") or loop.may_call("set_epoch") else []
-    if any(event.method == "set_epoch" and event.module is not loop.module for event in loop.events):
-        return [None]
     found = []
     for call in calls:
         if _is_of_one_epoch(loop, call):

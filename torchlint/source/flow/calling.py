@@ -13,7 +13,7 @@ from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.heads import new_head
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.module import Module
-from torchlint.source.flow.records import field
+from torchlint.source.flow.records import field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
@@ -114,6 +114,12 @@ class CallTracer:
                 callee.kind == "class"
                 and value.path
                 and (given := field(callee.owner, value.at(call, ()), value.path[0])) is not None
+            ):
+                yield from self.trace(given.at(given.node, value.path[1:]), depth)
+            elif (
+                callee.name == "collections.namedtuple()"
+                and value.path
+                and (given := given_to(callee.name, value, callee.made, value.path[0], value.module)) is not None
             ):
                 yield from self.trace(given.at(given.node, value.path[1:]), depth)
             elif callee.kind == "external" and callee.name in _CONTAINERS and value.path:

@@ -22,7 +22,7 @@ from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
-from torchlint.source.flow.records import field
+from torchlint.source.flow.records import field, given_to
 from torchlint.source.flow.signatures import (
     bound_argument,
     default_of,
@@ -31,7 +31,7 @@ from torchlint.source.flow.signatures import (
     has_decorator,
     is_static,
 )
-from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of
+from torchlint.source.flow.values import EACH, ENTER, VALUE, Step, Stored, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
@@ -504,7 +504,22 @@ class _Tracer(CallTracer):
                     else:
                         yield Value(method.module, method.node, None, value.path)
         if not known:
-            yield value
+            held = self.held(value.at(node.value, ()), node.attr, value.module, depth)
+            for given in held:
+                yield from self.trace(given.at(given.node, value.path), depth)
+            if not held:
+                yield value
+
+    def held(self, record: Value, step: Step, reader: Module, depth: int) -> list[Value]:
+        """What stands in a namespace or namedtuple under a name, where each call is seen that may have made it."""
+        found = []
+        for made in self.trace_with(_and_objects(self.through), record, depth):
+            makers = self.called(made, depth) if isinstance(made.node, ast.Call) and not made.path else []
+            given = [given_to(maker.name, made, maker.made, step, reader) for maker in makers]
+            if not given or None in given:
+                return []
+            found += given
+        return found
 
     def _stored(self, value: Value, entries: list[Stored], instance: Value | None, depth: int) -> list[Value]:
         """What an attribute is given anywhere: the same wherever it is read, and so a search of its own. From place to

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -169,9 +170,11 @@ class Module:
         """Does this file, a project file that stands behind it, one that uses its training code or what stands behind
         such a one contain the text `word` (alternatives divided by `|`)?"""
         words = word.split("|")
-        return any(map(self.index.says, words)) or any(
-            self.world.view.project.is_in_one(w, self._around) for w in words
-        )
+        return any(map(self.index.says, words)) or self.others_mention(words)
+
+    def others_mention(self, words: Sequence[str]) -> bool:
+        """Does one of those other files contain one of these texts?"""
+        return any(self.world.view.project.is_in_one(word, self._around) for word in words)
 
     @cached_property
     def behind(self) -> Behind:

@@ -1,4 +1,6 @@
-"""What the fields of a dataclass or NamedTuple of the project were given by the call that made it."""
+"""What the fields of a record were given by the call that made it: of a dataclass or NamedTuple of the project, of a
+namespace, of a namedtuple.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | No
     names = [s.target.id for s in owner.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
     if isinstance(step, int) and is_tuple and -len(names) <= step < len(names):
         step = names[step]
-    if step not in names or not is_tuple and _is_set_later(made, step):
+    if step not in names or not is_tuple and _is_set_later(made.module, step):
         return None
     for keyword in made.node.keywords:
         if keyword.arg == step:
@@ -44,9 +46,40 @@ def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | No
     return made.at(given[-1], ())
 
 
-def _is_set_later(made: Value, name: str) -> bool:
+def given_to(name: str, made: Value, kind: Value | None, step: Step, reader: Module) -> Value | None:
+    """The same of what a call of the standard library makes, as a file reads it: `SimpleNamespace(step=…)`, or
+    `Pair(…)` of the namedtuple that `kind` makes.
+    """
+    call = made.node
+    if name in ("types.SimpleNamespace", "argparse.Namespace"):
+        names = [] if _is_set_later(made.module, step) or _is_set_later(reader, step) else [step]
+    elif name == "collections.namedtuple()" and kind is not None and len(kind.node.args) > 1:
+        names = _names_in(kind.node.args[1])
+    else:
+        return None
+    step = names[step] if isinstance(step, int) and -len(names) <= step < len(names) else step
+    if step not in names:
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == step:
+            return made.at(keyword.value, ())
+    place = names.index(step)
+    if name != "collections.namedtuple()" or any(isinstance(a, ast.Starred) for a in call.args[: place + 1]):
+        return None
+    return made.at(call.args[place], ()) if place < len(call.args) else None
+
+
+def _names_in(fields: ast.expr) -> list[str]:
+    """`"x y"`, `"x, y"`, `["x", "y"]`"""
+    if isinstance(fields, ast.Constant) and isinstance(fields.value, str):
+        return fields.value.replace(",", " ").split()
+    names = [getattr(part, "value", None) for part in getattr(fields, "elts", ())]
+    return names if all(isinstance(name, str) for name in names) else []
+
+
+def _is_set_later(module: Module, name: Step) -> bool:
     """Does some assignment of the file give the field of that name another value?"""
-    return any(dotted(store.value) != "self" for store in made.module.index.stored(name))
+    return any(dotted(store.value) != "self" for store in module.index.stored(str(name)))
 
 
 def field_defaults(module: Module, name: str) -> list[ast.expr]:
