@@ -48,11 +48,14 @@ b = DataLoader(Rows(rows), num_workers=workers)
 c = DataLoader(Rows(rows), num_workers=2, multiprocessing_context="spawn")
 d = DataLoader(rows, num_workers=2, collate_fn=collate)
 ```
+
+What they run is found by `torchlint/source/answers/worker_code.py`.
 """
 
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.worker_code import run_by_workers
 
 read_on = ("TL702", "TL703", "data#torch.utils.data.DataLoader", "notes/multiprocessing")
 in_tests = False
@@ -63,38 +66,24 @@ def check(loader: Call):
     workers = loader.number("num_workers", 5)
     if not workers or loader.argument("multiprocessing_context") or loader.project_says("spawn", "forkserver"):
         return
-    for function in run_by_workers(loader):
-        for call in calls_in(function):
-            if on_cuda(call):
-                yield loader.finding(
-                    f"`{call.short}` runs in a worker of the loader in line {loader.node.lineno}, where CUDA cannot be used",
-                    help="move the batch in the training loop",
-                    notes=[loader.note(loader.node, f"a loader with {workers} workers")],
-                    at=call,
-                )
-
-
-def run_by_workers(loader) -> list:
-    """The functions of the project that its workers call."""
-    found = []
-    found += [o for o in loader.argument_origins("collate_fn", 6) if isinstance(o.node, ast.FunctionDef)]
-    if (dataset := loader.argument("dataset", 0)) is not None:
-        found += [method for made in loader.objects(dataset) for method in made.methods("__getitem__")]
-    helpers = [helper for function in found for call in calls_in(function) for helper in call.functions]
-    return list({function.node: function for function in (*found, *helpers)}.values())
-
-
-def calls_in(function) -> list:
-    """The calls that run whenever it does."""
-    calls = [function.at(node) for node in function.inside(ast.Call)]
-    return [call for call in calls if call.function is function.node and not call.tests]
+    for value in run_by_workers(loader.value):
+        call = loader.at(value)
+        if on_cuda(call):
+            yield loader.finding(
+                f"`{call.short}` runs in a worker of the loader in line {loader.node.lineno}, where CUDA cannot be used",
+                help="move the batch in the training loop",
+                notes=[loader.note(loader.node, f"a loader with {workers} workers")],
+                at=call,
+            )
 
 
 def on_cuda(call) -> bool:
-    if call.word() == "cuda" and isinstance(call.node.func, ast.Attribute):
-        return call.is_tensor()
+    if call.word() == "cuda":
+        return call.is_call(".cuda")
     device = call.argument("device", 1) if call.word() == "to" else call.argument("device")
-    return device is not None and any(map(is_cuda, call.origins(device)))
+    if device is None or not all(name.startswith(("torch.", ".")) for name in call.names) or not call.names:
+        return False
+    return any(map(is_cuda, call.origins(device)))
 
 
 def is_cuda(origin) -> bool:

@@ -16,7 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
-from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
+from torchlint.source.flow.values import EACH, LookedThrough, Step, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
 
@@ -149,6 +149,17 @@ class CallTracer:
                         yield value if of_class else origin  # `Scaled.apply(x)` is no `Scaled`
             else:
                 yield value
+
+    def held(self, record: Value, step: Step, reader: Module, depth: int) -> list[Value]:
+        """What stands in a namespace or namedtuple under a name, where each call is seen that may have made it."""
+        found = []
+        for made in self.trace_with(flow.and_objects(self.through), record, depth):
+            makers = self.called(made, depth) if isinstance(made.node, ast.Call) and not made.path else []
+            given = [given_to(maker.name, made, maker.made, step, reader) for maker in makers]
+            if not given or None in given:
+                return []
+            found += given
+        return found
 
     def _may_enter(self, value: Value, callee: Callee) -> bool:
         frame, count = value.frame, 0

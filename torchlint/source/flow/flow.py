@@ -22,7 +22,7 @@ from torchlint.source.flow.identity import instance_class
 from torchlint.source.flow.module import Module, World
 from torchlint.source.flow.names import imported_name
 from torchlint.source.flow.reaching import MAX_BINDINGS, reaching
-from torchlint.source.flow.records import field, given_to
+from torchlint.source.flow.records import field
 from torchlint.source.flow.signatures import (
     bound_argument,
     default_of,
@@ -31,7 +31,7 @@ from torchlint.source.flow.signatures import (
     has_decorator,
     is_static,
 )
-from torchlint.source.flow.values import EACH, ENTER, VALUE, Step, Stored, Value, frame_of
+from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
@@ -510,17 +510,6 @@ class _Tracer(CallTracer):
             if not held:
                 yield value
 
-    def held(self, record: Value, step: Step, reader: Module, depth: int) -> list[Value]:
-        """What stands in a namespace or namedtuple under a name, where each call is seen that may have made it."""
-        found = []
-        for made in self.trace_with(_and_objects(self.through), record, depth):
-            makers = self.called(made, depth) if isinstance(made.node, ast.Call) and not made.path else []
-            given = [given_to(maker.name, made, maker.made, step, reader) for maker in makers]
-            if not given or None in given:
-                return []
-            found += given
-        return found
-
     def _stored(self, value: Value, entries: list[Stored], instance: Value | None, depth: int) -> list[Value]:
         """What an attribute is given anywhere: the same wherever it is read, and so a search of its own. From place to
         place, what sets it from itself would be gone through in all orders there are."""
@@ -585,7 +574,7 @@ class _Tracer(CallTracer):
         it was seen.
         """
         found: dict[int, tuple[ClassInfo, Value | None]] = {}
-        for origin in self.trace_with(_and_objects(self.through), value, depth):
+        for origin in self.trace_with(and_objects(self.through), value, depth):
             owner = instance_class(origin)
             if owner:
                 found.setdefault(id(owner.node), (owner, origin if isinstance(origin.node, ast.Call) else None))
@@ -600,7 +589,7 @@ class _Tracer(CallTracer):
 
 
 @cache
-def _and_objects(through: frozenset[str]) -> frozenset[str]:
+def and_objects(through: frozenset[str]) -> frozenset[str]:
     return SAME_OBJECT | through
 
 

@@ -1,0 +1,116 @@
+"""What certainly runs in the workers of a loader: what fetches samples and puts them together, and what that calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.identity import external_name, instance_class
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.values import EACH, LookedThrough, Value, frame_of
+from torchlint.source.text.index import FUNCTIONS, enclosing_function
+from torchlint.source.text.spelling import argument
+from torchlint.source.training.events import events
+from torchlint.source.training.keyword_values import keyword_values
+from torchlint.source.training.regions import tests_around
+
+_PARTS = frozenset(("torch.utils.data.Subset", "torch.utils.data.random_split"))
+_ONE_AFTER_THE_OTHER = frozenset(
+    f"torchvision.transforms.{name}" for name in ("Compose", "v2.Compose", "Lambda", "v2.Lambda")
+)
+MAX_PARTS = 4  # of data that is a part of data, of transforms in transforms
+
+
+def run_by_workers(loader: Value) -> list[Value]:
+    """The calls that certainly run there, each in the frames through which it is reached; one that is reached in
+    several ways is one.
+    """
+    found: dict[int, Value] = {}
+    for code in _given_code(loader):
+        for way in _calls(*code, MAX_PARTS):
+            if all(map(_is_certain, way)):
+                found.setdefault(id(way[-1].node), way[-1])
+    return list(found.values())
+
+
+Code = tuple[Module, ast.AST, LookedThrough | None]  # a function, in the frame of who calls it
+
+
+def _given_code(loader: Value) -> Iterator[Code]:
+    """The functions that are called themselves: methods of the dataset, `collate_fn`, `worker_init_fn`."""
+    for name, position in (("dataset", 0), ("collate_fn", 6), ("worker_init_fn", 9)):
+        given = argument(loader.node, name, position)
+        found = keyword_values(loader, name) if given is None else objects(loader.at(given, ()))
+        for origin in found:
+            yield from _fetching(origin, MAX_PARTS) if name == "dataset" else _called(origin, given)
+
+
+def _fetching(dataset: Value, depth: int) -> Iterator[Code]:
+    if not isinstance(dataset.node, ast.Call) or depth == 0:
+        return
+    owner = instance_class(dataset)
+    for name in ("__getitem__", "__getitems__", "__iter__") if owner is not None else ():
+        method = owner.method(name)
+        if method is not None and (name != "__iter__" or owner.is_a("torch.utils.data.IterableDataset")):
+            yield method.module, method.node, frame_of(dataset.module, method.node, None, dataset)
+    if dataset.node.args and {c.name for c in callees(dataset)} <= _PARTS:
+        for whole in objects(dataset.at(dataset.node.args[0], ())):
+            yield from _fetching(whole, depth - 1)
+
+
+def _called(origin: Value, written: ast.expr | None = None, depth: int = MAX_PARTS) -> Iterator[Code]:
+    """The function that runs when what comes from there is called; all of them of `Compose([…])`."""
+    node = origin.node
+    if isinstance(node, FUNCTIONS) and not origin.path:
+        made = objects(origin.at(written.value, ())) if isinstance(written, ast.Attribute) else []
+        instance = made[0] if len(made) == 1 and isinstance(made[0].node, ast.Call) else None
+        yield origin.module, node, frame_of(origin.module, node, None, instance, origin.frame)
+    elif isinstance(node, ast.Call) and not origin.path:
+        for callee in callees(origin):
+            if callee.kind == "class" and (method := callee.owner.method("__call__")):
+                yield method.module, method.node, frame_of(origin.module, method.node, None, origin)
+            elif callee.name in _ONE_AFTER_THE_OTHER and node.args and depth:
+                path = (EACH,) if callee.name.endswith("Compose") else ()
+                for part in origins(origin.at(node.args[0], path)):
+                    yield from _called(part, None, depth - 1)
+            elif callee.name == "functools.partial" and node.args:
+                for partial in origins(origin.at(node.args[0], ())):
+                    if isinstance(partial.node, FUNCTIONS) and not partial.path:
+                        frame = frame_of(origin.module, partial.node, origin, None, partial.frame)
+                        yield partial.module, partial.node, frame
+
+
+def _calls(module: Module, function: ast.AST, frame: LookedThrough | None, depth: int) -> Iterator[tuple[Value, ...]]:
+    """The calls that a function makes, each behind those that lead to it, also through transforms of torchvision."""
+    body = function.body if isinstance(function.body, list) else [function.body]
+    for event in events(module, body, frame):
+        if event.stores_grad:
+            continue
+        yield (way := (*event.via, event.value))
+        makers = [c.made for c in callees(event.value) if c.made and c.name.removesuffix("()") in _ONE_AFTER_THE_OTHER]
+        for code in [code for made in makers for code in _called(made)] if depth else ():
+            for inner in _calls(*code, depth - 1):
+                yield (*way, *inner)
+
+
+def _is_certain(place: Value) -> bool:
+    """Does a call run whenever its function does, or whenever there is a GPU?"""
+    function = enclosing_function(place.node)
+    if any(not _asks_for_a_gpu(place, *test) for test in tests_around(place.node)):
+        return False
+    left = place.module.index.inside(function, ast.Return, ast.Raise, ast.Continue) if function is not None else ()
+    return all(
+        enclosing_function(statement) is not function
+        or statement.lineno >= place.node.lineno
+        or any(_asks_for_a_gpu(place, *test) is False for test in tests_around(statement))
+        for statement in left
+    )
+
+
+def _asks_for_a_gpu(place: Value, test: ast.expr, truth: bool) -> bool | None:
+    """Does a test hold where there is a GPU? None of a test for something else."""
+    while isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, truth = test.operand, not truth
+    is_asked = isinstance(test, ast.Call) and external_name(place.at(test.func, ())) == "torch.cuda.is_available"
+    return truth if is_asked else None
