@@ -27,7 +27,7 @@ from torchlint.source.text.index import (
 )
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.asked_for import is_never_asked_for
-from torchlint.source.training.default_devices import nothing_is_elsewhere
+from torchlint.source.training.default_devices import is_default_moved, nothing_is_elsewhere, uses_a_device
 from torchlint.source.training.devices import (
     MOVED,
     MOVES,
@@ -81,9 +81,18 @@ def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
     if is_the_other_branch(module, created):
         return None
     found = next(meetings(module, created), None)
-    function = enclosing_function(created)
-    owner = enclosing_class(function) if function is not None else None
-    return None if found is None or nothing_is_elsewhere(module, owner) or _is_shown(found.node) else found
+    if found is None or _is_shown(found.node) or nothing_is_elsewhere(module, _class_around(created)):
+        return None
+    if found.module is not module:
+        home = found.module
+        if is_default_moved(home) or not uses_a_device(home) or nothing_is_elsewhere(home, _class_around(found.node)):
+            return None
+    return found
+
+
+def _class_around(node: ast.AST) -> ast.ClassDef | None:
+    function = enclosing_function(node)
+    return enclosing_class(function) if function is not None else None
 
 
 def _is_shown(node: ast.AST) -> bool:
@@ -259,9 +268,11 @@ def _results(module: Module, statement: ast.Return, seen: set[int], depth: int) 
     function = enclosing_function(statement)
     if function is None or isinstance(function, ast.Lambda) or function.name == "forward":
         return
-    for call in module.index.callers(function.name):
-        if any(c.function is function for c in callees(Value(module, call))):
-            yield from _follow(module, call, seen, depth - 2 if depth > 2 else 0)
+    others = module.users(function.name) if enclosing_function(function) is enclosing_class(function) is None else ()
+    for user in (module, *others):
+        for call in user.index.callers(function.name):
+            if any(c.function is function for c in callees(Value(user, call))):
+                yield from _follow(user, call, seen, depth - 2 if depth > 2 else 0)
 
 
 def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], depth: int) -> Iterator[Meeting]:
