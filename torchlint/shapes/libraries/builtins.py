@@ -16,6 +16,7 @@ from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.libraries.importing import IMPORT
 from torchlint.shapes.libraries.settings_files import open_file
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 
 NUMBERS = (int, float)
@@ -24,6 +25,8 @@ NUMBERS = (int, float)
 def _len(machine, value):
     kind = type(value)
     if kind is Unknown:
+        if machine.wild and wild.known_of(value) is not None:
+            return machine.in_worlds(lambda given: _len(machine, given[0]), [value], value.reason)
         report_use(value, "len")
         return Unknown(value.reason)
     method = getattr(kind, "__len__", None)

@@ -15,7 +15,10 @@ from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, 
 from torchlint.shapes.tensors.vectors import LONGEST, Vector
 
 FLOAT = torch.float64
-KNOWN = frozenset("numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core".split())
+KNOWN = frozenset(
+    "numpy numpy.random numpy.linalg numpy.testing numpy.typing numpy.ma numpy.fft numpy.core numpy.lib"
+    " numpy.lib.stride_tricks".split()
+)
 
 
 def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
@@ -197,71 +200,10 @@ def _choice(machine, source, size=None, *args, **options):
     return fresh(size, kind) if kind else Unknown("a random choice")
 
 
-def _elementwise(scalar=None):
-    """A function of one array that keeps its shape and makes floats of integers."""
-
-    def apply(machine, value, *args, **options):
-        if isinstance(value, (int, float)) and scalar is not None:
-            return scalar(value)
-        if isinstance(value, (list, tuple)):
-            value = array(machine, value)
-        if isinstance(value, torch.Tensor):
-            return Unknown("an array made of a tensor")
-        if not isinstance(value, Array):
-            return Unknown("a number computed from an unknown")
-        return Array(value.tensor.to(value.tensor.dtype if value.tensor.dtype.is_floating_point else torch.float64))
-
-    return apply
-
-
-def _part(machine, value, *args, **options):
-    """`np.real` and `np.imag`"""
-    value = value if isinstance(value, Array) else array(machine, value)
-    return value.real if isinstance(value, Array) else value
-
-
-def _spectrum(name):
-    """A function of `numpy.fft`."""
-
-    def apply(machine, value, *args, **options):
-        value = value if isinstance(value, Array) else array(machine, value)
-        if type(value) is Unknown or options or unknown_in(args) is not None:
-            return from_unknown(value, "a spectrum")
-        given = value.tensor.to(FLOAT) if name.startswith("r") else value.tensor
-        return Array(getattr(torch.fft, name)(given, *args))
-
-    return apply
-
-
 def _inverse(machine, value, *args, **options):
     if not isinstance(value, Array):
         return from_unknown(value, "the inverse of a matrix")
     return Array(value.tensor.transpose(-1, -2).to(FLOAT))
-
-
-def _keeping(machine, value, *args, **options):
-    return value if isinstance(value, (Array, int, float)) else array(machine, value)
-
-
-def _binary(name):
-    import operator
-
-    function = getattr(operator, name)
-
-    def apply(machine, a, b, **options):
-        if isinstance(a, (list, tuple)):
-            a = array(machine, a)
-        if isinstance(b, (list, tuple)):
-            b = array(machine, b)
-        return machine.operate(function, a, b)
-
-    return apply
-
-
-def _compared(machine, a, b, **options):
-    if isinstance(a, Array) and isinstance(b, (Array, int, float)):
-        return a + b if not isinstance(b, float) else a
-    return b if isinstance(b, Array) else Unknown("a number")
 
 
 def _method(name):
@@ -477,34 +419,10 @@ FOUND: dict[str, Any] = {
             "stack": _join(torch.stack),
             "vstack": _join(lambda t, axis=0: torch.vstack(t)),
             "hstack": _join(lambda t, axis=0: torch.hstack(t)),
-            "maximum": _compared,
-            "minimum": _compared,
-            "copy": _keeping,
-            "abs": _keeping,
-            "clip": _keeping,
-            "round": _keeping,
-            "floor": _elementwise(math.floor),
-            "ceil": _elementwise(math.ceil),
-            "sqrt": _elementwise(lambda v: math.sqrt(v) if v >= 0 else math.nan),
-            "exp": _elementwise(lambda v: math.exp(v) if v < 700 else math.inf),
-            "log": _elementwise(lambda v: math.log(v) if v > 0 else -math.inf),
-            "log2": _elementwise(lambda v: math.log2(v) if v > 0 else -math.inf),
-            "sin": _elementwise(math.sin),
-            "cos": _elementwise(math.cos),
-            "tanh": _elementwise(math.tanh),
-            "sinc": _elementwise(lambda v: math.sin(math.pi * v) / (math.pi * v) if v else 1.0),
-            "real": _part,
-            "imag": _part,
-            **{f"fft.{name}": _spectrum(name) for name in ("fft", "ifft", "rfft", "irfft", "fft2", "ifft2")},
+            "dstack": _join(lambda t, axis=0: torch.dstack(t)),
+            "column_stack": _join(lambda t, axis=0: torch.column_stack(t)),
             "linalg.inv": _inverse,
             "linalg.pinv": _inverse,
-            "add": _binary("add"),
-            "subtract": _binary("sub"),
-            "multiply": _binary("mul"),
-            "divide": _binary("truediv"),
-            "power": _binary("pow"),
-            "matmul": _binary("matmul"),
-            "dot": _binary("matmul"),
             **{
                 name: _method(name)
                 for name in (
@@ -549,7 +467,4 @@ FOUND: dict[str, Any] = {
     **{f"numpy.{name}": Special(name, _nothing) for name in ("save", "savez", "savetxt", "set_printoptions", "seterr")},
 }
 
-_RANDOM = ("seed", "shuffle", "default_rng", "RandomState")
-for _name, _value in FOUND.items():
-    if type(_value) is Special and _name.rpartition(".")[2] not in _RANDOM:
-        _value.__dict__["pure"] = True
+RANDOM = ("seed", "shuffle", "default_rng", "RandomState")  # functions that are not the same each time

@@ -144,6 +144,9 @@ class Array:
 
     imag = real
 
+    def __abs__(self) -> Array:
+        return self.real if self.tensor.dtype.is_complex else self.copy()
+
     def astype(self, dtype: Any, **options) -> Any:
         found = dtype_of(dtype)
         return Array(self.tensor.to(found)) if found else Unknown("an array of unknown dtype")
@@ -350,4 +353,4 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
     setattr(Array, f"__{_name}__", _operator(getattr(operator, _name)))
 Array.__hash__ = object.__hash__
-Array.__neg__ = Array.__pos__ = Array.__abs__ = Array.__invert__ = Array.copy
+Array.__neg__ = Array.__pos__ = Array.__invert__ = Array.copy
