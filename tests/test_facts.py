@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from torchlint import facts
+from torchlint.facts.fields import FIELDS
 from torchlint.facts.rows import Fact, read
 
 ROOT = Path(__file__).parent.parent
@@ -125,6 +126,10 @@ def test_every_method_of_a_tensor_and_every_layer_has_a_row() -> None:
 
 
 @of_this_torch
+def test_fields_are_what_tensors_have_and_nobody_calls() -> None:
+    assert not [field for field in FIELDS if callable(getattr(torch.zeros(1, 1), field))]
+
+
 def test_creators_make_tensors_on_the_default_device_or_the_one_that_is_said() -> None:
     without_device = {"torch.from_numpy"} | {spelling for spelling in facts.named("creates") if "Tensor" in spelling}
     for spelling in sorted(facts.named("creates") - without_device):

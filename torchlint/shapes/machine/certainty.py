@@ -273,6 +273,11 @@ class Certainty:
             return self.blame(error, says, sure=False)
         return self.blame(error, f"there is no item {key} among {len(owner)}", sure=False)
 
+    def ask_layer(self, layers: nn.ModuleDict, key: Any) -> None:
+        """`layers[key]`: a key that no layer can have been given."""
+        if type(key) is str and key not in layers._modules and not (self.changes.built or self.incomplete):
+            raise self.missing(KeyError(key), layers._modules, key)
+
     def is_filled_by_others(self, container: Any) -> bool:
         """Is it a table of an imported file, or asked there, and the package around that file may enter something in
         it: `from . import zoo`, in an `__init__.py` that was not run?

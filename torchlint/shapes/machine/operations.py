@@ -303,8 +303,8 @@ class Operations:
                 if self.may_miss(owner):
                     return Unknown(MORE)
                 raise self.missing(error, owner, key)
-        if kind is nn.ModuleDict and type(key) is str and key not in owner._modules and not self.changes.built:
-            raise self.missing(KeyError(key), owner._modules, key)
+        if kind is nn.ModuleDict:
+            self.ask_layer(owner, key)
         if method is None:
             raise TypeError(f"'{kind.__name__}' object is not subscriptable")
         if isinstance(owner, Dataset) and type(key) is Unknown and key.known == WHOLE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchlint.facts import fact, named_of, words
+from torchlint.facts.fields import FIELDS
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
@@ -17,11 +18,6 @@ _ONLY_OF_TENSORS = words(
     named_of("unsqueeze", "masked_fill", "expand_as", "view_as", "type_as", "permute", "clamp_min", "clamp_max")
 ) | {"clamp"}
 
-_FIELDS = frozenset(
-    "shape dtype device data grad T mT H mH ndim real imag layout is_cuda is_sparse is_leaf requires_grad grad_fn"
-    " itemsize nbytes names".split()
-)
-
 
 def has_fields(module: Module, tensor: ast.expr) -> bool:
     """Is something read of it, or of what came with it, that no tensor has: `graph.batch_size`, `batch.edge_index`?"""
@@ -31,7 +27,7 @@ def has_fields(module: Module, tensor: ast.expr) -> bool:
         target = assigned.targets[0]
         if isinstance(target, ast.Tuple) and alike & set(map(unparsed, target.elts)):
             alike.update(map(unparsed, target.elts))  # `query, key = batch`
-    foreign = [n for n in module.index.inside(around, ast.Attribute) if n.attr not in _FIELDS]
+    foreign = [n for n in module.index.inside(around, ast.Attribute) if n.attr not in FIELDS]
     read = [n for n in foreign if not (isinstance(n.up, ast.Call) and n.up.func is n)]
     return any(unparsed(n.value) in alike for n in read)
 
