@@ -99,7 +99,10 @@ def _is_plain(place: Any) -> bool:
 
 def _is_whole(around: list[ast.stmt]) -> bool:
     """Whether the loops and functions around a statement run to their ends; a function may return at its end."""
-    if not all(isinstance(one, _AROUND) for one in around[:-1]):
+    loops = [one for one in around if isinstance(one, ast.For)]
+    if not all(
+        isinstance(one, _AROUND) or isinstance(one, ast.If) and _is_settled(one.test, loops) for one in around[:-1]
+    ):
         return False
     for one in around:
         if isinstance(one, (ast.For, ast.FunctionDef)):
@@ -108,3 +111,15 @@ def _is_whole(around: list[ast.stmt]) -> bool:
             if any(node is not at_end for node in leaving) or getattr(one, "orelse", ()):
                 return False
     return True
+
+
+def _is_settled(test: ast.expr, loops: list[ast.For]) -> bool:
+    """Whether a test is answered alike in all rounds: `if train:`, which no loop around it gives anew."""
+    asked = {getattr(n, "id", getattr(n, "attr", None)) for n in ast.walk(test)}
+    given = {
+        getattr(n, "id", getattr(n, "attr", ""))
+        for loop in loops
+        for n in ast.walk(loop)
+        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
+    }
+    return not asked & given and not any(isinstance(n, (ast.Call, ast.Subscript)) for n in ast.walk(test))
