@@ -154,6 +154,7 @@ def only_entry(made: Value, key: str | int) -> ast.expr | None:
         store = change.up
         if (
             "." in name
+            or not isinstance(change, ast.Subscript)
             or not isinstance(store, ast.Assign)
             or not isinstance(change.slice, ast.Constant)
             or enclosing_function(change) is not function
