@@ -24,6 +24,8 @@ def eval_modes_kept(module: Module, loop: ast.AST) -> list[tuple[Act, Act]]:
     """
     if not any(may_call(module, loop.body, "backward", "step", switch) for switch in ("eval", "train")):
         return []
+    if "__enter__" in module.index.users("train") and any(module.index.inside(loop, ast.With)):
+        return []  # what is entered there sets the mode
     found = acts(module, loop.body)
     backwards = [act for act in found if act.role == BACKWARD]
     pairs = [(backwards[0], step) for step in found if step.role == STEP] if backwards else []
