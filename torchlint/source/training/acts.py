@@ -17,7 +17,7 @@ from torchlint.source.text.spelling import first_argument, unparsed
 from torchlint.source.training.each_round import depends_on_round
 from torchlint.source.training.events import Event, events
 from torchlint.source.training.naming import is_named, sounds_like
-from torchlint.source.training.optimizers import holding, holds, holds_nothing_but
+from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import are_distinct, identity
 
@@ -259,7 +259,8 @@ class Act:
             return True
         if seems(self.on, OPTIMIZER) and are_distinct(self.on, step.on):
             # two optimizers may hold the same parameters
-            return any(holds(step.on, module) for module in holding(self.on).modules)
+            shared = any(holds(step.on, module) for module in holding(self.on).modules)
+            return shared or holds_a_part_of(self.on, step.on)
         return not (kinds(self.on) == {MODULE} and holds(step.on, self.on) is False)
 
     @property

@@ -149,6 +149,13 @@ def holds_nothing_but(optimizer: Value, module: Value) -> Answer:
     return all(is_same(other, module) for other in holding(optimizer).modules) if held else held
 
 
+def holds_a_part_of(optimizer: Value, other: Value) -> bool:
+    """May an optimizer have been given parts of a module that another one holds as a whole?"""
+    parts = [part for module in holding(optimizer).modules for part in identity(module).values()]
+    wholes = [whole for module in holding(other).modules for whole in identity(module).values()]
+    return any(isinstance(whole.node, ast.Call) and contains(whole, part) for whole in wholes for part in parts)
+
+
 def contains(whole: Value, part: Value) -> bool:
     """May a module be a part of another one: made in its class, or given to its constructor?"""
     if not isinstance(whole.node, ast.Call):
