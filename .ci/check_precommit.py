@@ -17,7 +17,7 @@ def loss_of(logits, target):
     return F.cross_entropy(F.softmax(logits, dim=1), target)
 """
 # A comment that silences nothing: its fix is safe, and a hook applies no others.
-FIXABLE = BAD.replace("F.softmax(logits, dim=1), target)", "logits, target)  # noqa: TL101")
+FIXABLE = BAD.replace("F.softmax(logits, dim=1), target)", "logits, target)  # noqa: TL105")
 
 
 def main(bin_folder: str, system_bin: str) -> None:
@@ -49,7 +49,7 @@ def main(bin_folder: str, system_bin: str) -> None:
         (work / "bad.py").write_text(FIXABLE)
         ran = hook("torchlint-fix")
         fixed = (work / "bad.py").read_text()
-        assert ran.returncode == 1 and fixed == FIXABLE.replace("  # noqa: TL101", ""), (ran, fixed)
+        assert ran.returncode == 1 and fixed == FIXABLE.replace("  # noqa: TL105", ""), (ran, fixed)
         assert (work / "vendored.py").read_text() == BAD
         again = hook("torchlint-fix")
         assert again.returncode == 0 and (work / "bad.py").read_text() == fixed, again
