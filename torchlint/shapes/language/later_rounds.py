@@ -10,65 +10,78 @@ from __future__ import annotations
 
 import ast
 import builtins
-import itertools
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.cut_short import VIEWS, is_open, rounds_of
 from torchlint.shapes.language.program import Frame
+from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
 
 _LISTED = (list, tuple, dict, *VIEWS)
 _SAME_LENGTH = ("enumerate", "tqdm")
 MOST = 2  # rounds that are run for it
-_PLAIN = (
-    ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Constant, ast.expr_context,
-    ast.operator, ast.cmpop, ast.boolop, ast.unaryop,
-)  # fmt: skip
+_SIDES = (ast.Name, ast.Attribute, ast.Constant)
+_PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, *_SIDES)
+_LOOPS = (ast.For, ast.While)
 _ELSEWHERE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 Read = Callable[[Frame], Any]
 
 
-def later_rounds(
-    node: ast.For, compile_: Callable[[ast.expr], Read]
-) -> Callable[[Frame, Any, Callable[[Frame, Any], None]], list[Any]]:
-    """What finds the items of the rounds to be run besides the first two, in their order, given all items and what
-    sets the counter.
+class LaterRounds:
+    """The rounds of one loop that are run besides the first two. What they depend on is compiled when the loop is cut
+    for the first time: most loops never are.
     """
-    if any(_leaves(node)):
-        return lambda frame, items, count: []
-    if not isinstance(node.target, ast.Name):
-        return lambda frame, items, count: _other_settings(items)
-    counter = node.target.id
-    changed = {
-        getattr(n, "id", getattr(n, "attr", ""))
-        for n in ast.walk(node)
-        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
-    } - {counter}
-    tests = [test for test in _tests(node.body) if _is_told_by(test, counter, changed)]
-    asked = [compile_(test) for test in tests]
-    sides = [
-        compile_(side)
-        for test in tests
-        for side in ast.walk(test)
-        if isinstance(side, (ast.Name, ast.Attribute, ast.Constant)) and getattr(side, "id", "") != counter
-    ]
 
-    handed_on = any(map(_hands_on, ast.walk(node), itertools.repeat(counter)))
+    def __init__(self, node: ast.For, compile_: Callable[[ast.expr], Read]):
+        self.node = node
+        self.compile = compile_
 
-    def find(frame: Frame, items: Any, count: Callable[[Frame, Any], None]) -> list[Any]:
+    @cached_property
+    def counter(self) -> str:
+        """The name that counts the rounds, if one does."""
+        return last_word(self.node.target)
+
+    @cached_property
+    def may_end(self) -> bool:
+        return any(_leaves(self.node))
+
+    @cached_property
+    def tests(self) -> list[ast.expr]:
+        changed = words_set_in(self.node) - {self.counter}
+        return [test for test in _tests(self.node.body) if _is_told_by(test, self.counter, changed)]
+
+    @cached_property
+    def asked(self) -> list[Read]:
+        return [self.compile(test) for test in self.tests]
+
+    @cached_property
+    def sides(self) -> list[Read]:
+        """What the counter may be compared with."""
+        sides = [side for test in self.tests for side in walk(test) if isinstance(side, _SIDES)]
+        return [self.compile(side) for side in sides if last_word(side) != self.counter]
+
+    @cached_property
+    def hands_on(self) -> bool:
+        return any(_hands_on(node, self.counter) for node in walk(*self.node.body))
+
+    def among(self, frame: Frame, items: Any, count: Callable[[Frame, Any], None]) -> list[Any]:
+        """Their items, in their order; `count` sets the counter."""
+        if self.may_end:
+            return []
         if isinstance(items, StandIn):  # a progress bar
             items = vars(items).get("items")
-        if type(items) is not range or len(items) < 3 or not (asked or handed_on):
+        if type(items) is not range or len(items) < 3 or not isinstance(self.node.target, ast.Name):
             return _other_settings(items)
-        numbers = {value for side in sides if type(value := _value(side, frame)) is int}
+        numbers = {value for side in self.sides if type(value := _value(side, frame)) is int}
         wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
         answers = {}
         for item in (*items[:2], *(n for n in wanted if n in items)):
             count(frame, item)
-            answers[item] = [_value(test, frame) for test in asked]
+            answers[item] = [_value(test, frame) for test in self.asked]
         known = {(i, truth) for item in items[:2] for i, truth in enumerate(answers.pop(item))}
         found = []
         for item, said in answers.items():
@@ -76,9 +89,7 @@ def later_rounds(
             if new and len(found) < MOST:
                 found.append(item)
                 known |= new
-        return found or [items[-1]] * handed_on
-
-    return find
+        return found or [items[-1]] * self.hands_on
 
 
 def _other_settings(items: Any) -> list[Any]:
@@ -101,14 +112,20 @@ def _value(read: Read, frame: Frame) -> Any:
 
 
 def _tests(body: list[ast.stmt]) -> Iterator[ast.expr]:
-    todo: list[ast.AST] = list(body)
-    while todo:
-        node = todo.pop()
+    for node in _own(body):
         if isinstance(node, (ast.If, ast.IfExp)):
             yield node.test
         elif isinstance(node, ast.Compare):
             yield node
-        todo += () if isinstance(node, _ELSEWHERE) else ast.iter_child_nodes(node)
+
+
+def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """What stands in some statements, but for functions and classes."""
+    todo: list[ast.AST] = list(body)
+    while todo:
+        node = todo.pop()
+        yield node
+        todo += () if isinstance(node, _ELSEWHERE) else children(node)
 
 
 def _hands_on(call: ast.AST, counter: str) -> bool:
@@ -119,23 +136,17 @@ def _hands_on(call: ast.AST, counter: str) -> bool:
 
 
 def _is_told_by(test: ast.expr, counter: str, changed: set[str]) -> bool:
-    names = {getattr(n, "id", getattr(n, "attr", "")) for n in ast.walk(test)}
-    return counter in names and not names & changed and all(isinstance(n, _PLAIN) for n in ast.walk(test))
+    parts = list(walk(test))
+    words = set(map(last_word, parts))
+    return counter in words and not words & changed and all(isinstance(part, _PLAIN) for part in parts)
 
 
 def _leaves(loop: ast.For) -> Iterator[ast.AST]:
     """What may end the loop before: nobody knows whether it comes to its later rounds."""
-    todo: list[ast.AST] = list(loop.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, (ast.Break, ast.Return)):
+    ended = {id(n) for one in _own(loop.body) if isinstance(one, _LOOPS) for n in _own(one.body)}
+    for node in _own(loop.body):
+        if isinstance(node, ast.Return) or isinstance(node, ast.Break) and id(node) not in ended:
             yield node
-        inner = isinstance(node, (ast.For, ast.While))
-        todo += (
-            () if isinstance(node, _ELSEWHERE)
-            else [n for n in ast.walk(node) if isinstance(n, ast.Return)] if inner
-            else ast.iter_child_nodes(node)
-        )  # fmt: skip
 
 
 def trains_in_some_rounds(node: ast.For) -> bool:

@@ -16,7 +16,7 @@ from torchlint.shapes.language import written
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
-from torchlint.shapes.language.later_rounds import later_rounds, number_of_rounds, trains_in_some_rounds
+from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds, trains_in_some_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.targets import store, store_name
@@ -307,7 +307,7 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
     names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
     compile_ = partial(expression, scope=scope)
     periodic, count = trains_in_some_rounds(node), number_of_rounds(node.iter, compile_)
-    later = later_rounds(node, compile_)
+    later = LaterRounds(node, compile_)
 
     def loop(frame):
         machine = frame.machine
@@ -316,10 +316,10 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
         with Rounds(node, frame, names, filled, periodic) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
-                    for number in later(frame, items, target):
+                    for item in later.among(frame, items, target):
                         rounds.leave_open(like_the_last=True)
                         if rounds.affordable():
-                            target(frame, number)
+                            target(frame, item)
                             body(frame)
                             rounds.skipped()
                     rounds.rest_of(count(frame, items))

@@ -56,6 +56,12 @@ def walk(*nodes: ast.AST) -> Iterator[ast.AST]:
         level = [child for node in level for child in children(node)]
 
 
+def words_set_in(*nodes: ast.AST) -> set[str]:
+    """The words of the names and attributes that are set there."""
+    named = (n for n in walk(*nodes) if isinstance(n, (ast.Name, ast.Attribute)))
+    return {last_word(n) for n in named if isinstance(n.ctx, ast.Store)}
+
+
 def blocks(tree: ast.AST) -> Iterator[ast.AST]:
     """The statements of a tree, with handlers and cases, without the expressions in them."""
     stack = [tree]

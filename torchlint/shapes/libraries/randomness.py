@@ -100,7 +100,9 @@ class OwnRandom(StandIn):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return RANDOM.get(f"random.{name}") or Special(name, lambda machine, *_: Unknown("what a generator gives"))
+        return RANDOM.get(f"random.{name}") or Special(
+            name, lambda machine, *_, **__: Unknown("what a generator gives")
+        )
 
 
 RANDOM["random.Random"] = Special("Random", lambda machine, seed=None: OwnRandom())

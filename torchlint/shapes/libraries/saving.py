@@ -14,7 +14,7 @@ from torchlint.shapes.core.values import Unknown
 
 DEPTH = 6  # of dicts and lists within each other
 KEPT = 50  # files
-LOADING = {"weights_only", "mmap"}
+LOADING = frozenset({"weights_only", "mmap"})  # the options of which it is known what they do
 REFUSES = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)  # objects of other classes, if not told otherwise
 
 
@@ -27,8 +27,8 @@ def save(machine, value=None, where=None, *args, **kwargs) -> None:
 def load(machine, where=None, map_location=None, *args, **kwargs) -> Any:
     """`torch.load`, of what was saved before"""
     found = machine.saved.get(_key(where))
-    if found is not None and not args and kwargs.get("weights_only", REFUSES) is True and kwargs.keys() <= LOADING:
-        kept = next(_not_weights(machine, found[1], DEPTH), None)
+    if found is not None and not machine.trusts and not args and _loads_weights_only(kwargs):
+        kept = next(_own_classes(machine, found[1], DEPTH), None)
         if kept is not None:
             machine.refuse(pickle.UnpicklingError(f"Weights only load failed: it holds a {kept}"), torch.load, (where,))
     if found is None or type(map_location) not in (type(None), str, torch.device):
@@ -36,13 +36,23 @@ def load(machine, where=None, map_location=None, *args, **kwargs) -> Any:
     return _moved(machine, _copy(found[1], DEPTH), map_location)
 
 
-def _not_weights(machine, value: Any, depth: int) -> Iterator[str]:
-    """What `weights_only=True`, the default, does not load: an object of a class of the program, or a whole module."""
-    if isinstance(value, nn.Module) or type(value) in machine.codes:
+def trust(machine, *args, **kwargs) -> Unknown:
+    """The program says which of its classes may be loaded: `torch.serialization.add_safe_globals([Config])`."""
+    machine.trusts = True
+    return Unknown("classes that may be loaded")
+
+
+def _loads_weights_only(options: dict[str, Any]) -> bool:
+    return options.get("weights_only", REFUSES) is True and options.keys() <= LOADING
+
+
+def _own_classes(machine, value: Any, depth: int) -> Iterator[str]:
+    """The classes of the program of which there are objects in a file."""
+    if type(value) in machine.codes:
         yield type(value).__name__
     elif depth and isinstance(value, (dict, list, tuple)):
         for part in value.values() if isinstance(value, dict) else value:
-            yield from _not_weights(machine, part, depth - 1)
+            yield from _own_classes(machine, part, depth - 1)
 
 
 def _key(where: Any) -> Any:

@@ -13,6 +13,7 @@ from torch.optim.lr_scheduler import OneCycleLR
 
 from torchlint.shapes.language.program import source_of
 from torchlint.shapes.language.touching import text_of
+from torchlint.shapes.language.walking import last_word, walk, words_set_in
 
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Try, ast.While, ast.Yield, ast.YieldFrom, ast.Await)
 _AROUND = (ast.For, ast.With, ast.FunctionDef, ast.ClassDef)
@@ -115,11 +116,6 @@ def _is_whole(around: list[ast.stmt]) -> bool:
 
 def _is_settled(test: ast.expr, loops: list[ast.For]) -> bool:
     """Whether a test is answered alike in all rounds: `if train:`, which no loop around it gives anew."""
-    asked = {getattr(n, "id", getattr(n, "attr", None)) for n in ast.walk(test)}
-    given = {
-        getattr(n, "id", getattr(n, "attr", ""))
-        for loop in loops
-        for n in ast.walk(loop)
-        if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
-    }
-    return not asked & given and not any(isinstance(n, (ast.Call, ast.Subscript)) for n in ast.walk(test))
+    asked = list(walk(test))
+    is_plain = not any(isinstance(node, (ast.Call, ast.Subscript)) for node in asked)
+    return is_plain and words_set_in(*loops).isdisjoint(map(last_word, asked))

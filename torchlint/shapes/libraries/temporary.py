@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Special, Unknown
+from torchlint.shapes.core.values import Special, Unknown, machines
 
 
 class Folder(StandIn):
@@ -18,10 +18,11 @@ class Folder(StandIn):
         return self.name
 
     def __exit__(self, *error):
+        self.cleanup()
         return False
 
     def cleanup(self):
-        pass
+        _remove(machines[-1], self.name)
 
 
 def _folder(machine, *args, **kwargs) -> Folder:
@@ -37,10 +38,18 @@ def _exists(machine, path: Any = None) -> Any:
     return True if type(path) is str and path in machine.saved else Unknown("what is on the disk")
 
 
+def _remove(machine, path: Any = None, *args, **kwargs) -> None:
+    """A file is gone, or all in a folder; of a path that nobody knows, it may be any."""
+    for saved in list(machine.saved):
+        if type(path) is not str or type(saved) is str and (saved == path or saved.startswith(f"{path}/")):
+            del machine.saved[saved]
+
+
 TEMPORARY = {
     "tempfile.TemporaryDirectory": Special("TemporaryDirectory", _folder),
     "tempfile.mkdtemp": Special("mkdtemp", _new_path),
     "tempfile.gettempdir": Special("gettempdir", lambda machine: "/tmp"),
     "os.path.exists": Special("exists", _exists),
     "os.path.isfile": Special("isfile", _exists),
+    **{name: Special(name.rpartition(".")[2], _remove) for name in ("os.remove", "os.unlink", "shutil.rmtree")},
 }

@@ -132,6 +132,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.lent: dict[int, Any] = {}  # what code that nobody knows was given, and may have filled
         self.reach = Reach()
         self.saved: dict[Any, Any] = {}  # what was saved in files, by their paths
+        self.trusts = False  # whether the program says what `torch.load` may make besides weights
         self.nothing: dict[Any, Any] = {}  # the calls of functions that return nothing, by their places
         self.incomplete = False  # whether a module got something unknown as a part
         self.blurred = False  # whether a tensor was given something unknown in place, which may have a graph

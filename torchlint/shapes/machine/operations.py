@@ -235,14 +235,6 @@ class Operations:
         """The syntax of a function of the program."""
         return closure.code.node if (closure := functions.closure_of(function)) is not None else None
 
-    def lengthened(self, made: Any, rows: int, count: int) -> Any:
-        """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
-        tensor = made.tensor if type(made) is Array else made
-        if not isinstance(tensor, torch.Tensor) or tensor.requires_grad or tensor.dim() == 0 or len(tensor) != rows:
-            return None
-        longer = self.foreign(torch.Tensor.new_empty, (tensor, (count, *tensor.shape[1:])), {})
-        return Array(longer) if type(made) is Array and isinstance(longer, torch.Tensor) else longer
-
     # Items
 
     def item(self, owner: Any, key: Any) -> Any:
@@ -286,8 +278,10 @@ class Operations:
             elif type(index) is Unknown:
                 self.progress.reached("an index", index)
             return self.foreign(operator.getitem, (owner, index), {})
-        if isinstance(owner, (Array, type)):  # of `list[int]`, `Generic[T]`
-            return owner if isinstance(owner, type) else self.foreign(operator.getitem, (owner, key), {})
+        if isinstance(owner, Array):
+            return self.foreign(operator.getitem, (owner, key), {})
+        if isinstance(owner, type):
+            return owner  # `list[int]`, `Generic[T]`
         method = getattr(kind, "__getitem__", None)
         if functions.closure_of(method) is not None:
             return method(owner, key)

@@ -241,6 +241,14 @@ class Worlds:
             made[tuple(world[c] for c in choices)] = Array(tensor) if isinstance(one, Array) else tensor
         return wild.join(choices, made, reason)
 
+    def lengthened(self, made: Any, rows: int, count: int) -> Any:
+        """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
+        tensor = made.tensor if type(made) is Array else made
+        if not isinstance(tensor, torch.Tensor) or tensor.requires_grad or tensor.dim() == 0 or len(tensor) != rows:
+            return None
+        longer = self.foreign(torch.Tensor.new_empty, (tensor, (count, *tensor.shape[1:])), {})
+        return Array(longer) if type(made) is Array and isinstance(longer, torch.Tensor) else longer
+
     # Attributes and calls
 
     def get_known(self, owner: Unknown, name: str) -> Any:
