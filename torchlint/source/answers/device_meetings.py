@@ -22,6 +22,7 @@ from torchlint.source.text.index import (
     ancestors,
     enclosing_class,
     enclosing_function,
+    parameters_of,
     statement_of,
     within,
 )
@@ -345,7 +346,7 @@ def _is_met_inside(callee, call: ast.Call, node: ast.expr) -> bool:
     function = callee.function
     if function is None or isinstance(function, ast.Lambda):
         return False
-    for parameter in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]:
+    for parameter in parameters_of(function):
         given = bound_argument(function, parameter, Value(callee.module, call), True)
         if given is not None and given.node is node:
             return _meets_inside(callee.module, parameter)

@@ -11,7 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import enclosing_function, last_word, parameters_of
 from torchlint.source.training.grads import STOPS
 
 _READ = frozenset("data shape dtype device ndim size dim item tolist numpy detach".split())
@@ -100,10 +100,9 @@ def _in_functions(module: Module, call: ast.Call, argument: ast.AST, depth: int)
     if not called or any(c.module is not module or not isinstance(c.function, ast.FunctionDef) for c in called):
         return False
     for callee in called:
-        arguments = callee.function.args
         given = [
             parameter
-            for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+            for parameter in parameters_of(callee.function)
             if (bound := bound_argument(callee.function, parameter, value, callee.instance is not None)) is not None
             and bound.node is argument
         ]

@@ -12,7 +12,7 @@ from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars
+from torchlint.source.text.index import has_stars, parameters_of
 
 _DEEPEST = 4  # from a name, or a function, to the next
 _PASSED_ON = words(named("same_numbers", home="."))  # `x.view(-1, 1)` is moved as well as `x`
@@ -83,8 +83,7 @@ def _takes_fewer(callee: Callee, call: ast.Call) -> bool:
 def _parameter(callee: Callee, call: Value, given: ast.expr) -> ast.arg | None:
     if callee.module is None or not isinstance(callee.function, ast.FunctionDef):
         return None
-    arguments = callee.function.args
-    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+    for parameter in parameters_of(callee.function):
         bound = bound_argument(callee.function, parameter, call, callee.instance is not None)
         if bound is not None and bound.node is given:
             return parameter

@@ -289,7 +289,7 @@ class Index:
 
     def _is_data(self, name: ast.Name) -> bool:
         function = enclosing_function(name)
-        if function is None or all(name.id != parameter.arg for parameter in _parameters(function)):
+        if function is None or all(name.id != parameter.arg for parameter in parameters_of(function)):
             return False
         return not any(isinstance(call.func, ast.Name) for call in self.calls_of(name.id, inside=function))
 
@@ -594,6 +594,7 @@ class _Fields(dict):
 _FIELDS = _Fields({ast.Constant: (), ast.MatchSingleton: ()})
 
 
-def _parameters(function: FunctionNode) -> list[ast.arg]:
+def parameters_of(function: FunctionNode) -> list[ast.arg]:
+    """What it is given by name or place; `*rest` and `**more` are not among them."""
     given = function.args
     return [*given.posonlyargs, *given.args, *given.kwonlyargs]

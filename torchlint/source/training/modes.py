@@ -13,7 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.values import Answer, Value, frame_of
-from torchlint.source.text.index import last_word, within
+from torchlint.source.text.index import last_word, parameters_of, within
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
@@ -72,10 +72,7 @@ def _is_a_choice(function: ast.AST, layer: ast.Call) -> bool:
     """Does a layer stand under a test, or is its rate a parameter that is 0 by default?"""
     if any(tests_around(layer)):
         return True
-    arguments = function.args
-    defaults = {
-        p.arg: default_of(function, p) for p in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    }
+    defaults = {p.arg: default_of(function, p) for p in parameters_of(function)}
     given = [
         defaults.get(k.value.id) for k in layer.keywords if k.arg in ("p", "dropout") and isinstance(k.value, ast.Name)
     ]
