@@ -17,6 +17,7 @@ from torchlint.shapes.language.several import in_order
 from torchlint.shapes.language.tables import ROWS, SomeRows, is_long, makes_rows, of_some_rows, some_of
 from torchlint.shapes.language.walking import TABLE
 from torchlint.shapes.language.windows import known_lengths, windows
+from torchlint.shapes.tensors.wild import RANGE
 
 Evaluate = Callable[[Frame], Any]
 
@@ -363,7 +364,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
     def run(frame):
         machine = frame.machine
         source = some_of(first(frame)) if some else first(frame)
-        if type(source) is Unknown:
+        if type(source) is Unknown and (source.known != RANGE or not machine.wild):
             return Unknown(source.reason)
         inside = Frame({}, frame, frame.globals, machine, frame.code)
         made: Any = {} if kind is ast.DictComp else []
@@ -375,7 +376,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
             nonlocal guessed, longer
             _, target, tests, place = loops[depth]
             machine.place = place
-            for value in machine.iterate(items, looping=type(items) is not Unknown):
+            for value in machine.iterate(items, looping=type(items) is not Unknown or depth == 0):
                 work.spend(price)
                 if value is REST:
                     longer = True
@@ -400,8 +401,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
                     else:
                         made.append(parts[0](inside))
 
-        changes = machine.changes
-        changes.early = False
+        (changes := machine.changes).early = False
         try:
             loop(0, source)
         except UnknownUsed as unknown:

@@ -10,6 +10,7 @@ import torch
 from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, unknown_in
 from torchlint.shapes.language.cut_short import REST, may_be_longer
+from torchlint.shapes.libraries.numpy_places import PLACES, as_many
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
 from torchlint.shapes.tensors.vectors import LONGEST, Vector
@@ -298,7 +299,7 @@ def _eye(machine, rows, columns=None, dtype=None, **options):
 def _where(machine, test, *values):
     """Of an array and a Python number the array says the dtype, as in arithmetic."""
     if len(values) != 2:
-        return Unknown("positions where something holds")
+        return as_many(machine, torch.where, test)
     test, left, right = [v if isinstance(v, (Array, int, float)) else array(machine, v) for v in (test, *values)]
     arrays = [v for v in (test, left, right) if isinstance(v, Array)]
     if not arrays or any(type(v) is Unknown for v in (test, left, right)):
@@ -387,6 +388,7 @@ FOUND: dict[str, Any] = {
     "numpy.inf": math.inf,
     "numpy.nan": math.nan,
     "numpy.newaxis": None,
+    **PLACES,
     **{
         f"numpy.{name}": Special(name, function)
         for name, function in {

@@ -21,6 +21,7 @@ from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
+from torchlint.shapes.libraries.open_sizes import FACTORIES, sized
 from torchlint.shapes.libraries.processes import OF_TORCH
 from torchlint.shapes.libraries.remote import REMOTE
 from torchlint.shapes.libraries.scaler import make_scaler
@@ -265,7 +266,7 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
         if len(args) == 1 and type(args[0]) is Unknown:
             return _of_unknown(machine, args[0], dtype, place.get("device"))
         if unknown_in(args) is not None and not isinstance(args[0], (list, tuple)):
-            return _sized(machine, args, dtype, **place)
+            return sized(machine, args, dtype, **place)
         if len(args) == 1 and type(args[0]) is tuple and unknown_in(args) is not None:
             return Unknown("a tensor of these sizes, or with these numbers")  # `x.size()` is a tuple here
         if (
@@ -280,40 +281,6 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
     made.__dict__.update(dtype=dtype, home=home or "cpu")
     made.__dict__["kind"] = torch.Tensor
     return made
-
-
-def _sized(machine, given, dtype, device=None):
-    """A tensor of sizes of which some are unknown."""
-    sizes = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
-    if not machine.wild or not all(type(n) in (int, Unknown) for n in sizes):
-        return from_unknown(unknown_in(sizes), "a tensor of unknown size")
-    reason = unknown_in(sizes).reason
-    open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
-    shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
-    device, make = (None, device_tags.anywhere) if type(device) is Unknown else (device, lambda made: made)
-    return wild.tensor(reason, shape, dtypes=(dtype,), device=device, make=make)
-
-
-def _factory(name, skip=0):
-    """`torch.zeros` and its kin: sizes that nobody knows are free ones."""
-    function = getattr(torch, name)
-
-    def make(machine, *args, **kwargs):
-        sizes = args[skip:] if "size" not in kwargs else (kwargs["size"],)
-        flat = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)) else sizes
-        dtype, device = kwargs.get("dtype"), kwargs.get("device")
-        if kwargs.get("requires_grad", False) is not False or "out" in kwargs:
-            return machine.foreign(function, args, kwargs)
-        if unknown_in(flat) is None or not machine.wild:
-            return machine.foreign(function, args, kwargs)
-        if wild.choices_in(flat)[1] is None and unknown_in((dtype, device)) is None:
-            return machine.call_known(function, args, kwargs, unknown_in(flat).reason)
-        if name == "full":
-            flat, dtype = sizes[0], dtype or (torch.get_default_dtype() if type(sizes[-1]) is float else torch.int64)
-        dtype = dtype or (torch.int64 if name == "randint" else torch.get_default_dtype())
-        return _sized(machine, flat, dtype, device)
-
-    return Special(name, make)
 
 
 def _variable(machine, data, requires_grad=False, volatile=False):
@@ -440,7 +407,7 @@ FOUND: dict[str, Any] = {
     **{
         f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")
     },
-    **{f"torch.{name}": _factory(name) for name in ("zeros", "ones", "empty", "rand", "randn")},
+    **FACTORIES,
     **_special(
         tensor=make_tensor,
         as_tensor=make_tensor,

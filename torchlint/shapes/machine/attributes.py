@@ -274,6 +274,8 @@ class Attributes:
                 break
         if isinstance(owner, type) and issubclass(owner, nn.Module) and name in ("__init__", "__setattr__", "__call__"):
             return getattr(owner, name)
+        if isinstance(owner, type) and name == "__init__" and owner.__init__ is not object.__init__:
+            return Special(name, lambda machine, held, *args, **kwargs: _begin(machine, owner, held, args, kwargs))
         if isinstance(owner, nn.Module) and name in ("__call__", "__len__"):
             return getattr(owner, name)
         if name in BY_NAME and not isinstance(owner, type):
@@ -378,6 +380,15 @@ class Attributes:
     def is_open(self, kind: type) -> bool:
         """Whether a class has a base that is not known, so that it may have any attribute."""
         return not self.open_classes.isdisjoint(kind.__mro__)
+
+
+def _begin(machine, kind: type, held: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """`Base.__init__(self, …)` of a base that is not the program's."""
+    if isinstance(held, torch.optim.Optimizer) and issubclass(kind, torch.optim.Optimizer):
+        return machine.call(types.MethodType(kind.__init__, held), list(args), kwargs)
+    if machine.is_own(held) and not isinstance(held, type):
+        guards.leave_unfinished(machine, held)
+    return Unknown(f"{kind.__name__}.__init__ is not looked at")
 
 
 def _sets_plainly(owner: nn.Module, name: str) -> bool:

@@ -26,6 +26,7 @@ class FailedOperation:
         "says",
         "about",
         "guessed",
+        "by_data",
         "never",
         "supposed",
         "answered",
@@ -45,6 +46,7 @@ class FailedOperation:
         self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
         self.says = ""  # that, in words
         self.guessed = False  # some of the sizes are examples: it fails for all others as well
+        self.by_data = False  # these are numbers of items that the program's own data make, and all else is known
         self.supposed = False  # its sizes come of constructor arguments that nobody gives
         self.never = machine.never  # Python does not come so far
         self.answered = False  # conditions that nobody knows were answered for a function that nobody calls

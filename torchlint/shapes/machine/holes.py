@@ -8,7 +8,7 @@ from torch import nn
 
 from torchlint.facts import named, named_of, words
 from torchlint.shapes.core.values import Unknown, joined_of, made_of, on_use
-from torchlint.shapes.machine.worlds import is_of_torch
+from torchlint.shapes.machine.fitting import is_of_torch
 
 _SAME_SHAPE = words(named("same_shape"))
 _JOINS = words(named_of("cat"))

@@ -41,13 +41,14 @@ from torchlint.shapes.machine.certainty import Certainty
 from torchlint.shapes.machine.checked_shapes import AsWritten
 from torchlint.shapes.machine.contexts import Contexts
 from torchlint.shapes.machine.failures import FailedOperation
+from torchlint.shapes.machine.fitting import is_of_torch
 from torchlint.shapes.machine.going import Going
 from torchlint.shapes.machine.how_far import ScriptProgress
 from torchlint.shapes.machine.imports import Imports
 from torchlint.shapes.machine.operations import Operations
 from torchlint.shapes.machine.reach import Reach
 from torchlint.shapes.machine.types import Classes
-from torchlint.shapes.machine.worlds import Worlds, is_of_torch
+from torchlint.shapes.machine.worlds import Worlds
 from torchlint.shapes.tensors import dispatch, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 
@@ -252,9 +253,11 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
         self.budget.spend()
         budget.work.spend(budget.Work.NATIVE)
         if self.wild and special.__dict__.get("pure") and wild.choices_in([args, kwargs])[0]:
-            return self.in_worlds(
+            return self.stacked(
+                special.name,
                 lambda given: self.run_special(special, list(given[0]), dict(given[1])),
-                [args, kwargs],
+                args,
+                kwargs,
                 "what is known in part",
             )
         try:
@@ -286,6 +289,9 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
                 self._turn(owner if isinstance(owner, torch.Tensor) else args[0], result)
             return result
         except UnknownUsed as used:
+            made = self.as_many_as_data_say(function, args, kwargs, str(used))
+            if made is not None:
+                return made
             number = getattr(function, "__name__", "") == "item"
             real = isinstance(owner, torch.Tensor) and owner.is_floating_point()
             kind = wild.DRAWN if number and ranges.is_drawn(owner) else wild.FLOAT if real else wild.NUMBER

@@ -22,6 +22,7 @@ from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
+from torchlint.shapes.machine import open_slices
 from torchlint.shapes.machine.attributes import is_several
 from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ
 from torchlint.shapes.machine.worlds import are_alike, are_tensors
@@ -261,6 +262,8 @@ class Operations:
                 self.budget.length(len(range(len(owner))[key]))
                 return part_of(owner, key) if kind is not torch.Size and self.may_miss(owner) else owner[key]
             return owner[key.__index__() if hasattr(key, "__index__") else key]
+        if self.wild and (part := open_slices.part(self, owner, key)) is not None:
+            return part
         if kind is Unknown:
             if self.wild and type(owner.known) is Known:
                 return self.in_worlds(lambda given: self.item(*given), [owner, key], owner.reason)

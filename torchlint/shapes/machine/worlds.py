@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-import types
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import nn
@@ -20,40 +19,28 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
-from torchlint.shapes.tensors import device_tags, wild
+from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, is_refusal
+from torchlint.shapes.tensors import as_many, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.supposed import computed
-from torchlint.shapes.tensors.wild import SIZES, Choice, Known
+from torchlint.shapes.tensors.wild import SIZES, Choice, Free, Known
 
 EVALUATIONS = 5_000  # in all worlds of a run; what comes later is unknown as a whole
 PRICE = 30  # steps of one operation, in however many worlds
-FITS = 4  # sizes that are changed one after the other until an operation can be done
-OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is said
-OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution)
 LOSS = re.compile(r"loss|entropy|kl_div|Loss")
 _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
 _FEW = 64  # tensors that are compared
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
+_STACKS = ("stack", "array", "asarray")
 _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
-LARGEST = 1 << 60  # numbers that a tensor holds
-SIDE = 64  # of images that a network still has some of after all its strides
 ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
 
-Run = Callable[[Any], Any]  # an operation on arguments
 
-
-class FailsInWorld(NamedTuple):
-    """An operation failed in a world."""
-
-    error: Exception
-    failure: Any  # what it was called with, if it was torch that refused
-
-
-class Worlds:
+class Worlds(Fitting):
     """The part of the machine that carries values through several worlds."""
 
     example: int | None = None  # which operation it is that runs on examples of what is unknown, if one does
+    many: dict[int, tuple[int, int]] = {}  # how many items the data make in both, where it depends on that
 
     def in_worlds(self, run: Run, given: Any, reason: str) -> Any:
         """What an operation gives for arguments some of which are known in part; raises what torch says if it is
@@ -68,32 +55,35 @@ class Worlds:
         if self.evaluations > EVALUATIONS or work.used > work.open_to_worlds or not self.wild:
             return Unknown(reason)
         wide = many > wild.MOST
-        self.presume()
         with self._unheard():
             outcomes = self._everywhere(run, given, choices)
+            free = wild.freedom(given, bool(self.many))
+            if free is not Free.COUNTED:
+                self.presume()
             if outcomes is None:
                 return Unknown(reason)
             wide |= len(outcomes) < many
             refused = {options: o for options, o in outcomes.items() if type(o) is FailsInWorld}
             made = {options: o for options, o in outcomes.items() if type(o) is not FailsInWorld}
             if wide:  # not all worlds were looked at
-                found = wild.join(choices, made, reason) if made else None
+                found = wild.join(choices, made, reason, free) if made else None
                 return found if isinstance(found, torch.Tensor) and not found.dim() else Unknown(reason)
             if not made:
                 if not all(map(is_refusal, refused.values())):
                     return Unknown(reason)
-                if any(_RARE.search(str(one.error)) for one in refused.values()):
-                    return Unknown(reason)  # it takes dtypes that no world has
-                raise self._usual(list(refused.values()), any(map(_is_dtype, choices)))
+                if any(_RARE.search(str(one.error)) for one in refused.values()) or wild.has_count(given):
+                    return Unknown(reason)  # it takes dtypes that no world has, or as many as there are
+                wild.mark_free(given)
+                raise self._usual(list(refused.values()), any(map(_is_dtype, choices)), free)
             self._rule_out(choices, refused)
-            return wild.join(choices, made, reason)
+            return wild.join(choices, made, reason, free)
 
     @contextmanager
     def _unheard(self) -> Iterator[None]:
         """While this lasts, no rule hears of sizes that are examples, and all worlds cost what one does."""
         heard, used = device_tags.listeners[:], self.budget.used
         device_tags.listeners.clear()
-        self.example = self.evaluations
+        self.example, self.many = self.evaluations, {}
         try:
             yield
         finally:
@@ -109,107 +99,21 @@ class Worlds:
         for world in itertools.islice(wild.worlds(others), wild.MOST // 2):
             both = [wild.in_world(given, {**world, SIZES: s}) for s in SIZES.left]
             try:
-                made = self._fitted(run, both, [self._try(run, one) for one in both])
+                made = self._fitted(run, both, [self._try(run, one, s) for s, one in enumerate(both)])
             except UnknownUsed:
                 return None
             for s, value in zip(SIZES.left, made or ()):
                 outcomes[tuple([{**world, SIZES: s}[choice] for choice in choices])] = value
         return outcomes
 
-    def _try(self, run: Run, given: Any) -> Any:
-        try:
-            return run(given)
-        except UnknownUsed:
-            raise
-        except Exception as error:
-            return FailsInWorld(error, self.failures.get(id(error)))
-
-    # Sizes that are made to fit
-
-    def _fitted(self, run: Run, given: list[Any], outcomes: list[Any]) -> list[Any] | None:
-        """What an operation gives with both sets of sizes, made to fit where they are free; None if it may or may not
-        be refused.
-        """
-        first, now = list(outcomes), list(given)
-        if any(map(_is_too_large, outcomes)):
-            return [next(filter(_is_too_large, outcomes))] * len(outcomes)
-        for _ in range(FITS):
-            if all(type(o) is not FailsInWorld for o in outcomes):
-                return outcomes
-            pairs = [pair_of(o) if type(o) is FailsInWorld else None for o in outcomes]
-            narrowed = [
-                self._narrowed(now, s, pairs) if type(outcome) is FailsInWorld else given_here
-                for s, (outcome, given_here) in enumerate(zip(outcomes, now))
-            ]
-            if any(one is None for one in narrowed):
-                break
-            now = narrowed
-            outcomes = [
-                self._try(run, one) if type(outcome) is FailsInWorld else outcome for one, outcome in zip(now, outcomes)
-            ]
-        if all(type(o) is not FailsInWorld for o in outcomes):
-            return outcomes
-        still = all(type(o) is FailsInWorld for o in outcomes)
-        if all(type(o) is FailsInWorld for o in first) and self._is_sure(run, given, first):
-            return outcomes if still else first  # what is refused even of sizes that fit is not their fault
-        return outcomes if still and self._is_sure(run, now, outcomes) else None
-
-    def _narrowed(self, given: list[Any], s: int, pairs: list[Any]) -> Any:
-        """The arguments with other sizes, as torch wants them; None if no free size is in its way."""
-        pair = pairs[s]
-        if pair is None:
-            return None
-        wanted, there = pair
-        free = free_sizes(given)[s]
-        other = pairs[1 - s]
-        for old, new in ((there, wanted), (wanted, there)):
-            places = [place for place, size in free.items() if size == old]
-            if places:
-                return resize(given[s], dict.fromkeys(places, new))
-        if other is not None and other[0] != wanted:  # a layer's size that nobody gave
-            places = [(path, i) for path, t in wild.leaves(given[s]) for i, size in enumerate(t.shape) if size == there]
-            return resize(given[s], dict.fromkeys(places, wanted)) if places else None
-        return None
-
-    def _is_sure(self, run: Run, given: list[Any], refused: list[FailsInWorld]) -> bool:
-        """Whether torch refuses an operation whatever the free sizes are."""
-        errors = [one.error for one in refused]
-        if not all(map(is_refusal, refused)):  # Python's own refusal, of a number of dimensions
-            return str(errors[0]) == str(errors[1]) and all(isinstance(e, (ValueError, IndexError)) for e in errors)
-        both = free_sizes(given)
-        free = both[0]
-        if not free:
-            return str(errors[0]) == str(errors[1])  # else it depends on a number that nobody knows
-        pairs = [pair_of(one) for one in refused]
-        texts = [without(sizes.values(), str(error)) for sizes, error in zip(both, errors)]
-        if texts[0] != texts[1] and (pairs[0] is None or pairs[0] != pairs[1]):
-            return False
-        known = {size for _, t in wild.leaves(given[0]) for size in t.shape} | {1, *(pairs[0] or ())}
-        known |= {int(number) for number in re.findall(r"\b\d{1,4}\b", texts[0])}  # what a layer says it takes
-        if "for scalar outputs" in texts[0]:
-            known.discard(1)  # batches of one that are differentiated are none
-        tensors = list(wild.leaves(given[0]))
-        trials = [dict.fromkeys(free, size) for size in sorted({*OTHERS, *known})]
-        trials.append({place: 3 + 2 * number for number, place in enumerate(free)})
-        trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
-        for sizes in trials:
-            if any(prod(sizes.get((path, i), n) for i, n in enumerate(t.shape)) > LARGEST for path, t in tensors):
-                continue
-            try:
-                if type(self._try(run, resize(given[0], sizes))) is not FailsInWorld:
-                    return False
-            except UnknownUsed:
-                return False
-        return True
-
-    def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool) -> Exception:
+    def _usual(self, refused: list[FailsInWorld], of_any_dtype: bool, free: Free) -> Exception:
         """What torch says in most worlds; nothing of a dtype that may be one of several."""
         of_sizes = [one for one in refused if not _DTYPE.search(str(one.error))] if of_any_dtype else []
         refused = of_sizes or refused
         texts = [re.sub(r"\d+", "", str(one.error)) for one in refused]
         most = Counter(texts).most_common(1)[0][0]
         found = refused[texts.index(most)]
-        found.failure.guessed = True
+        found.failure.guessed, found.failure.by_data = True, free is Free.COUNTED
         self.failures[id(found.error)] = found.failure
         return found.error
 
@@ -225,7 +129,28 @@ class Worlds:
             counts = Counter(options[position] for options in refused)
             choice.left = [o for o in choice.left if counts[o] < worlds] or choice.left
 
-    def freed(self, value: Any, dimension: int, reason: str) -> Any:
+    def as_many_as_data_say(self, function: Callable, args: tuple, kwargs: dict[str, Any], reason: str) -> Any:
+        """What a call makes of values that nobody knows, if only its length depends on them; None for other calls."""
+        make = as_many.maker(function, args, kwargs) if self.wild else None
+        if make is None:
+            return None
+        if self.example is None:
+            return self.in_worlds(lambda given: self.foreign(function, *given), [args, kwargs], reason)
+        try:
+            return make(self.size_by_data(), args, kwargs)
+        except Exception as error:
+            self.remember(error, function, args, kwargs)
+            raise
+
+    def size_by_data(self, number: int = 0) -> int:
+        """How many items the data make in the world that runs; the same each time in one operation, and another one for
+        another `number`.
+        """
+        if number not in self.many:
+            self.many[number] = wild.free_size()
+        return self.many[number][self.world]
+
+    def freed(self, value: Any, dimension: int, reason: str, free: Free = Free.GIVEN) -> Any:
         """A tensor or an array one dimension of which is free: what it was made of holds more than is known."""
         choices, blind = wild.choices_in(value)
         if blind is not None or not isinstance(wild.in_world(value, next(wild.worlds(choices))), (torch.Tensor, Array)):
@@ -239,7 +164,7 @@ class Worlds:
                 return Unknown(reason)
             tensor = wild.resized(tensor, {dimension % tensor.dim(): pair[world[SIZES]]})
             made[tuple(world[c] for c in choices)] = Array(tensor) if isinstance(one, Array) else tensor
-        return wild.join(choices, made, reason)
+        return wild.join(choices, made, reason, free)
 
     def lengthened(self, made: Any, rows: int, count: int) -> Any:
         """A tensor or an array of so many rows as one of which some rows were made; None if it is another thing."""
@@ -282,7 +207,19 @@ class Worlds:
 
         if function is torch.reshape:
             return self.viewed(run, [args, kwargs], wild.left_to_torch(args[1:]), reason)
-        return self.in_worlds(run, [args, kwargs], reason)
+        return self.stacked(getattr(function, "__name__", ""), run, args, kwargs, reason)
+
+    def stacked(self, name: str, run: Run, args: Any, kwargs: Any, reason: str) -> Any:
+        """What a function makes of arguments some of which are known in part. Tensors that it stacks are all like the
+        first one, or it refuses them.
+        """
+        made = self.in_worlds(run, [args, kwargs], reason)
+        if type(made) is not Unknown or made.known or name not in _STACKS:
+            return made
+        parts, rest = args[0] if args else None, args[1:]
+        if type(parts) not in (list, tuple) or not wild.are_of_one_shape(parts):
+            return made
+        return self.in_worlds(lambda given: run([(given * len(parts), *rest), kwargs]), [parts[0]], reason)
 
     def viewed(self, run: Run, given: Any, dimension: int | None, reason: str) -> Any:
         """A view of something whose sizes are open. Where these were made to fit it, they were made to fit just so: it
@@ -299,7 +236,9 @@ class Worlds:
                 raise
 
         made = self.in_worlds(tried, given, reason)
-        return self.freed(made, dimension, reason) if has_refused and dimension is not None else made
+        if not has_refused or dimension is None:
+            return made
+        return self.freed(made, dimension, reason, wild.freedom(given, False))
 
     def in_part(self, function: Callable, args: tuple, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """A call of torch of whose arguments only a part is known."""
@@ -310,7 +249,8 @@ class Worlds:
                 known = [item for item in args[0] if item is not REST]
                 dimension = kwargs.get("dim", args[1] if len(args) > 1 else 0)
                 if known and type(dimension) is int:
-                    return self.freed(self.foreign(function, (known, *args[1:]), kwargs), dimension, blind.reason)
+                    made = self.foreign(function, (known, *args[1:]), kwargs)  # the others are like these
+                    return self.freed(made, dimension, blind.reason, wild.freedom(known, True))
             if LOSS.search(getattr(function, "__name__", "")):
                 self.progress.reached("a loss", blind)
             owner = getattr(function, "__self__", None)
@@ -465,43 +405,6 @@ def _taken_from(module: nn.Module) -> Iterator[dict[int, Callable]]:
         module._forward_hooks = hooks
 
 
-def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:
-    """The wanted size and the one that is there."""
-    failure, text = refused.failure, str(refused.error)
-    if failure is None:
-        return None
-    if isinstance(failure.function, nn.Module):
-        pair = of_layer(failure.function, failure.args) or of_call(None, (), {}, text)
-    else:
-        owner = getattr(failure.function, "__self__", None)
-        args = (owner, *failure.args) if isinstance(owner, torch.Tensor) else failure.args
-        pair = of_call(failure.function, args, failure.kwargs, text)
-    return pair if pair is not None and type(pair[0]) is int and type(pair[1]) is int else None
-
-
-def is_refusal(refused: FailsInWorld) -> bool:
-    """Whether it was torch that refused something."""
-    failure = refused.failure
-    if isinstance(refused.error, (TypeError, AttributeError, AssertionError)) or _is_too_large(refused):
-        return False  # it may be no tensor at all
-    return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
-
-
-def is_of_torch(function: Any) -> bool:
-    """Whether a function is one of torch on tensors, so that it changes nothing else."""
-    owner = getattr(function, "__self__", None)
-    if isinstance(owner, OF_TORCH):
-        return True
-    if owner is not None and not isinstance(owner, types.ModuleType):
-        return False
-    if isinstance(function, type):
-        return issubclass(function, torch.distributions.Distribution)
-    if getattr(function, "__objclass__", None) is not None:
-        return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
-    home = getattr(function, "__module__", None) or ""
-    return home == "_operator" or home.startswith("torch.") or home == "torch" or function in (abs, bool, len)
-
-
 def are_alike(items: Any) -> bool:
     """Whether a few tensors have one shape and one dtype, so that any of them stands for each."""
     return 0 < len(items) <= _FEW and all(
@@ -522,38 +425,5 @@ def is_float(value: Any) -> bool:
     return all(isinstance(v, torch.Tensor) and v.is_floating_point() for v in values)
 
 
-def _is_too_large(outcome: Any) -> bool:
-    """Whether so many dimensions of these sizes are more than a tensor can have: nobody's data has them."""
-    return type(outcome) is FailsInWorld and "Storage size" in str(outcome.error)
-
-
 def _is_dtype(choice: Choice) -> bool:
     return any(isinstance(option, torch.dtype) for option in choice.left)
-
-
-def free_sizes(given: list[Any]) -> list[dict[tuple, int]]:
-    """Where the arguments have sizes that differ between the two sets: by the way to a tensor and the dimension."""
-    found: list[dict[tuple, int]] = [{} for _ in given]
-    if len(given) == 2:
-        for (path, one), (_, other) in zip(wild.leaves(given[0]), wild.leaves(given[1])):
-            for i, (a, b) in enumerate(zip(one.shape, other.shape)):
-                if a != b and one.dim() == other.dim():
-                    found[0][path, i], found[1][path, i] = a, b
-    return found
-
-
-def without(sizes: Iterable[int], text: str) -> str:
-    """What torch says, without the free sizes."""
-    sizes = set(map(str, sizes))
-    return re.sub(r"\d+", lambda found: "…" if found[0] in sizes else found[0], text)
-
-
-def resize(given: Any, sizes: dict[tuple, int]) -> Any:
-    """The arguments with other sizes at some places."""
-    by_path: dict[tuple, dict[int, int]] = {}
-    for (path, dimension), new in sizes.items():
-        by_path.setdefault(path, {})[dimension] = new
-    for path, tensor in list(wild.leaves(given)):
-        if path in by_path:
-            given = wild.put(given, path, wild.resized(tensor, by_path[path]))
-    return given

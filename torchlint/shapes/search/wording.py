@@ -17,6 +17,7 @@ from torchlint.shapes.core.standins import Samples
 from torchlint.shapes.language import program
 from torchlint.shapes.machine.failures import FailedOperation
 from torchlint.shapes.search import reasons
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.ranges import RangeError
 
 SYMBOLS = {
@@ -270,7 +271,7 @@ def _says_itself(value: Any) -> bool:
 def shape_of(value: Any) -> str:
     """A value as messages show it: no stand-in, nothing that only we can read."""
     if isinstance(value, torch.Tensor):
-        return shape_text(value.shape)
+        return shape_text(wild.sizes_of(value))
     if isinstance(value, (list, tuple)) and any(isinstance(v, torch.Tensor) for v in value):
         return (
             "["

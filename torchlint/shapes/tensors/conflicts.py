@@ -41,8 +41,10 @@ _WORDS = [
     (re.compile(r"Shape mismatch, can't divide axis of length (\d+) in chunks of (\d+)"), True),
     (re.compile(r"[Ss]hape mismatch[^\d]*(\d+) != (\d+)"), True),
     (re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)"), True),
+    (re.compile(r"could not be broadcast together with shapes \[(\d+)\], \[(\d+)\]$"), True),
     (re.compile(r"Expected target size \[((?:\d+, )*)(\d+)[^\]]*\], got \[\1(\d+)"), True),
 ]
+_MASK = re.compile(r"mask \[([\d, ]+)\] at index (\d+) does not match .* tensor \[([\d, ]+)\] at index (\d+)")
 _RANKS = re.compile(r"[Gg]ot (\d)D input, but \w+ mode needs (\d)D input")
 Pair = tuple[Any, Any]
 
@@ -188,6 +190,10 @@ def _of_text(text: str) -> Pair | None:
     ranks = _RANKS.search(text)
     if ranks:
         return (f"{ranks.group(2)} dimensions", f"{ranks.group(1)} dimensions")
+    mask = _MASK.search(text)
+    if mask:
+        there, wanted = ([int(size) for size in mask[number].split(", ")] for number in (1, 3))
+        return (wanted[int(mask[4])], there[int(mask[2])]) if int(mask[4]) < len(wanted) else None
     for worded, swapped in _WORDS:
         match = worded.search(text)
         if match:

@@ -6,12 +6,10 @@
         torch.rand(3).tolist()                 # raises UnknownUsed
 
 Everything a program does with torch must happen inside `dry_tensors()`. What needs data that nobody has (`.item()`,
-`nonzero`, a
-boolean mask), and what torch cannot do without data, raises `values.UnknownUsed` with the reason.
+`nonzero`, a boolean mask), and what torch cannot do without data, raises `values.UnknownUsed` with the reason.
 
 Facts about a tensor live on its storage, which views, parameters and `.data` share: `device` (a text, cpu if absent)
-and `real`
-(a CPU tensor with the values of the whole storage).
+and `real` (a CPU tensor with the values of the whole storage).
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, device_tags, examples, kernels, process_settings, ranges, replay
+from torchlint.shapes.tensors import as_many, autocast, device_tags, examples, kernels, process_settings, ranges, replay
 from torchlint.shapes.tensors.plain_kernels import kernel_of
 
 SMALL = 512  # elements of which the values are kept
@@ -383,6 +381,8 @@ def _by_data(function: Any, operation: _Operation, args: tuple, kwargs: dict[str
     """An operation whose result depends on values: computed if they are known, else unknown."""
     if operation.name == "equal" and tensors[0].shape != tensors[-1].shape:
         return False
+    if operation.indexing:
+        as_many.check_masks(args[0], args[1])
     supposed = examples.has_example(function, tensors)
     try:
         if operation.name in _BY_VALUE and not supposed:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ from torchlint.shapes.tensors.device_tags import device_of
 MOST = 64  # worlds in which one operation happens
 RANKS = (2, 4, 3, 1, 0, 5, 6)  # the likeliest first, which a message then shows
 DATA = (torch.float32, torch.int64, torch.float64, torch.bool)  # bytes can do nothing that none of these can
+FREE = "_torchlint_free"
 _STEP = 32  # sizes that can be halved a few times
 _KINDS = 6  # of free sizes, before they come again
 
@@ -38,17 +40,27 @@ class Choice:
 
 SIZES = Choice((0, 1))  # which of the two sets of example sizes; neither is ever ruled out
 
+
+class Free(Enum):
+    """Why sizes are free."""
+
+    GIVEN = "nobody gives the data"
+    COUNTED = "they are as many items as the program's own data make, of which nobody knows a bound; all else is known"
+    BOTH = "some are of the one kind, some of the other"
+
+
 World = dict[Choice, Any]  # which option of each choice
 
 
 class Known:
     """The values that an unknown has in each world: by the options of `choices`."""
 
-    __slots__ = ("choices", "values")
+    __slots__ = ("choices", "free", "values")
 
-    def __init__(self, choices: Sequence[Choice], values: dict[tuple, Any]):
+    def __init__(self, choices: Sequence[Choice], values: dict[tuple, Any], free: Free = Free.GIVEN):
         self.choices = tuple(choices)
         self.values = values
+        self.free = free
 
     def at(self, world: World) -> Any:
         return self.values[tuple([world[choice] for choice in self.choices])]
@@ -90,6 +102,72 @@ _KINDS_OF_NUMBERS = {WHOLE: int, REAL: float, DRAWN: float, FLOAT: float}
 def known_of(value: Any) -> Known | None:
     """What is known of an unknown value in each world, if anything is."""
     return value.known if type(value) is Unknown and type(value.known) is Known else None
+
+
+def is_counted(value: Any) -> bool:
+    """Whether a value depends on how many items the data make."""
+    known = known_of(value)
+    return known is not None and known.free is not Free.GIVEN
+
+
+def has_count(values: Any) -> bool:
+    """Whether a number of items that the data make is among some values: it has bounds that nobody knows."""
+    return any(known.free is not Free.GIVEN and type(known.example) in (int, float) for known in _all_known(values))
+
+
+def freedom(values: Any, counted: bool) -> Free:
+    """Why sizes are free in what is made of some values; `counted`, of how many items the data make besides."""
+    kinds = {known.free for known in _all_known(values)} | ({Free.COUNTED} if counted else set())
+    return kinds.pop() if len(kinds) == 1 else Free.BOTH if kinds else Free.GIVEN
+
+
+def _all_known(values: Any) -> Iterator[Known]:
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            yield from _all_known(value)
+    elif type(values) is dict:
+        yield from _all_known(list(values.values()))
+    elif type(values) is slice:
+        yield from _all_known([values.start, values.stop, values.step])
+    elif (known := known_of(values)) is not None:
+        yield known
+
+
+def are_of_one_shape(values: Sequence[Any]) -> bool:
+    """Whether some tensors may all have one shape: what is known of their sizes does not tell them apart."""
+    if any(known_of(value) is None and not isinstance(value, (torch.Tensor, Array)) for value in values):
+        return False
+    shapes = [_sizes(value) for value in values]
+    return None not in shapes and all(
+        len(shape) == len(shapes[0]) and all(a == b or None in (a, b) for a, b in zip(shape, shapes[0]))
+        for shape in shapes
+    )
+
+
+def _sizes(value: Any) -> list[int | None] | None:
+    """The sizes of a tensor, None for free ones; None if its rank is open."""
+    known = known_of(value)
+    tensors = list(known.values.values()) if known is not None else [value]
+    if len({len(tensor.shape) if isinstance(tensor, (torch.Tensor, Array)) else None for tensor in tensors}) > 1:
+        return None
+    return [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*[tensor.shape for tensor in tensors])]
+
+
+def mark_free(values: Any) -> None:
+    """Let the tensors that stand for one in some worlds say which of their sizes differ from world to world."""
+    for known in _all_known(values):
+        tensors = [v.tensor if isinstance(v, Array) else v for v in known.values.values()]
+        shapes = [tensor.shape for tensor in tensors if isinstance(tensor, torch.Tensor)]
+        for tensor in tensors:
+            if isinstance(tensor, torch.Tensor):
+                alike = [shape for shape in shapes if len(shape) == tensor.dim()]
+                setattr(tensor, FREE, [i for i in range(tensor.dim()) if len({shape[i] for shape in alike}) > 1])
+
+
+def sizes_of(tensor: torch.Tensor) -> list[int | str]:
+    """The sizes of a tensor as a person reads them, `?` where it stands for tensors of any."""
+    free = getattr(tensor, FREE, ())
+    return ["?" if number in free else size for number, size in enumerate(tensor.shape)]
 
 
 def is_number(value: Any) -> bool:
@@ -141,6 +219,7 @@ def tensor(
     device: torch.device | None = None,
     make: Callable[[torch.Tensor], Any] = lambda made: made,
     first: int | None = None,
+    free: Free = Free.GIVEN,
 ) -> Unknown:
     """A tensor of which nobody knows all.
 
@@ -159,7 +238,7 @@ def tensor(
         dims = [pair[world[SIZES]] for pair in sizes[: world.get(rank, rank.left[0])]]
         made = torch.empty(dims, dtype=world.get(dtype, dtype.left[0]), device=device or "cpu")
         values[tuple(world[c] for c in choices)] = make(made)
-    return join(choices, values, reason)
+    return join(choices, values, reason, free)
 
 
 def worlds(choices: Sequence[Choice]) -> Iterator[World]:
@@ -215,7 +294,7 @@ def in_world(value: Any, world: World) -> Any:
     return value
 
 
-def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> Any:
+def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str, free: Free = Free.GIVEN) -> Any:
     """One value that stands for those of all worlds: it is known as far as they agree."""
     found = list(values.values())
     first = found[0]
@@ -224,14 +303,16 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> An
     if any(type(v) is Unknown for v in found):
         return Unknown(reason)
     if isinstance(first, (tuple, list)) and all(type(v) is type(first) and len(v) == len(first) for v in found):
-        parts = [join(choices, {options: v[i] for options, v in values.items()}, reason) for i in range(len(first))]
+        parts = [
+            join(choices, {options: v[i] for options, v in values.items()}, reason, free) for i in range(len(first))
+        ]
         if type(first) is list or type(first) is tuple or type(first) is torch.Size:
             return list(parts) if type(first) is list else tuple(parts)
         if hasattr(first, "_fields"):
             return type(first)(*parts)
         return type(first)(parts)  # torch.return_types
     if isinstance(first, dict) and all(isinstance(v, dict) and v.keys() == first.keys() for v in found):
-        return {k: join(choices, {options: v[k] for options, v in values.items()}, reason) for k in first}
+        return {k: join(choices, {options: v[k] for options, v in values.items()}, reason, free) for k in first}
     kept = list(choices)
     for choice in choices:  # what it does not depend on
         position = kept.index(choice)
@@ -244,7 +325,7 @@ def join(choices: Sequence[Choice], values: dict[tuple, Any], reason: str) -> An
         else:
             kept.remove(choice)
             values = groups
-    return unknown(reason, Known(kept, values))
+    return unknown(reason, Known(kept, values, free))
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -1,0 +1,135 @@
+"""What has as many items as the data say: how many they are is open, all else of the shape is known."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dry import faults_of
+
+USE = """
+import random
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+x, score = torch.randn(8, 16), torch.rand(8)
+"""
+WRONG = {  # what becomes of 16, 32, 63, 5, 2 or 3 features
+    "a mask": ("keep = score > 0.5", "x[keep]", "(?, 16)"),
+    "a mask of two axes": ("rows = torch.rand(4, 8) > 0.5", "torch.randn(4, 8, 32)[rows]", "(?, 32)"),
+    "a mask beside an axis": ("rows = torch.rand(4) > 0.5", "torch.randn(6, 4, 9, 32)[:, rows, 0]", "(6, ?, 32)"),
+    "places in a row": ("at = torch.nonzero(score > 0.5).squeeze(1)", "x[at]", "(?, 16)"),
+    "places by axis": ("at = (score > 0.5).nonzero(as_tuple=True)[0]", "x[at]", "(?, 16)"),
+    "places of a condition": ("at, = torch.where(score > 0.5)", "x[at]", "(?, 16)"),
+    "chosen numbers": (
+        "mask = (torch.rand(4, 8) > 0.5)[..., None]",
+        "torch.masked_select(torch.randn(4, 8, 32), mask).view(-1, 32)",
+        "(?, 32)",
+    ),
+    "all but a diagonal": (
+        "off = ~torch.eye(64, dtype=torch.bool)",
+        "torch.randn(64, 64)[off].view(64, 63)",
+        "(64, 63)",
+    ),
+    "distinct values": ("kinds = torch.unique(torch.randint(0, 9, (30,)))", "torch.zeros(len(kinds), 16)", "(?, 16)"),
+    "which of the distinct": (
+        "kinds, which = torch.unique(torch.randint(0, 9, (30,)), return_inverse=True)",
+        "torch.zeros(len(kinds), 16)[which]",
+        "(30, 16)",
+    ),
+    "rows again and again": ("often = torch.randint(1, 4, (8,))", "x.repeat_interleave(often, dim=0)", "(?, 16)"),
+    "a number of rows": ("n = int((score > 0.5).sum())", "x[:n]", "(?, 16)"),
+    "rows of a drawn number": ("n = random.randint(3, 9)", "torch.randn(n, 16)", "(?, 16)"),
+    "a window at a drawn place": ("at, n = random.randint(0, 4), random.randint(2, 4)", "x[at : at + n]", "(?, 16)"),
+    "rows in a drawn order": ("order = torch.randperm(8)[: random.randint(2, 5)]", "x[order]", "(?, 16)"),
+    "a drawn number of parts": (
+        "parts = [torch.randn(16) for _ in range(random.randint(3, 9))]",
+        "torch.stack(parts)",
+        "(?, 16)",
+    ),
+    "windows that become one tensor": (
+        "starts, n = [random.randrange(4) for _ in range(6)], random.randint(2, 4)",
+        "torch.stack([x[s : s + n] for s in starts])",
+        "(6, ?, 16)",
+    ),
+    "rows that are padded": (
+        "rows = [torch.randn(random.randint(3, 9), 16) for _ in range(4)]",
+        "nn.utils.rnn.pad_sequence(rows, batch_first=True)",
+        "(4, ?, 16)",
+    ),
+    "the longest row": (
+        "length = torch.randint(3, 9, (4,))\nreal = torch.arange(length.max())[None] < length[:, None]",
+        "torch.randn(4, int(length.max()), 16)[real]",
+        "(?, 16)",
+    ),
+    "rows of an array": (
+        "table = np.random.rand(20, 3)",
+        "torch.from_numpy(table[table[:, 0] > 0.5]).float()",
+        "(?, 3)",
+    ),
+    "a window of an array": (
+        "table, at, n = np.random.rand(20, 3), random.randint(0, 9), random.randint(2, 9)",
+        "torch.from_numpy(table[at : at + n]).float()",
+        "(?, 3)",
+    ),
+    "windows of an array that become one": (
+        "table, n = np.random.rand(20, 3), random.randint(2, 9)",
+        "torch.from_numpy(np.stack([table[at : at + n] for at in (0, 3, 4, 5, 9, 10, 11)])).float()",
+        "(7, ?, 3)",
+    ),
+    "places in an array": (
+        "table = np.random.rand(20, 3)\nrows = np.where(table[:, 0] > 0.5)[0]",
+        "torch.from_numpy(table[rows]).float()",
+        "(?, 3)",
+    ),
+    "distinct rows of an array": (
+        "kinds, often = np.unique(np.random.randint(0, 9, 30), return_counts=True)",
+        "torch.from_numpy(np.random.rand(len(kinds), 3)).float()",
+        "(?, 3)",
+    ),
+}
+
+
+@pytest.mark.parametrize("before, rows, shape", WRONG.values(), ids=WRONG)
+def test_what_is_known_besides_is_checked(tmp_path, before, rows, shape):
+    """A layer that takes another number of features fails for any number of rows; one that takes this number does not."""
+    features = int(shape.strip("()").split(", ")[-1])
+    for takes, fails in ((features + 1, True), (features, False)):
+        program = f"{before}\nrows = {rows}\nnn.Linear({takes}, 4)(rows)\n"
+        found = faults_of(tmp_path, program, USE)
+        assert [(f.presumed, f.message) for f in found] == [
+            (False, f"Linear takes {takes} features but gets {features} in `rows` {shape}")
+        ] * fails
+
+
+def test_a_mask_as_large_as_what_it_is_laid_on(tmp_path):
+    (found,) = faults_of(tmp_path, "other = torch.rand(7) > 0.5\nx[other]\nx[:, torch.rand(16) > 0.5]\n", USE)
+    assert "mask (7,)" in found.message and not found.presumed
+
+
+FITS = {
+    "two masks that take as many": "if (score > 0.2).sum() == (score > 0.5).sum():\n    x[score > 0.2] + x[score > 0.5]",
+    "one place": "x[(score == score.max()).nonzero().item()]",
+    "one place in each row": "rows = torch.randint(0, 5, (4, 7))\nat = (rows == 2).nonzero(as_tuple=True)[1]\n"
+    "if len(at) == 4:\n    torch.randn(4, 7, 3)[torch.arange(4), at]",
+    "not more than there are": "n = int((score > 0.5).sum())\nscore.topk(n), score.topk(max(1, n)), x[n - 1], x.narrow(0, 0, n)",
+    "at most so many": "few = x[score > 0.5][:10]\nF.pad(few, (0, 0, 0, 10 - len(few))) + torch.zeros(10, 16)",
+    "the last ones": "last = x[score > 0.5][-3:]\nlast + torch.zeros(2, 16)",
+    "as many as there are": "n = int((score > 0.5).sum())\nx[:n] + x[score > 0.5]",
+    "windows of two sizes": "h, w = random.randint(3, 6), random.randint(3, 6)\n"
+    "part = torch.randn(3, 8, 8)[:, :h, 1 : 1 + w]\npart + torch.zeros(3, 4, 5)",
+    "a view of what a mask takes": "x[score > 0.5].view(-1, 4, 4).mean((1, 2)) + score[score > 0.5]",
+    "pairs": "torch.randn(64, 64)[~torch.eye(64, dtype=torch.bool)].view(64, 63) + torch.zeros(64, 63)",
+    "a mask that is written": "mask = torch.zeros(4, 9, dtype=torch.bool)\nfor row in range(4):\n"
+    "    mask[row, : random.randint(1, 9)] = True\ntorch.randn(4, 9, 16)[mask] @ torch.zeros(16, 2)",
+    "a mask that is written through its part": "mask = torch.zeros(8, dtype=torch.bool)\n"
+    "mask[: random.randint(2, 8)].fill_(True)\nx[mask].view(-1, 16)[0]",
+    "what is left over and over": "order = score.argsort()\nwhile order.numel() > 0:\n    order = order[1:][x[order[1:], 0] > 0.5]",
+}
+
+
+@pytest.mark.parametrize("program", FITS.values(), ids=FITS)
+def test_how_many_they_are_is_open(tmp_path, program):
+    assert not faults_of(tmp_path, program + "\n", USE)

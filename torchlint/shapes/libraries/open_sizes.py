@@ -1,0 +1,89 @@
+"""torch's functions that make a tensor of a size: of one that nobody knows, they make a tensor whose size is free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
+from torchlint.shapes.tensors import device_tags, wild
+from torchlint.shapes.tensors.wild import Free
+
+_FLOATS = (wild.REAL, wild.FLOAT, wild.DRAWN)
+
+
+def sized(machine, given, dtype, device=None):
+    """A tensor of sizes of which some are unknown."""
+    sizes = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
+    if not machine.wild or not all(type(n) in (int, Unknown) for n in sizes):
+        return from_unknown(unknown_in(sizes), "a tensor of unknown size")
+    reason = unknown_in(sizes).reason
+    open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
+    shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
+    return _made(reason, shape, (dtype,), device)
+
+
+def _made(reason, shape, dtypes, device):
+    device, make = (None, device_tags.anywhere) if type(device) is Unknown else (device, lambda made: made)
+    free = Free.COUNTED if shape is not None else Free.GIVEN
+    return wild.tensor(reason, shape, dtypes=dtypes, device=device, make=make, free=free)
+
+
+def _factory(name, first=0):
+    """`torch.zeros` and its kin, `torch.full` and `torch.randint`: the sizes stand where `first` says, or are the first
+    sequence there.
+    """
+    function = getattr(torch, name)
+
+    def make(machine, *args, **kwargs):
+        sizes = (kwargs["size"],) if "size" in kwargs else args[first:]
+        if first or name == "full":
+            sizes = next(([one] for one in sizes if isinstance(one, (list, tuple))), [])
+        flat = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (list, tuple)) else sizes
+        dtype, device = kwargs.get("dtype"), kwargs.get("device")
+        if kwargs.get("requires_grad", False) is not False or "out" in kwargs:
+            return machine.foreign(function, args, kwargs)
+        if unknown_in(flat) is None or not machine.wild:
+            return machine.foreign(function, args, kwargs)
+        if wild.choices_in(flat)[1] is None and unknown_in((dtype, device)) is None:
+            return machine.call_known(function, args, kwargs, unknown_in(flat).reason)
+        if name == "full" and dtype is None:
+            value = kwargs.get("fill_value", args[1] if len(args) > 1 else None)
+            if type(value) not in (int, float, bool):
+                return from_unknown(unknown_in(flat), "a tensor of unknown numbers")
+            dtype = torch.tensor(value).dtype
+        dtype = dtype or (torch.int64 if name == "randint" else torch.get_default_dtype())
+        return sized(machine, flat, dtype, device)
+
+    return Special(name, make)
+
+
+def _range(machine, *bounds, dtype=None, device=None, **options):
+    """`torch.arange` up to a number that nobody knows."""
+    values = [machine.call(b.item, [], {}) if isinstance(b, torch.Tensor) and b.numel() == 1 else b for b in bounds]
+    open_bounds = [b for b in values if type(b) is Unknown]
+    options = {"dtype": dtype, "device": device, **options} if dtype or device is not None else options
+    if not machine.wild or not open_bounds or type(dtype) is Unknown:
+        return machine.foreign(torch.arange, bounds, options)
+    if all(map(wild.is_number, open_bounds)):
+        of_float = dtype is None and any(type(b) is float or type(b) is Unknown and b.known in _FLOATS for b in values)
+        kind = dtype or (torch.get_default_dtype() if of_float else torch.int64)
+        return _made(open_bounds[0].reason, [None], (kind,), device)
+    return machine.foreign(torch.arange, tuple(values), options)
+
+
+def _permutation(machine, n=None, dtype=torch.int64, device=None, **options):
+    """`torch.randperm` of so many numbers."""
+    if machine.wild and wild.is_number(n) and type(dtype) is not Unknown:
+        return _made(n.reason, [None], (dtype,), device)
+    place = {"device": device} if device is not None else {}
+    return machine.foreign(torch.randperm, (n,), {"dtype": dtype, **place, **options})
+
+
+FACTORIES: dict[str, Any] = {
+    **{f"torch.{name}": _factory(name) for name in ("zeros", "ones", "empty", "rand", "randn", "full")},
+    "torch.randint": _factory("randint", first=1),
+    "torch.arange": Special("arange", _range),
+    "torch.randperm": Special("randperm", _permutation),
+}

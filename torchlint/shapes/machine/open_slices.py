@@ -1,0 +1,69 @@
+"""Slices that end nobody knows where: `x[:n]`, `x[i : i + width]`, and `x[mask][:10]`, which may hold fewer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.machine.worlds import are_tensors
+from torchlint.shapes.tensors import as_many, ranges, wild
+from torchlint.shapes.tensors.arrays import Array
+
+WHOLE = slice(None)
+Dimensions = dict[int, set[int]]  # those whose size is as the data say, by the number of all
+
+
+def part(machine: Any, owner: Any, key: Any) -> Any:
+    """`owner[key]` of a tensor or an array, if a slice in the key is open; else None."""
+    parts = list(key) if type(key) is tuple else [key]
+    if not any(type(one) is slice for one in parts) or machine.example is not None:
+        return None
+    if not isinstance(owner, (torch.Tensor, Array)) and not are_tensors(owner):
+        return None
+    free = _free_dimensions(owner) if wild.is_counted(owner) else {}
+    cut = [number for number, one in enumerate(parts) if type(one) is slice and _is_open(one)]
+    short = [number for number, one in enumerate(parts) if type(one) is slice and _clips(one)] if free else []
+    if not cut and not short:
+        return None
+    rest = [one if type(one) is not slice or number not in cut else WHOLE for number, one in enumerate(parts)]
+    if isinstance(owner, (torch.Tensor, Array)):  # something may be written through the part
+        ranges.forget(owner.tensor if isinstance(owner, Array) else owner)
+
+    def run(given: list) -> Any:
+        owner, rest = given[0], list(given[1])
+        tensor = owner.tensor if isinstance(owner, Array) else owner
+        if not isinstance(tensor, torch.Tensor):
+            return machine.item(owner, tuple(rest))
+        for number in sorted({*cut, *short}):
+            dimension = as_many.dimension_at(rest, number, tensor.dim())
+            if number in cut or dimension in free.get(tensor.dim(), ()):
+                tensor = as_many.chosen(tensor, dimension, machine.size_by_data(number))
+                rest[number] = WHOLE
+        return machine.item(Array(tensor) if isinstance(owner, Array) else tensor, tuple(rest))
+
+    return machine.in_worlds(run, [owner, rest], "a slice of unknown length")
+
+
+def _is_open(one: slice) -> bool:
+    return any(
+        type(bound) is Unknown and (type(bound.known) is not wild.Known or wild.is_counted(bound))
+        for bound in (one.start, one.stop, one.step)
+    )
+
+
+def _clips(one: slice) -> bool:
+    """Whether a slice takes so many at most."""
+    return type(one.stop) is int and one.stop >= 0 or type(one.start) is int and one.start < 0
+
+
+def _free_dimensions(owner: Unknown) -> Dimensions:
+    sizes: dict[int, list[torch.Size]] = {}
+    for value in owner.known.values.values():
+        if isinstance(value, (torch.Tensor, Array)):
+            sizes.setdefault(len(value.shape), []).append(value.shape)
+    return {
+        rank: {dimension for dimension in range(rank) if len({shape[dimension] for shape in shapes}) > 1}
+        for rank, shapes in sizes.items()
+    }
