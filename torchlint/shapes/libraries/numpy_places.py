@@ -39,11 +39,11 @@ def _nonzero(machine, value):
     return as_many(machine, torch.where, value)
 
 
-def _flat(machine, value):
+def _flatnonzero(machine, value):
     return as_many(machine, torch.where, value.ravel())[0] if isinstance(value, Array) else Unknown("positions")
 
 
-def _rows(machine, value):
+def _argwhere(machine, value):
     return as_many(machine, torch.nonzero, value)
 
 
@@ -63,12 +63,6 @@ def _bincount(machine, value, weights=None, minlength=0):
 
 
 PLACES = {
-    f"numpy.{name}": Special(name, function)
-    for name, function in {
-        "nonzero": _nonzero,
-        "flatnonzero": _flat,
-        "argwhere": _rows,
-        "unique": _unique,
-        "bincount": _bincount,
-    }.items()
+    f"numpy.{function.__name__.strip('_')}": Special(function.__name__.strip("_"), function)
+    for function in (_nonzero, _flatnonzero, _argwhere, _unique, _bincount)
 }

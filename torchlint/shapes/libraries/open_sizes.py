@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
@@ -81,9 +79,12 @@ def _permutation(machine, n=None, dtype=torch.int64, device=None, **options):
     return machine.foreign(torch.randperm, (n,), {"dtype": dtype, **place, **options})
 
 
-FACTORIES: dict[str, Any] = {
-    **{f"torch.{name}": _factory(name) for name in ("zeros", "ones", "empty", "rand", "randn", "full")},
-    "torch.randint": _factory("randint", first=1),
-    "torch.arange": Special("arange", _range),
-    "torch.randperm": Special("randperm", _permutation),
+FACTORIES = {
+    f"torch.{made.name}": made
+    for made in (
+        *map(_factory, "zeros ones empty rand randn full".split()),
+        _factory("randint", first=1),
+        Special("arange", _range),
+        Special("randperm", _permutation),
+    )
 }

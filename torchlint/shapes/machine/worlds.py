@@ -31,7 +31,6 @@ LOSS = re.compile(r"loss|entropy|kl_div|Loss")
 _DTYPE = re.compile(r"dtype|scalar type|Float|Double|Long|Half|Byte|Bool")
 _FEW = 64  # tensors that are compared
 _JOINS = (torch.stack, torch.cat, torch.concat, torch.vstack)
-_STACKS = ("stack", "array", "asarray")
 _RARE = re.compile(r"(?<!\bor )complex|half|bfloat16|float16|expected scalar type (Int|Short|Char)\b", re.IGNORECASE)
 ARITHMETIC = frozenset("add sub mul truediv pow iadd isub imul itruediv".split())
 
@@ -214,7 +213,7 @@ class Worlds(Fitting):
         first one, or it refuses them.
         """
         made = self.in_worlds(run, [args, kwargs], reason)
-        if type(made) is not Unknown or made.known or name not in _STACKS:
+        if type(made) is not Unknown or made.known or not re.fullmatch(r"stack|(as)?array", name):
             return made
         parts, rest = args[0] if args else None, args[1:]
         if type(parts) not in (list, tuple) or not wild.are_of_one_shape(parts):
