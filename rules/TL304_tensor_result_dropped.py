@@ -83,6 +83,7 @@ def dropped(place: Node, call: ast.Call):
     if not isinstance(owner, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)) or shows(place):
         return
     is_used = isinstance(tensor, ast.Name) and is_used_as_tensor(place.module, tensor, call.func.attr)
+    is_used = is_used and "object" not in place.kinds(tensor)  # of a class that may move and clamp what it holds
     if not is_told and not is_used and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
         return
     if is_that_already(place, call) or has_fields(place.module, tensor):

@@ -143,3 +143,72 @@ def test_the_ends_of_a_range_only_give_their_numbers(tmp_path):
     """
     assert faults(tmp_path, program) == []
     assert len(faults(tmp_path, program.replace("torch.linspace(last, last + 1, 5)", "(last * torch.arange(5))"))) == 1
+
+
+OF_A_BASE = """
+    class Descent(torch.optim.SGD):
+        def __init__(self, net, rate):
+            self.rate = rate
+            torch.optim.SGD.__init__(self, net.parameters(), lr=rate)
+
+    class Linearly(torch.optim.lr_scheduler.LRScheduler):
+        def __init__(self, optimizer, total):
+            self.total = total
+            torch.optim.lr_scheduler.LRScheduler.__init__(self, optimizer)
+
+        def get_lr(self):
+            return [rate * (1 - self.last_epoch / self.total) for rate in self.base_lrs]
+
+    net = nn.Linear(3, 1)
+    optimizer = Descent(net, 0.1)
+    schedule = Linearly(optimizer, 9)
+    for _ in range(3):
+        optimizer.zero_grad()
+        net(torch.zeros(2, 3)).sum().backward()
+        optimizer.step()
+        schedule.step()
+"""
+
+
+def test_a_constructor_called_by_the_name_of_its_class(tmp_path):
+    """`torch.optim.SGD.__init__(self, …)` does what `super().__init__(…)` does."""
+    assert faults(tmp_path, OF_A_BASE) == []
+    assert len(faults(tmp_path, OF_A_BASE.replace("lr=rate)", "rate=rate)"))) == 1
+
+
+def test_what_options_leave_to_a_default_is_likely_only(tmp_path):
+    """`train(**options)` of options that nobody knows: a default is used, and what is refused of it is a remark."""
+    program = """
+    import elsewhere
+
+    def build(rate):
+        return torch.optim.SGD(nn.Linear(3, 1).parameters(), lr=rate)
+
+    def train(rate=-1.0, wide=3):
+        return build(rate)
+
+    options = vars(elsewhere.parse(train))
+    train(**options)
+    """
+    assert [fault.presumed for fault in faults_of(tmp_path, program)] in ([], [True])
+    certain = program.replace("vars(elsewhere.parse(train))", "{}").replace("train(**options)", "train()")
+    assert [fault.presumed for fault in faults_of(tmp_path, certain)] == [False]
+
+
+def test_the_closure_of_lbfgs_returns_the_loss(tmp_path):
+    program = """
+    net = nn.Linear(3, 1)
+    optimizer = torch.optim.LBFGS(net.parameters())
+
+    def closure():
+        optimizer.zero_grad()
+        loss = net(torch.zeros(2, 3)).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    """
+    assert faults(tmp_path, program) == []
+    (said,) = faults(tmp_path, program.replace("        return loss\n", ""))
+    assert "the closure returns nothing" in said
+    assert faults(tmp_path, program.replace("        return loss\n", "").replace("LBFGS", "Adam")) == []

@@ -386,6 +386,9 @@ def _step(machine, method, closure=None, *args, **kwargs):
     if closure is None:
         return machine.foreign(method, (), {})
     made = machine.call(closure, [], {})
+    if made is None and isinstance(method.__self__, torch.optim.LBFGS):
+        error = TypeError("float() argument must be a string or a real number, not 'NoneType'")
+        machine.protest(error, "the closure returns nothing, and LBFGS needs the loss: it ends with `return loss`")
     machine.progress.steps += machine.scripting
     return made
 

@@ -16,6 +16,7 @@ from torchlint.shapes.libraries.huggingface import HUGGING_FACE
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
 from torchlint.shapes.libraries.settings_files import SETTINGS
+from torchlint.shapes.libraries.sklearn import SKLEARN
 from torchlint.shapes.libraries.sound import SOUND
 from torchlint.shapes.libraries.stdlib import Context
 from torchlint.shapes.libraries.torchvision import VISION
@@ -27,7 +28,8 @@ KNOWN = frozenset(
     " torchvision.utils"
     " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
-    " sklearn.metrics sklearn.preprocessing sklearn.datasets scipy scipy.stats matplotlib matplotlib.pyplot"
+    " sklearn.metrics sklearn.preprocessing sklearn.datasets sklearn.decomposition scipy scipy.stats matplotlib"
+    " matplotlib.pyplot"
     " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
     " transformers.modeling_outputs transformers.utils transformers.file_utils transformers.utils.generic"
     " librosa librosa.util librosa.filters scipy.signal"
@@ -91,6 +93,7 @@ FOUND: dict[str, Any] = {
     **PANDAS,
     **SOUND,
     **SETTINGS,
+    **SKLEARN,
     "tqdm.tqdm": Special("tqdm", _progress),
     **{f"{home}.trange": Special("trange", _range) for home in ("tqdm", "tqdm.auto", "tqdm.notebook")},
     "tqdm.auto.tqdm": Special("tqdm", _progress),

@@ -17,10 +17,10 @@ _LOOKED_AT = 1000  # items that are compared
 def _choice(machine, items, **options):
     if not isinstance(items, (list, tuple, range)) or not items:
         return Unknown("a random choice")
-    return _any_of(items)
+    return any_of(items)
 
 
-def _any_of(items: Any) -> Any:
+def any_of(items: Any) -> Any:
     """What is known of one of some items, whichever it is: plain values only if all are equal, of other things the
     first stands for all.
     """
@@ -30,7 +30,7 @@ def _any_of(items: Any) -> Any:
             return first
         return _one_of(some)
     if type(first) in (tuple, list) and all(type(one) is type(first) and len(one) == len(first) for one in some):
-        return type(first)(map(_any_of, zip(*some)))
+        return type(first)(map(any_of, zip(*some)))
     return first
 
 
@@ -45,7 +45,7 @@ def _shuffle(machine, items):
     """Plain values, and tuples of them, are no longer where they were."""
     if type(items) is list and items and isinstance(items[0], (*_PLAIN, tuple)):
         machine.budget.length(len(items))
-        items[:] = [_any_of(items)] * len(items)
+        items[:] = [any_of(items)] * len(items)
 
 
 def _drawn(machine):
@@ -74,7 +74,7 @@ def _sample(machine, items, k):
     if not found or isinstance(found[0], _PLAIN):
         return [_one_of(found[:_LOOKED_AT]) if found else Unknown("a random choice")] * k
     if type(found[0]) is tuple:
-        return [_any_of(found)] * k
+        return [any_of(found)] * k
     return [found[i % len(found)] for i in range(k)]
 
 

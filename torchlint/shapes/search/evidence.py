@@ -42,6 +42,8 @@ def _is_of_the_kind(failure: FailedOperation, text: str) -> bool:
         return False  # a list of what is found may be filled
     if isinstance(failure.error, TypeError) and _INSTEAD_OF_A_TENSOR.search(text):
         return False  # `if not parts: return 0.0`: what is given back where there is nothing
-    if isinstance(failure.error, TypeError) or isinstance(function, type) and issubclass(function, optim.Optimizer):
+    if isinstance(failure.error, TypeError):
         return True
+    if isinstance(function, type) and issubclass(function, optim.Optimizer):
+        return "Invalid" not in text  # a number, which may be a default that is never used
     return any(words in text for words in _OF_THE_KIND)

@@ -105,9 +105,15 @@ def _never_meet(name: str, met: list[tuple[Any, Any]]) -> bool:
 
 
 def says_nothing(default: Any) -> bool:
-    """Whether a default says no more than that there is something to be given: None, 0, -1, an empty list."""
+    """Whether a default says no more than that there is something to be given: None, 0, -1, -1.0, an empty list."""
     return (
-        default is None or type(default) is int and default <= 0 or type(default) in (str, list, tuple) and not default
+        default is None
+        or type(default) is int
+        and default <= 0
+        or type(default) is float
+        and default < 0
+        or type(default) in (str, list, tuple)
+        and not default
     )
 
 
