@@ -126,6 +126,7 @@ FITS = {
     "    mask[row, : random.randint(1, 9)] = True\ntorch.randn(4, 9, 16)[mask] @ torch.zeros(16, 2)",
     "a mask that is written through its part": "mask = torch.zeros(8, dtype=torch.bool)\n"
     "mask[: random.randint(2, 8)].fill_(True)\nx[mask].view(-1, 16)[0]",
+    "arrays of one drawn length": "n = random.randint(3, 9)\nnp.stack([np.zeros((n, 2)) for _ in range(4)])",
     "what is left over and over": "order = score.argsort()\nwhile order.numel() > 0:\n    order = order[1:][x[order[1:], 0] > 0.5]",
 }
 
@@ -133,3 +134,82 @@ FITS = {
 @pytest.mark.parametrize("program", FITS.values(), ids=FITS)
 def test_how_many_they_are_is_open(tmp_path, program):
     assert not faults_of(tmp_path, program + "\n", USE)
+
+
+DRAWN = """
+n = random.randint(3, 9)
+
+def one():
+    return torch.randn(int(torch.randint(4, 9, (1,))), 5)
+
+def padded():
+    m = random.randint(3, 9)
+    return torch.cat([torch.randn(m, 4), torch.zeros(10 - m, 4)])
+
+def longest(rows):
+    most = max(len(row) for row in rows)
+    return torch.stack([F.pad(row, (0, 0, 0, most - len(row))) for row in rows])
+
+"""
+BY_CHANCE = {  # what works only if a number that is drawn is a certain one, and what does not
+    "lengths of their own": ("torch.stack([one() for _ in range(4)])", "torch.stack([one()[:4] for _ in range(4)])"),
+    "one length for all": (
+        "torch.stack([torch.randn(random.randint(3, 9), 5) for _ in range(4)])",
+        "torch.stack([torch.randn(n // 2, 5) for _ in range(4)])",
+    ),
+    "padded to a length": (
+        "torch.stack([padded()[1:] + one() for _ in range(4)])",
+        "torch.stack([padded() for _ in range(4)])",
+    ),
+    "padded to the longest": (
+        "nn.Linear(6, 2)(longest([one() for _ in range(9)]))",
+        "nn.Linear(5, 2)(longest([one() for _ in range(9)]))",
+    ),
+    "the wrong way round": (
+        "torch.bmm(torch.randn(6, n).unsqueeze(2), torch.randn(6, n, 7))",
+        "torch.bmm(torch.randn(6, n).unsqueeze(1), torch.randn(6, n, 7))",
+    ),
+    "weights without an axis": ("torch.randn(n, 20) * torch.rand(n)", "torch.randn(n, 20) * torch.rand(n)[:, None]"),
+    "a sum that is always the same": (
+        "torch.randn(n, 20) + torch.zeros(10, 20)",
+        "torch.cat([torch.randn(n, 20), torch.zeros(10 - n, 20)]) + torch.zeros(10, 20)",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong, right", BY_CHANCE.values(), ids=BY_CHANCE)
+def test_numbers_that_are_drawn_are_others_each_time(tmp_path, wrong, right):
+    assert not faults_of(tmp_path, DRAWN + right, USE)
+    assert len(faults_of(tmp_path, DRAWN + wrong, USE)) == 1
+
+
+SAMPLES = """
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self):
+        self.n = random.randint(3, 9)
+
+    def __len__(self):
+        return 40
+
+    def __getitem__(self, i):
+        n = random.randint(3, 9)
+        return torch.randn(n, 5), i
+
+for rows, numbers in DataLoader(Rows(), batch_size=8):
+    rows.sum()
+"""
+
+
+def test_samples_of_drawn_lengths_do_not_become_one_batch(tmp_path):
+    assert len(faults_of(tmp_path, SAMPLES, USE)) == 1
+    for right in (
+        SAMPLES.replace("torch.randn(n, 5)", "torch.randn(self.n, 5)"),
+        SAMPLES.replace("torch.randn(n, 5)", "torch.cat([torch.randn(n, 5), torch.zeros(9 - n, 5)])"),
+        SAMPLES.replace("batch_size=8", "batch_size=1"),
+        SAMPLES.replace(
+            "batch_size=8", "batch_size=8, collate_fn=lambda rows: nn.utils.rnn.pad_sequence([r for r, _ in rows])"
+        ).replace("rows, numbers in", "rows in"),
+    ):
+        assert not faults_of(tmp_path, right, USE)

@@ -89,6 +89,7 @@ class Reason(str):
 
     place: Any = None
     of_name = False  # whether it is a name of which nothing is known
+    drawn = False  # whether it is a number that is drawn: another one each time
 
     def __str__(self) -> str:
         return self
@@ -98,7 +99,7 @@ class Reason(str):
         if self.place is not None or not machines:
             return self
         moved = Reason(self)
-        moved.place, moved.of_name = machines[-1].place, self.of_name
+        moved.place, moved.of_name, moved.drawn = machines[-1].place, self.of_name, self.drawn
         return moved
 
 

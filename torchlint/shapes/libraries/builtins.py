@@ -121,6 +121,8 @@ def _extreme(best):
             values = list(machine.iterate(values[0]))
             if not values:
                 return default if default is not None else Unknown("the largest or smallest of what was left out")
+        if machine.wild and key is None and wild.has_count(values) and wild.choices_in(values)[1] is None:
+            return machine.in_worlds(lambda given: best(given), list(values), "the largest or smallest of some counts")
         if any(type(v) is Unknown or machine.is_tensor(v) for v in values):
             return Unknown("the largest or smallest of unknown values")
         if key is None:

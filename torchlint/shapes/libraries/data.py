@@ -22,7 +22,7 @@ from torchlint.shapes.libraries.indexed_data import (
 )
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import known_of
+from torchlint.shapes.tensors.wild import are_of_one_shape, known_of
 
 LOOKED_UP = 3  # samples of a batch
 NUMBERED = 12  # samples of which the integers are looked at
@@ -217,6 +217,8 @@ def _check_alike(machine, samples: list) -> None:
     if isinstance(first, torch.Tensor) and all(isinstance(s, torch.Tensor) for s in samples):
         if any(s.shape != first.shape for s in samples):
             machine.foreign(torch.stack, (Samples(samples),), {})
+    elif known_of(first) is not None and are_of_one_shape(samples):
+        machine.foreign(torch.stack, (samples,), {})
     elif isinstance(first, (list, tuple)) and all(type(s) is type(first) and len(s) == len(first) for s in samples):
         for parts in zip(*samples):
             _check_alike(machine, list(parts))

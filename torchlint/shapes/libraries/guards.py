@@ -21,7 +21,7 @@ from torchlint.shapes.language.cut_short import REST, is_open
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.libraries import containers, iterators, open_optimizers, world
 from torchlint.shapes.libraries.compilers import COMPILED
-from torchlint.shapes.tensors import device_tags, dispatch, wild
+from torchlint.shapes.tensors import device_tags, dispatch, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 
 CONTAINERS = frozenset({nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict})
@@ -110,6 +110,8 @@ def _single(machine, value, kind):
     found = machine.call(value.item, [], {}) if isinstance(value, torch.Tensor) and value.numel() == 1 else None
     if type(found) in (int, float):
         return kind(found)
+    if kind is int and ranges.is_drawn_whole(value):
+        return wild.drawn()
     return wild.unknown("the value of a tensor", wild.WHOLE if kind is int else wild.FLOAT)
 
 

@@ -11,6 +11,7 @@ from torchlint.shapes.core.standins import Library, StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, from_unknown, unknown_in
 from torchlint.shapes.language.cut_short import REST, may_be_longer
 from torchlint.shapes.libraries.numpy_places import PLACES, as_many
+from torchlint.shapes.libraries.open_sizes import sized
 from torchlint.shapes.tensors import device_tags, wild
 from torchlint.shapes.tensors.arrays import DTYPES, Array, NumpyType, dtype_of, fresh, promote
 from torchlint.shapes.tensors.vectors import LONGEST, Vector
@@ -88,11 +89,16 @@ def of_unknown(machine, reason, kind=None, ranks=wild.RANKS, first=None):
 
 
 def _filled(machine, shape, *fill, dtype=None, **options):
-    if type(shape) is Unknown or type(dtype) is Unknown:
+    if type(shape) is Unknown and not wild.is_number(shape) or type(dtype) is Unknown:
         return from_unknown(shape, "an array of unknown dtype")
     if fill and dtype is None and dtype_of(fill[-1]):
         dtype = fill[-1]
-    return fresh(_size(shape), (dtype_of(dtype) if dtype is not None else None) or torch.float64)
+    kind = (dtype_of(dtype) if dtype is not None else None) or torch.float64
+    return sized(machine, (shape,), kind, make=Array) if _has_unknown(shape) else fresh(_size(shape), kind)
+
+
+def _has_unknown(shape) -> bool:
+    return isinstance(shape, (list, tuple)) and unknown_in(shape) is not None or wild.is_number(shape)
 
 
 def _full(machine, shape, value=0.0, dtype=None, **options):
@@ -136,12 +142,12 @@ def _sample(dtype: torch.dtype, *, sizes: bool = False, skip: int = 0, one: str 
             size = args or None
         elif size is None and len(args) > skip:
             size = args[skip]
-        if type(size) is Unknown or unknown_in(size if isinstance(size, tuple) else ()) is not None:
-            return Unknown("random numbers of unknown shape")
         kind = dtype_of(options.pop("dtype")) if options.get("dtype") is not None else dtype
+        if type(size) is Unknown or unknown_in(size if isinstance(size, tuple) else ()) is not None:
+            return sized(machine, (size,), kind or dtype, make=Array)
         if size is not None:
             return fresh(size, kind or dtype)
-        known = wild.unknown("a random number", (not args and one) or (wild.REAL if dtype is FLOAT else wild.WHOLE))
+        known = wild.drawn((not args and one) or (wild.REAL if dtype is FLOAT else wild.WHOLE))
         return _one_for_each(machine, [*args, *options.values()], kind or dtype, known)
 
     return make

@@ -11,20 +11,21 @@ from torchlint.shapes.tensors.wild import Free
 _FLOATS = (wild.REAL, wild.FLOAT, wild.DRAWN)
 
 
-def sized(machine, given, dtype, device=None):
-    """A tensor of sizes of which some are unknown."""
+def sized(machine, given, dtype, device=None, make=None):
+    """A tensor of sizes of which some are unknown, or an array, as `make` says."""
     sizes = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
     if not machine.wild or not all(type(n) in (int, Unknown) for n in sizes):
         return from_unknown(unknown_in(sizes), "a tensor of unknown size")
     reason = unknown_in(sizes).reason
     open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
     shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
-    return _made(reason, shape, (dtype,), device)
+    return _made(reason, shape, (dtype,), device, make)
 
 
-def _made(reason, shape, dtypes, device):
-    device, make = (None, device_tags.anywhere) if type(device) is Unknown else (device, lambda made: made)
-    free = Free.COUNTED if shape is not None else Free.GIVEN
+def _made(reason, shape, dtypes, device, make=None):
+    if make is None:
+        device, make = (None, device_tags.anywhere) if type(device) is Unknown else (device, lambda made: made)
+    free = Free.GIVEN if shape is None else Free.DRAWN if reason.drawn else Free.COUNTED
     return wild.tensor(reason, shape, dtypes=dtypes, device=device, make=make, free=free)
 
 

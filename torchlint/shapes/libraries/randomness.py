@@ -62,7 +62,7 @@ def _number(machine, *args, **kwargs):
 
 
 def _whole(machine, *args, **kwargs):
-    return wild.unknown("a random number", wild.WHOLE)
+    return wild.drawn()
 
 
 def _sample(machine, items, k):

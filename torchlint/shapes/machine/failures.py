@@ -27,6 +27,7 @@ class FailedOperation:
         "about",
         "guessed",
         "by_data",
+        "examples",
         "never",
         "supposed",
         "answered",
@@ -46,6 +47,7 @@ class FailedOperation:
         self.kind: str | None = None  # of what Python or the program refuses, where torch had no part in it
         self.says = ""  # that, in words
         self.guessed = False  # some of the sizes are examples: it fails for all others as well
+        self.examples: frozenset[str] = frozenset()  # these sizes, as torch writes them
         self.by_data = False  # these are numbers of items that the program's own data make, and all else is known
         self.supposed = False  # its sizes come of constructor arguments that nobody gives
         self.never = machine.never  # Python does not come so far

@@ -15,6 +15,7 @@ from torchlint.shapes.core.values import UnknownUsed
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
+from torchlint.shapes.tensors.wild import Free
 
 FITS = 4  # sizes that are changed one after the other until an operation can be done
 OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is said
@@ -37,6 +38,9 @@ class Fitting:
 
     failures: dict[int, Any]
     world: int = 0  # in which of the two sets of example sizes it runs
+    free: Free = Free.GIVEN  # why the sizes of its arguments are free
+    apart = False  # whether they were drawn one by one
+    by_chance = False  # whether sizes that are drawn would have to be certain ones
 
     def _try(self, run: Run, given: Any, world: int) -> Any:
         self.world = world
@@ -54,6 +58,11 @@ class Fitting:
         first, now = list(outcomes), list(given)
         if any(map(is_too_large, outcomes)):
             return [next(filter(is_too_large, outcomes))] * len(outcomes)
+        if self.free is Free.DRAWN and all(type(o) is FailsInWorld for o in first):
+            self.by_chance = self._is_sure(run, given, first, in_general=True)
+            if self.by_chance:
+                self.by_chance = not self._is_sure(run, given, first)
+                return first
         for _ in range(FITS):
             if all(type(o) is not FailsInWorld for o in outcomes):
                 return outcomes
@@ -96,8 +105,10 @@ class Fitting:
             return resize(given[s], dict.fromkeys(places, wanted)) if places else None
         return None
 
-    def _is_sure(self, run: Run, given: list[Any], refused: list[FailsInWorld]) -> bool:
-        """Whether torch refuses an operation whatever the free sizes are."""
+    def _is_sure(self, run: Run, given: list[Any], refused: list[FailsInWorld], in_general: bool = False) -> bool:
+        """Whether torch refuses an operation whatever the free sizes are; or all but those that would have to be just
+        what stands beside them.
+        """
         errors = [one.error for one in refused]
         if not all(map(is_refusal, refused)):  # Python's own refusal, of a number of dimensions
             return str(errors[0]) == str(errors[1]) and all(isinstance(e, (ValueError, IndexError)) for e in errors)
@@ -114,9 +125,11 @@ class Fitting:
         if "for scalar outputs" in texts[0]:
             known.discard(1)  # batches of one that are differentiated are none
         tensors = list(wild.leaves(given[0]))
-        trials = [dict.fromkeys(free, size) for size in sorted({*OTHERS, *known})]
+        alike = {*OTHERS} - known if in_general else {*OTHERS, *known}
+        trials = [dict.fromkeys(free, size) for size in sorted(alike)] if not (in_general and self.apart) else []
         trials.append({place: 3 + 2 * number for number, place in enumerate(free)})
-        trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
+        if not in_general:
+            trials += [{place: channels if place[1] == 1 else SIDE for place in free} for channels in (1, 3)]
         for sizes in trials:
             if any(prod(sizes.get((path, i), n) for i, n in enumerate(t.shape)) > LARGEST for path, t in tensors):
                 continue
@@ -185,6 +198,17 @@ def without(sizes: Iterable[int], text: str) -> str:
     """What torch says, without the free sizes."""
     sizes = set(map(str, sizes))
     return re.sub(r"\d+", lambda found: "…" if found[0] in sizes else found[0], text)
+
+
+def examples_in(refused: FailsInWorld, others: Iterable[str]) -> frozenset[str]:
+    """The numbers in what torch says that are others in another world, where `others` is said, and the free sizes of
+    what it was said of.
+    """
+    words = [re.findall(r"\d+", one) for one in others]
+    alike = {numbers[0] for numbers in zip(*words) if len(set(numbers)) == 1}
+    tensors = [tensor for _, tensor in wild.leaves(list(refused.failure.args))]
+    free = {str(n) for tensor in tensors for n, shown in zip(tensor.shape, wild.sizes_of(tensor)) if shown == "?"}
+    return frozenset({*re.findall(r"\d+", str(refused.error)), *free} - alike)
 
 
 def resize(given: Any, sizes: dict[tuple, int]) -> Any:

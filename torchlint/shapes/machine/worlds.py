@@ -19,7 +19,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
-from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, is_refusal
+from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, examples_in, is_refusal
 from torchlint.shapes.tensors import as_many, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.supposed import computed
@@ -55,9 +55,10 @@ class Worlds(Fitting):
             return Unknown(reason)
         wide = many > wild.MOST
         with self._unheard():
+            self.free, self.by_chance = wild.freedom(given, False), False
             outcomes = self._everywhere(run, given, choices)
             free = wild.freedom(given, bool(self.many))
-            if free is not Free.COUNTED:
+            if free not in (Free.COUNTED, Free.DRAWN):
                 self.presume()
             if outcomes is None:
                 return Unknown(reason)
@@ -75,6 +76,8 @@ class Worlds(Fitting):
                 wild.mark_free(given)
                 raise self._usual(list(refused.values()), any(map(_is_dtype, choices)), free)
             self._rule_out(choices, refused)
+            if free is Free.DRAWN and not wild.has_sizes_of(given, made):
+                free = Free.COUNTED  # a sum of sizes may always be the same
             return wild.join(choices, made, reason, free)
 
     @contextmanager
@@ -112,7 +115,9 @@ class Worlds(Fitting):
         texts = [re.sub(r"\d+", "", str(one.error)) for one in refused]
         most = Counter(texts).most_common(1)[0][0]
         found = refused[texts.index(most)]
-        found.failure.guessed, found.failure.by_data = True, free is Free.COUNTED
+        others = [str(one.error) for one, text in zip(refused, texts) if text == most]
+        found.failure.guessed, found.failure.examples = True, examples_in(found, others)
+        found.failure.by_data = free in (Free.COUNTED, Free.DRAWN) and not self.by_chance
         self.failures[id(found.error)] = found.failure
         return found.error
 
@@ -212,11 +217,14 @@ class Worlds(Fitting):
         """What a function makes of arguments some of which are known in part. Tensors that it stacks are all like the
         first one, or it refuses them.
         """
-        made = self.in_worlds(run, [args, kwargs], reason)
-        if type(made) is not Unknown or made.known or not re.fullmatch(r"stack|(as)?array", name):
-            return made
         parts, rest = args[0] if args else None, args[1:]
-        if type(parts) not in (list, tuple) or not wild.are_of_one_shape(parts):
+        several = type(parts) in (list, tuple) and wild.are_of_one_shape(parts)
+        self.apart = several and name == "stack" and wild.are_drawn_apart(parts)
+        try:
+            made = self.in_worlds(run, [args, kwargs], reason)
+        finally:
+            self.apart = False
+        if type(made) is not Unknown or made.known or not several or not re.fullmatch(r"stack|(as)?array", name):
             return made
         return self.in_worlds(lambda given: run([(given * len(parts), *rest), kwargs]), [parts[0]], reason)
 

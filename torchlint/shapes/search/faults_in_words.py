@@ -49,7 +49,7 @@ SHAPE = (
     " D_input input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim"
     " unflatten squeeze stack heads batch"
 ).split()
-EXAMPLES = "sizes of data that is not here are examples"
+EXAMPLES = "`?` is any size"
 _META_TYPE = re.compile(r"\bMeta(\w+)Type\b")
 _SOURCES = 3  # layers that are named beside an operation
 
@@ -225,6 +225,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     notes += _other_lines(calls[::-1], span, notes)[:1]
     if path.endswith(".ipynb"):  # the cell that begins it may be one that is said to fail
         notes += _other_lines(calls[:1], span, notes)
+    message, text = (re.sub(r"\d+", lambda n: "?" if n[0] in failure.examples else n[0], t) for t in (message, text))
     help = "; ".join(filter(None, (_help(message, advice, text), failure.guessed and EXAMPLES)))
     presumed = evidence.is_presumed(machine, failure, text, is_between_layers(failure, machine))
     told = tuple(Note(as_written(note.message), note.path, note.span) for note in notes)

@@ -93,6 +93,12 @@ def is_drawn(tensor: torch.Tensor) -> bool:
     return tensor.numel() == 1 and "drawn" in tensor.untyped_storage().__dict__
 
 
+def is_drawn_whole(tensor: Any) -> bool:
+    """Whether it is one whole number, drawn among several."""
+    span = span_of(tensor) if isinstance(tensor, torch.Tensor) and tensor.numel() == 1 else None
+    return span is not None and span.drawn and span.low < span.high
+
+
 def span_of(tensor: torch.Tensor) -> Interval | None:
     """The least and the greatest number of a tensor that are known to be in it."""
     if tensor.dtype.is_floating_point or tensor.is_complex() or tensor.dtype is torch.bool or not tensor.numel():

@@ -46,6 +46,7 @@ class Free(Enum):
 
     GIVEN = "nobody gives the data"
     COUNTED = "they are as many items as the program's own data make, of which nobody knows a bound; all else is known"
+    DRAWN = "the same, and they are others each time"
     BOTH = "some are of the one kind, some of the other"
 
 
@@ -118,7 +119,29 @@ def has_count(values: Any) -> bool:
 def freedom(values: Any, counted: bool) -> Free:
     """Why sizes are free in what is made of some values; `counted`, of how many items the data make besides."""
     kinds = {known.free for known in _all_known(values)} | ({Free.COUNTED} if counted else set())
+    if kinds == {Free.COUNTED, Free.DRAWN}:
+        return Free.COUNTED
     return kinds.pop() if len(kinds) == 1 else Free.BOTH if kinds else Free.GIVEN
+
+
+def has_sizes_of(values: Any, made: dict[tuple, Any]) -> bool:
+    """Whether all sizes that are free in what was made are those of what it was made of."""
+    found = [{size for _, tensor in leaves(value) for size in tensor.shape} for value in made.values()]
+    common = set.intersection(*found)
+    given = {
+        size
+        for known in _all_known(values)
+        for value in known.values.values()
+        for size in ([value] if type(value) is int else [n for _, tensor in leaves(value) for n in tensor.shape])
+    }
+    return all(sizes - common <= given for sizes in found)
+
+
+def are_drawn_apart(values: Sequence[Any]) -> bool:
+    """Whether the sizes of several tensors were drawn one by one: that they are alike would be chance."""
+    reasons = {id(value.reason): value.reason for value in values if type(value) is Unknown}
+    drawn = all(known.free is Free.DRAWN for known in _all_known(values))
+    return drawn and len(reasons) > 1 and all(reason.drawn for reason in reasons.values())
 
 
 def _all_known(values: Any) -> Iterator[Known]:
@@ -168,6 +191,13 @@ def sizes_of(tensor: torch.Tensor) -> list[int | str]:
     """The sizes of a tensor as a person reads them, `?` where it stands for tensors of any."""
     free = getattr(tensor, FREE, ())
     return ["?" if number in free else size for number, size in enumerate(tensor.shape)]
+
+
+def drawn(known: Any = WHOLE) -> Unknown:
+    """A number that is drawn just now."""
+    number = unknown("a random number", known)
+    number.reason.drawn = True
+    return number
 
 
 def is_number(value: Any) -> bool:
