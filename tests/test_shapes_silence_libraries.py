@@ -212,3 +212,29 @@ def test_the_closure_of_lbfgs_returns_the_loss(tmp_path):
     (said,) = faults(tmp_path, program.replace("        return loss\n", ""))
     assert "the closure returns nothing" in said
     assert faults(tmp_path, program.replace("        return loss\n", "").replace("LBFGS", "Adam")) == []
+
+
+def test_a_module_called_with_other_tensors(tmp_path):
+    program = """
+    from torch.func import functional_call
+
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body, self.first, self.second = nn.Linear(2, 8), nn.Linear(8, 1), nn.Linear(8, 1)
+
+        def forward(self, x):
+            h = self.body(x)
+            return self.first(h).squeeze(-1), self.second(h).squeeze(-1)
+
+    net = Twice()
+    fast = dict(net.named_parameters())
+    one, other = functional_call(net, fast, (torch.zeros(10, 2),))
+    loss = nn.functional.mse_loss(one, torch.zeros(10)) + other.mean()
+    grads = torch.autograd.grad(loss, list(fast.values()), create_graph=True)
+    fast = {name: value - 0.1 * grad for (name, value), grad in zip(fast.items(), grads)}
+    functional_call(net, fast, (torch.zeros(4, 2),))
+    """
+    assert faults(tmp_path, program) == []
+    assert len(faults(tmp_path, program.replace(" + other.mean()", ""))) == 1  # a layer that the loss does not use
+    assert len(faults(tmp_path, program.replace("torch.zeros(4, 2)", "torch.zeros(4, 3)"))) == 1

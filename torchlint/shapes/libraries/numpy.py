@@ -50,7 +50,7 @@ def array(machine, data=None, dtype=None, copy=None, **options) -> Any:
         known = [part for part in data if part is not REST]
         if not machine.wild or not known or may_be_longer(known):
             return of_unknown(machine, "an array of unknown length", kind, [r for r in wild.RANKS if r])
-        return machine.freed(array(machine, known, dtype), 0, "an array of unknown length")
+        return machine.freed(array(machine, known, dtype), 0, "an array of unknown length", wild.Free.COUNTED)
     shape, level = [], data
     while isinstance(level, (list, tuple, range)) and level:
         shape.append(len(level))

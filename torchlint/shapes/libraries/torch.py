@@ -21,6 +21,7 @@ from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
+from torchlint.shapes.libraries.functional_calls import FUNCTIONAL_CALLS
 from torchlint.shapes.libraries.open_sizes import FACTORIES, sized
 from torchlint.shapes.libraries.processes import OF_TORCH
 from torchlint.shapes.libraries.remote import REMOTE
@@ -48,7 +49,8 @@ KNOWN = REAL | frozenset(
     " torch.nn.parallel torch.nn.init torch.ops torch.ops.torchvision torch.accelerator torch.distributed"
     " torch.multiprocessing torch.random torch.hub torch.version torch.profiler torch.testing torch.types"
     " torch.utils.model_zoo torch.serialization torch.ao torch.ao.quantization torch.quantization torch.sparse"
-    " torch.func torch.export torch.library torch.mps torch.overrides torch.return_types torch.storage"
+    " torch.func torch.nn.utils.stateless torch.export torch.library torch.mps torch.overrides torch.return_types"
+    " torch.storage"
     " torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree"
     " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum torch.distributed.fsdp torch._C"
     " torch._jit_internal torch.fx._symbolic_trace torch.distributed.rpc torch.distributed.rpc.functions"
@@ -188,7 +190,7 @@ def make_tensor(
             if not machine.wild or not known or may_be_longer(known) or requires_grad is not False:
                 return Unknown("a tensor of unknown length")
             made = make_tensor(machine, known, dtype, device)
-            return machine.freed(made, 0, "a tensor of unknown length")
+            return machine.freed(made, 0, "a tensor of unknown length", wild.Free.COUNTED)
         shape, ends = _shape_of(data)
         machine.budget.length(len(ends))
         first = next((e for e in ends if type(e) is not Unknown), None)
@@ -408,6 +410,7 @@ FOUND: dict[str, Any] = {
         f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")
     },
     **FACTORIES,
+    **FUNCTIONAL_CALLS,
     **_special(
         tensor=make_tensor,
         as_tensor=make_tensor,

@@ -42,6 +42,15 @@ class Fitting:
     apart = False  # whether they were drawn one by one
     by_chance = False  # whether sizes that are drawn would have to be certain ones
 
+    def is_refusal(self, refused: FailsInWorld) -> bool:
+        """Whether it was torch that refused something."""
+        failure = refused.failure
+        if isinstance(refused.error, (TypeError, AttributeError)) or is_too_large(refused):
+            return False  # it may be no tensor at all
+        if isinstance(refused.error, AssertionError) and self.free not in (Free.COUNTED, Free.DRAWN):
+            return False
+        return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
+
     def _try(self, run: Run, given: Any, world: int) -> Any:
         self.world = world
         try:
@@ -110,7 +119,7 @@ class Fitting:
         what stands beside them.
         """
         errors = [one.error for one in refused]
-        if not all(map(is_refusal, refused)):  # Python's own refusal, of a number of dimensions
+        if not all(map(self.is_refusal, refused)):  # Python's own refusal, of a number of dimensions
             return str(errors[0]) == str(errors[1]) and all(isinstance(e, (ValueError, IndexError)) for e in errors)
         both = free_sizes(given)
         free = both[0]
@@ -153,14 +162,6 @@ def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:
         args = (owner, *failure.args) if isinstance(owner, torch.Tensor) else failure.args
         pair = of_call(failure.function, args, failure.kwargs, text)
     return pair if pair is not None and type(pair[0]) is int and type(pair[1]) is int else None
-
-
-def is_refusal(refused: FailsInWorld) -> bool:
-    """Whether it was torch that refused something."""
-    failure = refused.failure
-    if isinstance(refused.error, (TypeError, AttributeError, AssertionError)) or is_too_large(refused):
-        return False  # it may be no tensor at all
-    return failure is not None and (isinstance(failure.function, nn.Module) or is_of_torch(failure.function))
 
 
 def is_of_torch(function: Any) -> bool:

@@ -19,7 +19,7 @@ from torchlint.shapes.core.values import Special, Unknown, UnknownUsed
 from torchlint.shapes.language.cut_short import REST
 from torchlint.shapes.libraries import guards
 from torchlint.shapes.libraries.free_layers import FreeLayer
-from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, examples_in, is_refusal
+from torchlint.shapes.machine.fitting import LARGEST, FailsInWorld, Fitting, Run, examples_in
 from torchlint.shapes.tensors import as_many, device_tags, wild
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.supposed import computed
@@ -69,7 +69,7 @@ class Worlds(Fitting):
                 found = wild.join(choices, made, reason, free) if made else None
                 return found if isinstance(found, torch.Tensor) and not found.dim() else Unknown(reason)
             if not made:
-                if not all(map(is_refusal, refused.values())):
+                if not all(map(self.is_refusal, refused.values())):
                     return Unknown(reason)
                 if any(_RARE.search(str(one.error)) for one in refused.values()) or wild.has_count(given):
                     return Unknown(reason)  # it takes dtypes that no world has, or as many as there are
