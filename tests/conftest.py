@@ -15,6 +15,9 @@ import pytest
 # The tests start hundreds of processes: what they import is compiled once, whatever this machine is told of that.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Trees, programs and thousands of tests are large: looking through them for cycles every 700 objects costs a fifth of
+# the time, when they are collected, too.
+gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -25,11 +28,9 @@ def no_cache_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def garbage_is_looked_for_as_in_our_workers() -> Iterator[None]:
-    """Trees and programs are large: looking through them for cycles every 700 objects costs a fifth of the time."""
+def what_was_collected_is_no_garbage() -> Iterator[None]:
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
     yield
     gc.freeze()  # the end looks through everything, several times
 
