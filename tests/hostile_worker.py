@@ -54,7 +54,7 @@ print(second(first(torch.rand(2, 10))))
 WORKLOAD = "".join(
     f"def f{i}(x, y=({i}, 2)):\n    z = [a.b[{i}] + x for a in y if a]\n    return z\n" for i in range(300)
 )
-QUICK = 1.0  # CPU seconds that are no question of the machine
+QUICK = 2.0  # CPU seconds that are no question of the machine: the promise holds as it stands
 PACE = 0.05  # what the workload costs on the machine on which the promise was made, quiet
 events, watching = [], False
 
@@ -180,6 +180,8 @@ def main():
         ).findings
     ]
     sys.addaudithook(audit)
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)  # as in our own workers and the server
     for line in sys.stdin:
         task = json.loads(line)
         path, text = task["path"], task["text"]
