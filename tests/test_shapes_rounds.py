@@ -220,3 +220,46 @@ def test_rounds_that_do_something_else_are_run(tmp_path, loop):
 )
 def test_what_later_rounds_may_not_come_to_or_cannot_know_is_not_said(tmp_path, loop):
     assert run(tmp_path, f"{TRAINING}\n{loop}") == []
+
+
+SWEEP = """
+import torch
+from torch import nn
+
+class Heads(nn.Module):
+    def __init__(self, wide, heads):
+        super().__init__()
+        self.heads, self.first = heads, nn.Linear(1, wide)
+
+    def forward(self, x):
+        x = self.first(x)
+        return x.reshape(len(x), self.heads, x.shape[-1] // self.heads)
+
+def fit(model):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(9):
+        optimizer.zero_grad()
+        model(torch.zeros(2, 1)).sum().backward()
+        optimizer.step()
+
+def settings():
+    for heads in (1, 2, 4, 8):
+        yield {"wide": 16, "heads": heads}
+    yield {"wide": 16, "heads": LAST}
+
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for wide, heads in [(16, 1), (16, 2), (16, 4), (16, 8), (16, LAST)]:\n    fit(Heads(wide, heads))",
+        "for options in settings():\n    model = Heads(**options)\n    fit(model)",
+        "for number, heads in enumerate((1, 2, 4, LAST)):\n    model = Heads(16, heads)\n    fit(model)",
+    ],
+)
+def test_each_setting_of_a_few_is_tried(tmp_path, loop):
+    """Rounds of training are alike; those that build another model from another setting are not."""
+    for last, fails in (("6", 1), ("16", 0)):
+        path, text = tmp_path / "sweep.py", (SWEEP + loop).replace("LAST", last)
+        assert len(dry_run(text, str(path), Project(tmp_path).view(path)).faults) == fails

@@ -295,7 +295,7 @@ class Rounds:
         earlier = self.before if self.first is None else self.first
         same = may_be_alike if like_the_last else operator.is_
         self.changes.cut = True
-        self.changes.built = self.changes.built or not like_the_last or self._builds()
+        self.changes.built = self.changes.built or not like_the_last or self.builds()
         if not like_the_last or _names_attributes(self.node):
             self.frame.machine.doubt(self.node, Doubt.CUT)
         for (read, keep), value in zip(self.names, earlier):
@@ -316,7 +316,7 @@ class Rounds:
             if isinstance(container, CONTAINERS) and not is_open(container):
                 loosen(container)
 
-    def _builds(self) -> bool:
+    def builds(self) -> bool:
         """Whether the rounds make layers, or change them: training leaves a model as it was built."""
         changes, earlier = self.changes, self.before if self.first is None else self.first
         if any(isinstance(container, LAYERS) for container in changes.containers[self.containers :]):

@@ -3,13 +3,14 @@
 A loop that trains is cut after two rounds, and then those few are run in which a test of its counter is answered
 otherwise: `if (epoch + 1) % 5 == 0`. Only tests are looked at that are told by the counter and by what the rounds
 leave as it is. Where there are none and the counter is handed on, the last round is run; of a few settings that are
-tried one after the other, two more.
+tried one after the other, two more, and all of those of which each builds a model anew.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from torchlint.shapes.language.walking import children, last_word, walk, words_s
 _LISTED = (list, tuple, dict, *VIEWS)
 _SAME_LENGTH = ("enumerate", "tqdm")
 MOST = 2  # rounds that are run for it
+SETTINGS = 6  # the same where each round builds what it trains
 _SIDES = (ast.Name, ast.Attribute, ast.Constant)
 _PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, *_SIDES)
 _LOOPS = (ast.For, ast.While)
@@ -68,14 +70,18 @@ class LaterRounds:
     def hands_on(self) -> bool:
         return any(_hands_on(node, self.counter) for node in walk(*self.node.body))
 
-    def among(self, frame: Frame, items: Any, count: Callable[[Frame, Any], None]) -> list[Any]:
-        """Their items, in their order; `count` sets the counter."""
+    def among(
+        self, frame: Frame, items: Any, third: Any, builds: bool, count: Callable[[Frame, Any], None]
+    ) -> list[Any]:
+        """Their items, in their order; `count` sets the counter. The first that did not run is the `third`, and a round
+        `builds` modules or does not.
+        """
         if self.may_end:
             return []
         if isinstance(items, StandIn):  # a progress bar
             items = vars(items).get("items")
         if type(items) is not range or len(items) < 3 or not isinstance(self.node.target, ast.Name):
-            return _other_settings(items)
+            return _other_settings(items, third, builds)
         numbers = {value for side in self.sides if type(value := _value(side, frame)) is int}
         wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
         answers = {}
@@ -92,16 +98,23 @@ class LaterRounds:
         return found or [items[-1]] * self.hands_on
 
 
-def _other_settings(items: Any) -> list[Any]:
+def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:
     """The third and the fourth of a few things by which trainings differ: names, settings, pairs of them."""
-    if type(items) not in _LISTED or not 2 < len(items) <= 2 + 2 * MOST or is_open(items):
+    most = SETTINGS if builds else MOST
+    if isinstance(items, Iterator):
+        listed = [third, *itertools.islice(items, 2 * most)]
+    elif type(items) in _LISTED and not is_open(items):
+        listed = list(items)[2:]
+    else:
         return []
-    listed = list(items)
-    return listed[2 : 2 + MOST] if all(map(_is_setting, listed)) else []
+    few = 0 < len(listed) <= 2 * most
+    return listed[:most] if few and all(_is_setting(item, builds) for item in listed) else []
 
 
-def _is_setting(item: Any) -> bool:
-    return type(item) in (str, dict) or type(item) is tuple and any(map(_is_setting, item))
+def _is_setting(item: Any, builds: bool) -> bool:
+    if type(item) is tuple:
+        return any(_is_setting(part, builds) for part in item)
+    return type(item) in (str, dict) or builds and type(item) in (int, float)
 
 
 def _value(read: Read, frame: Frame) -> Any:

@@ -316,7 +316,7 @@ def _for(node: ast.For, scope: CompiledScope) -> Run:
         with Rounds(node, frame, names, filled, periodic) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
-                    for item in later.among(frame, items, target):
+                    for item in later.among(frame, items, item, rounds.builds(), target):
                         rounds.leave_open(like_the_last=True)
                         if rounds.affordable():
                             target(frame, item)
