@@ -363,7 +363,7 @@ def test_a_graph_that_is_sure_is_one(tmp_path):
 
 def test_examples_are_called_so(tmp_path):
     (fault,) = result(tmp_path, PARTLY["channels"]).faults
-    assert "examples" in fault.help
+    assert "`?` may be any number" in fault.help
 
 
 def test_what_is_refused_of_data_that_nobody_knows_is_said_to_those_who_ask(tmp_path):

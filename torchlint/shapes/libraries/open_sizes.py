@@ -29,7 +29,7 @@ def _made(reason, shape, dtypes, device, make=None):
     return wild.tensor(reason, shape, dtypes=dtypes, device=device, make=make, free=free)
 
 
-def _factory(name, first=0):
+def factory(name, first=0):
     """`torch.zeros` and its kin, `torch.full` and `torch.randint`: the sizes stand where `first` says, or are the first
     sequence there.
     """
@@ -58,7 +58,7 @@ def _factory(name, first=0):
     return Special(name, make)
 
 
-def _range(machine, *bounds, dtype=None, device=None, **options):
+def arange(machine, *bounds, dtype=None, device=None, **options):
     """`torch.arange` up to a number that nobody knows."""
     values = [machine.call(b.item, [], {}) if isinstance(b, torch.Tensor) and b.numel() == 1 else b for b in bounds]
     open_bounds = [b for b in values if type(b) is Unknown]
@@ -72,20 +72,9 @@ def _range(machine, *bounds, dtype=None, device=None, **options):
     return machine.foreign(torch.arange, tuple(values), options)
 
 
-def _permutation(machine, n=None, dtype=torch.int64, device=None, **options):
+def randperm(machine, n=None, dtype=torch.int64, device=None, **options):
     """`torch.randperm` of so many numbers."""
     if machine.wild and wild.is_number(n) and type(dtype) is not Unknown:
         return _made(n.reason, [None], (dtype,), device)
     place = {"device": device} if device is not None else {}
     return machine.foreign(torch.randperm, (n,), {"dtype": dtype, **place, **options})
-
-
-FACTORIES = {
-    f"torch.{made.name}": made
-    for made in (
-        *map(_factory, "zeros ones empty rand randn full".split()),
-        _factory("randint", first=1),
-        Special("arange", _range),
-        Special("randperm", _permutation),
-    )
-}

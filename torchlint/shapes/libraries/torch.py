@@ -22,7 +22,7 @@ from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transpare
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
 from torchlint.shapes.libraries.functional_calls import FUNCTIONAL_CALLS
-from torchlint.shapes.libraries.open_sizes import FACTORIES, sized
+from torchlint.shapes.libraries.open_sizes import arange, factory, randperm, sized
 from torchlint.shapes.libraries.processes import OF_TORCH
 from torchlint.shapes.libraries.remote import REMOTE
 from torchlint.shapes.libraries.scaler import make_scaler
@@ -409,10 +409,13 @@ FOUND: dict[str, Any] = {
     **{
         f"torch.utils._pytree.{name}": getattr(_pytree, name) for name in ("tree_map", "tree_flatten", "tree_unflatten")
     },
-    **FACTORIES,
+    **{f"torch.{name}": factory(name) for name in ("zeros", "ones", "empty", "rand", "randn", "full")},
+    "torch.randint": factory("randint", first=1),
     **FUNCTIONAL_CALLS,
     **_special(
         tensor=make_tensor,
+        arange=arange,
+        randperm=randperm,
         as_tensor=make_tensor,
         asarray=make_tensor,
         from_numpy=_from_numpy,

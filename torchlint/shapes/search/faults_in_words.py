@@ -49,7 +49,7 @@ SHAPE = (
     " D_input input.size(-1) matrix Dimension rank numel 2D 3D 4D 5D 1D more_than_1_value normalized_shape embed_dim"
     " unflatten squeeze stack heads batch"
 ).split()
-EXAMPLES = "`?` is any size"
+EXAMPLES = "`?` may be any number"
 _META_TYPE = re.compile(r"\bMeta(\w+)Type\b")
 _SOURCES = 3  # layers that are named beside an operation
 

@@ -145,15 +145,24 @@ def are_drawn_apart(values: Sequence[Any]) -> bool:
 
 
 def _all_known(values: Any) -> Iterator[Known]:
-    if isinstance(values, (list, tuple)):
-        for value in values:
-            yield from _all_known(value)
-    elif type(values) is dict:
-        yield from _all_known(list(values.values()))
-    elif type(values) is slice:
-        yield from _all_known([values.start, values.stop, values.step])
-    elif (known := known_of(values)) is not None:
-        yield known
+    """What is known of the unknowns among some values, through lists, tuples, dicts and slices, each once."""
+    stack, seen = [values], set()
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind is Unknown:
+            if type(value.known) is Known:
+                yield value.known
+        elif kind in (list, tuple, dict, slice) or issubclass(kind, tuple):
+            if id(value) not in seen:
+                seen.add(id(value))
+                stack += (
+                    value.values()
+                    if kind is dict
+                    else (value.start, value.stop, value.step)
+                    if kind is slice
+                    else reversed(value)
+                )
 
 
 def are_of_one_shape(values: Sequence[Any]) -> bool:
