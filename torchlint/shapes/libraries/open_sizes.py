@@ -19,13 +19,14 @@ def sized(machine, given, dtype, device=None, make=None):
     reason = unknown_in(sizes).reason
     open_to_all = sizes is given and len(sizes) == 1 and sizes[0].known is None  # a size, or all of them
     shape = None if open_to_all else [n if type(n) is int else None for n in sizes]
-    return _made(reason, shape, (dtype,), device, make)
+    are_numbers = all(type(n) is int or wild.is_number(n) or wild.known_of(n) is not None for n in sizes)
+    return _made(reason, shape, (dtype,), device, make, are_numbers)
 
 
-def _made(reason, shape, dtypes, device, make=None):
+def _made(reason, shape, dtypes, device, make=None, are_numbers=True):
     if make is None:
         device, make = (None, device_tags.anywhere) if type(device) is Unknown else (device, lambda made: made)
-    free = Free.GIVEN if shape is None else Free.DRAWN if reason.drawn else Free.COUNTED
+    free = Free.GIVEN if shape is None or not are_numbers else Free.DRAWN if reason.drawn else Free.COUNTED
     return wild.tensor(reason, shape, dtypes=dtypes, device=device, make=make, free=free)
 
 
@@ -58,12 +59,14 @@ def factory(name, first=0):
     return Special(name, make)
 
 
-def arange(machine, *bounds, dtype=None, device=None, **options):
+def arange(machine, *bounds, **options):
     """`torch.arange` up to a number that nobody knows."""
+    dtype, device = options.get("dtype"), options.get("device")
+    if not machine.wild or type(dtype) is Unknown or unknown_in([*options.values()]) is not None:
+        return machine.foreign(torch.arange, bounds, options)
     values = [machine.call(b.item, [], {}) if isinstance(b, torch.Tensor) and b.numel() == 1 else b for b in bounds]
     open_bounds = [b for b in values if type(b) is Unknown]
-    options = {"dtype": dtype, "device": device, **options} if dtype or device is not None else options
-    if not machine.wild or not open_bounds or type(dtype) is Unknown:
+    if not open_bounds:
         return machine.foreign(torch.arange, bounds, options)
     if all(map(wild.is_number, open_bounds)):
         of_float = dtype is None and any(type(b) is float or type(b) is Unknown and b.known in _FLOATS for b in values)
