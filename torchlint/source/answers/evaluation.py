@@ -52,7 +52,8 @@ from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
-_WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
+# Of what asks for the mode:
+_WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm|track_running_stats"
 _SWITCHING = frozenset(("eval", "train"))
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
 _BACKWARD = frozenset(("backward",))
