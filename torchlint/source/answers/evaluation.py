@@ -54,6 +54,8 @@ from torchlint.source.training.sameness import are_distinct, identity, is_same
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 # Of what asks for the mode:
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm|track_running_stats"
+_FILLS = ("load_state_dict", "load_from_checkpoint", "from_pretrained", "load", "load_model", "load_weights", "restore")
+_COMPARES = ("allclose", "assert_close", "isclose", "assert_allclose", "equal", "array_equal", "assert_array_equal")
 _SWITCHING = frozenset(("eval", "train"))
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
 _BACKWARD = frozenset(("backward",))
@@ -117,7 +119,7 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             if model is None or key in seen or not trace.evaluates(event, model):
                 continue
             switch = trace.train_mode(event, model)
-            if switch is True and event.module is not module:
+            if switch is True and (event.module is not module or trace.tries_out(event)):
                 continue  # who switches it there, only its own file says
             if _is_of_a_step(event):
                 continue
@@ -248,6 +250,15 @@ class _Trace:
             e.method == "load_state_dict" and is_same(e.receiver, model) for e in self.events[: self.place[id(event)]]
         )
         return not after and not again and (bool(before) or loaded)
+
+    def tries_out(self, event: Event) -> bool:
+        """Is what was drawn put into a model that nothing has trained and that no file fills, and compared with nothing
+        that is known? Then its numbers mean nothing in either mode: whoever does so looks at sizes.
+        """
+        learned = any(act.role in (BACKWARD, STEP, SUPPLY) for act in self.acts)
+        filled = any(e.method in _FILLS or "torch.load" in e.names for e in self.events)
+        compared = any(map(self.module.index.says, _COMPARES))
+        return not (learned or filled or compared) and _looks_at_sizes(event)
 
     def train_mode(self, event: Event, model: Value) -> Act | bool | None:
         """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval
