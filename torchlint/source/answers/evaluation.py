@@ -68,6 +68,8 @@ _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|inf
 _OF_THE_MODE = re.compile(r"#.*(?:(?<![.\w])eval\(\)|\b(eval(uation)?|train(ing)?) mode\b)")
 _HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
 
+_MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")  # with them
+
 
 class Evaluation:
     """A call of a model where it is evaluated: `switch` is the act that put it in train mode, None if it was made
@@ -95,8 +97,9 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     has_modes, switches = module.mentions(_WORDS_OF_MODES), may_switch_to_training(module)
     if not has_modes and not switches:
         return
-    # Of a model that nothing switches only its own file is told.
-    homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches else ())]
+    # Of a model that nothing switches only its own file is told, or one that trains it and asks another for the rest.
+    never = not switches and _never_switches(module)
+    homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches or never else ())]
     places = [function for home in homes for function in _evaluating(home, module)]
     evaluating = set(places)
     seen: set[tuple] = set()
@@ -119,13 +122,21 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             if model is None or key in seen or not trace.evaluates(event, model):
                 continue
             switch = trace.train_mode(event, model)
-            if switch is True and (event.module is not module or trace.tries_out(event)):
+            if switch is True and (trace.tries_out(event) or event.module is not module and not never):
                 continue  # who switches it there, only its own file says
             if _is_of_a_step(event):
                 continue
             if switch is not None:
                 seen.add(key)
                 yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
+
+
+def _never_switches(module: Module) -> bool:
+    """Does a file train, and neither it nor one that it imports put anything in eval or train mode?"""
+    project, paths = module.world.view.project, list(module.imported_paths())
+    return all(map(module.index.attributes, ("backward", "step"))) and not any(
+        module.index.attributes(word) or project.is_in_one(word, paths) for word in ("eval", "train")
+    )
 
 
 def _is_of_a_step(event: Event) -> bool:
@@ -217,7 +228,9 @@ class _Trace:
             return False  # a module does not choose its mode, and Lightning chooses for it
         if _is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
             return False
-        held_out = event.no_grad and _HELD_OUT.search(_data(event.node.args[0]).lower())
+        held_out = event.no_grad and (
+            _HELD_OUT.search(_data(event.node.args[0]).lower()) or _MEASURED.search(_result(event.node).lower())
+        )
         if held_out and any(act.role == STEP for act in self.before(event)):
             return True
         loops = _rounds(event.node)
@@ -325,6 +338,12 @@ def _data(node: ast.AST) -> str:
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value
     return word_of(node)
+
+
+def _result(node: ast.AST) -> str:
+    """The name of what is made of a result: `val_loss` of `val_loss = F.mse_loss(model(x), y).item()`."""
+    statement = statement_of(node)
+    return word_of(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
 
 
 def _rounds(node: ast.AST) -> list[ast.AST]:
