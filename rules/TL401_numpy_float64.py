@@ -102,13 +102,14 @@ kernel = np.outer(np.hanning(5), np.hanning(5))
 kernel /= kernel.sum()
 blurred = F.conv2d(torch.rand(1, 1, 16, 16), torch.from_numpy(kernel).float()[None, None])
 ```
-How it is found: `torchlint/source/answers/float64_arrays.py`.
+How it is found: `torchlint/source/answers/dtypes_of_arrays.py` and `float64_arrays.py`.
 """
 
 import ast
 
 from torchlint import Call, on_call
-from torchlint.source.answers.float64_arrays import arrivals, dtype_of
+from torchlint.source.answers.dtypes_of_arrays import dtype_of
+from torchlint.source.answers.float64_arrays import arrivals
 
 read_on = ("TL404", "TL902", "torch.from_numpy", "torch.Tensor.float")
 in_tests = False

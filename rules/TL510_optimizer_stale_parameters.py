@@ -108,12 +108,12 @@ def changed_later(place: Node):
 
 @on_node("ClassDef", needs=("optim", ".parameters("))
 def in_a_method(cls: Node):
-    """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
+    """`self.model` is built anew, or gets a layer, in a method that leaves the optimizer of `__init__` as it is."""
     for stale in rebuilt_by_methods(cls.module, cls.node):
         model, optimizer = cls.source(stale.model), cls.source(stale.optimizer.node.targets[0])
+        what = f"`{model}` is built anew" if stale.rebuilt else f"`{model}` gets a new layer"
         yield cls.finding(
-            f"`{model}` is built anew, but `{optimizer}` holds the parameters of the old one: the new ones are never"
-            " updated",
+            f"{what}, but `{optimizer}` holds the parameters of the old one: the new ones are never updated",
             help="make the optimizer again after this line",
             notes=[cls.note(stale.optimizer, "the optimizer took its parameters here")],
             at=stale.change,

@@ -90,8 +90,47 @@ LEAVE_IT = ("isinstance", "type", "next", "iter", "print", "id", "hasattr")
 @on_node("Assign", holds=("parameters", "named_parameters", "buffers", "named_buffers"), needs="parameters")
 def check(place: Node):
     value, target = place.node.value, place.node.targets[0]
-    if len(place.node.targets) != 1 or not _is_generator(place, value, 3):
-        return
+    if len(place.node.targets) == 1 and _is_generator(place, value, 3):
+        yield from _used_up(place, value, target)
+
+
+@on_node("Assign", needs="parameters")
+def made_by_a_function(place: Node):
+    """`params = trainable(net)`, which yields them, or returns a generator"""
+    value, target = place.node.value, place.node.targets[0]
+    if len(place.node.targets) == 1 and isinstance(value, ast.Call) and value.args:
+        given = [use for use in place.uses(target) if _exhausts(place, use)]
+        if given and _gives_generators(place.at(value)):
+            yield from _used_up(place, value, target)
+
+
+def _gives_generators(call) -> bool:
+    """Does what is called certainly give a generator of parameters each time?"""
+    return bool(call.functions) and all(
+        not getattr(function.node, "decorator_list", ["a lambda"]) and _returns_generator(function)
+        for function in call.functions
+    )
+
+
+def _returns_generator(function) -> bool:
+    own = [n for n in function.inside(ast.Return, ast.Yield, ast.YieldFrom) if function.at(n).function is function.node]
+    if any(not isinstance(n, ast.Return) for n in own):
+        loops = [function.at(n).loops[:1] or [n] for n in own]
+        return all(_goes_through(function, getattr(loop, "iter", loop)) for [loop] in loops)
+    return bool(own) and all(
+        isinstance(n.value, ast.GeneratorExp)
+        and _goes_through(function, n.value)
+        or n.value is not None
+        and _is_generator(function, n.value, 3)
+        for n in own
+    )
+
+
+def _goes_through(function, source) -> bool:
+    return any(function.word(inner) in GENERATORS for inner in function.inside(ast.Call, of=source))
+
+
+def _used_up(place, value, target):
     first, later = next(_second_uses(place, [use for use in place.uses(target) if _exhausts(place, use)]), (None, None))
     if later is not None:
         text = place.source(target)

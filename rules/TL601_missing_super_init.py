@@ -94,12 +94,15 @@ class Cell(Module):
     def forward(self, x):
         return self.fc(x)
 ```
+
+Who inherits from a base that never begins: `torchlint/source/answers/unbegun_bases.py`.
 """
 
 import ast
 from collections.abc import Iterator
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.unbegun_bases import heir_with_layers
 
 read_on = ("TL602", "torch.nn.Module")
 
@@ -118,7 +121,10 @@ def check(cls: ModuleClass):
         return  # as nearly everybody does
     begun = min((call.lineno for call in calls(cls, init) if begins(cls, call)), default=None)
     first = next(registrations(cls, init, init.args.args[0].arg, begun), None)
-    if first is None or begun is None and is_begun_by_a_subclass(cls):
+    if begun is None and is_begun_by_a_subclass(cls):
+        return
+    if first is None:
+        yield from for_an_heir(cls, init) if begun is None else ()
         return
     fix = None
     if begun is None and [ast.unparse(base) for base in cls.node.bases] == ["nn.Module"] and first is init.body[0]:
@@ -130,6 +136,19 @@ def check(cls: ModuleClass):
         fix=fix,
         at=first,
     )
+
+
+def for_an_heir(cls: ModuleClass, init: ast.FunctionDef):
+    """It has no layers itself, but a class that inherits from it."""
+    heir = heir_with_layers(cls.info)
+    if heir is not None:
+        yield cls.finding(
+            f"`{heir.info.name}` has no place for its layers: `{cls.node.name}.__init__` never calls"
+            " `super().__init__()`",
+            help="call `super().__init__()` first",
+            notes=[cls.note(heir.layer, f"`{heir.info.name}` puts a layer here")],
+            at=init,
+        )
 
 
 def is_begun_by_a_subclass(cls) -> bool:

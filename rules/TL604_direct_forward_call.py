@@ -89,11 +89,14 @@ Square.forward(None, torch.rand(1))
 ```
 
 Off by default: in most code that does this, no module has a hook, and nothing is lost. Turn it on where hooks matter.
+
+What a container holds: `torchlint/source/answers/certain_modules.py`.
 """
 
 import ast
 
 from torchlint import Call, Node, on_node
+from torchlint.source.answers.certain_modules import layers_indexed
 
 read_on = ("TL601", "torch.nn.Module")
 default = False
@@ -161,9 +164,10 @@ def calls_of(place: Node, node: ast.expr) -> list[Call]:
 
 def is_module_object(place: Node, node: ast.expr) -> bool:
     """Certainly a module, and not the object in whose method this stands; nor one that is called in its own way."""
-    made = place.objects(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) else []
+    found = place.objects(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) else []
+    made = [layer for origin in found for layer in map(place.at, layers_indexed(origin.value) or [origin.value])]
     if not made or not all(origin.kinds() == {"module"} for origin in made):
         return False
     if isinstance(node, ast.Name) and place.function and node.id in {a.arg for a in place.function.args.args[:1]}:
         return place.method_of is None
-    return not place.has_own_attribute(node, "__call__")
+    return not any(origin.has_own_attribute(origin.node, "__call__") for origin in made)

@@ -118,14 +118,16 @@ def own(made, node: ast.Call):
 
 
 def found(layer):
-    if not isinstance(layer.node, ast.Call) or layer.name(layer.node.func) not in LAYERS or layer.has_stars:
+    if not isinstance(layer.node, ast.Call) or not layer.is_call(*LAYERS) or layer.has_stars or len(layer.names) != 1:
         return
-    bias = layer.argument("bias", {"Linear": 2, "LazyLinear": 1}.get(layer.word()))
+    kind = next(iter(layer.names)).rpartition(".")[2]
+    bias = layer.argument("bias", {"Linear": 2, "LazyLinear": 1}.get(kind))
     if len(layer.node.args) > 6 or bias is not None and not (isinstance(bias, ast.Constant) and bias.value is True):
         return
-    edit = layer.replace(bias, "False") if bias is not None else layer.with_keyword("bias", "False")
+    is_own = any(part is bias for part in layer.inside(ast.Constant))  # not one that `functools.partial` has bound
+    edit = layer.replace(bias, "False") if is_own else layer.with_keyword("bias", "False")
     yield layer.finding(
-        f"the bias of this `{layer.word()}` is taken away by the batch norm behind it",
+        f"the bias of this `{kind}` is taken away by the batch norm behind it",
         help="pass `bias=False`",
         fix=layer.fix("leave it out", edit, applicability="unsafe"),
     )

@@ -80,12 +80,15 @@ for loader in (
 for x, y in DataLoader(rows, batch_size=32):
     print(F.mse_loss(model(x), y))
 ```
+
+Which data sort themselves by length: `torchlint/source/answers/length_sorted.py`.
 """
 
 import ast
 import re
 
 from torchlint import Loop, on_round
+from torchlint.source.answers.length_sorted import is_sorted_by_length
 
 read_on = ("TL701", "TL515", "data#torch.utils.data.DataLoader")
 in_tests = False
@@ -140,7 +143,7 @@ def is_in_order(loader) -> bool:
     dataset = loader.argument("dataset", 0)
     if dataset is None or loader.dataset_is(dataset) != "indexed":
         return False
-    if shuffles_itself(loader, dataset):
+    if shuffles_itself(loader, dataset) or any(is_sorted_by_length(made.value) for made in loader.origins(dataset)):
         return False
     if "shuffle" not in given and loader.argument("shuffle", 2) is None:
         return True

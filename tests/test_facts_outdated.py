@@ -12,10 +12,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from torchlint.config import Selection, Settings
 from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.outdated import OutdatedName, rows
 from torchlint.facts.removed import REMOVED
 from torchlint.installed import NEWEST
+from torchlint.linter import Job, lint
 from torchlint.rule import load_rules
 
 of_this_torch = pytest.mark.skipif(
@@ -190,3 +192,38 @@ def test_a_row_is_read_as_it_is_written() -> None:
     assert (plain.name, plain.condition, plain.since) == ("torch.a", None, (1, 13))
     assert (method.name, method.condition, method.arguments, method.fix) == (".b", "x, y", "x, y=True", "safe")
     assert method.help == "torch.c(x)" and method.is_method
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ('torch.set_default_tensor_type("torch.cuda.FloatTensor")', 'torch.set_default_device("cuda")'),
+        (
+            "torch.set_default_tensor_type(torch.cuda.DoubleTensor)",
+            '"cuda") and torch.set_default_dtype(torch.float64)',
+        ),
+        ("torch.set_default_tensor_type(torch.DoubleTensor)", "`torch.set_default_dtype(torch.float64)`"),
+        ('torch.set_default_tensor_type("torch.HalfTensor")', "`torch.set_default_dtype(torch.float16)`"),
+        ("torch.set_default_tensor_type(kind)", "torch.set_default_dtype and torch.set_default_device"),
+        ("torch.rfft(x, 1, onesided=False)", "`torch.fft.fft(...)`"),
+        ("torch.rfft(x, 2)", "`torch.fft.rfft2(...)`"),
+        ("torch.rfft(x, signal_ndim=3, normalized=True)", "`torch.fft.rfftn(..., dim=...)`"),
+        ("torch.rfft(x, 1, onesided=half)", "torch.fft.rfftn, or torch.fft.fftn for"),
+        ("torch.rfft(x, **options)", "torch.fft.rfftn, or torch.fft.fftn for"),
+        ("torch.irfft(x, 2, onesided=False, signal_sizes=sizes)", "`torch.fft.ifft2(...).real`"),
+        ("torch.ifft(x, 1)", "`torch.fft.ifft(...)`"),
+        ("torch.fft(x, 3)", "`torch.fft.fftn(..., dim=...)`"),
+        ("torch.qr(x, some=False)", 'torch.linalg.qr(input, mode="complete")'),
+    ],
+)
+def test_the_help_is_that_of_these_arguments(line: str, said: str, tmp_path) -> None:
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL802", "TL803")),))
+    [finding] = lint(f"import torch\n\n{line}\n", Job.of(tmp_path / "a.py", settings)).findings
+    assert said in (finding.help or "")
+
+
+def test_a_default_on_the_gpu_is_not_taken_from_anyone(tmp_path) -> None:
+    settings = Settings(dry_run=False, selections=(Selection(select=("TL803",)),))
+    text = 'import torch\n\ntorch.set_default_tensor_type("torch.cuda.FloatTensor")\n'
+    [finding] = lint(text, Job.of(tmp_path / "a.py", settings)).findings
+    assert finding.fix is None

@@ -44,6 +44,17 @@ torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float32) |
     t==torch.FloatTensor | safe unless cuda |
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float64) |
     t==torch.DoubleTensor | safe unless cuda |
+torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.float16) |
+    t==torch.HalfTensor | safe unless cuda |
+torch.set_default_tensor_type | 2.1 | torch.set_default_dtype(torch.bfloat16) |
+    t==torch.BFloat16Tensor | safe unless cuda |
+torch.set_default_tensor_type | 2.1 | torch.set_default_device("cuda") | t==torch.cuda.FloatTensor | |
+torch.set_default_tensor_type | 2.1 | torch.set_default_device("cuda") and torch.set_default_dtype(torch.float64) |
+    t==torch.cuda.DoubleTensor | |
+torch.set_default_tensor_type | 2.1 | torch.set_default_device("cuda") and torch.set_default_dtype(torch.float16) |
+    t==torch.cuda.HalfTensor | |
+torch.set_default_tensor_type | 2.1 | torch.set_default_device("cuda") and torch.set_default_dtype(torch.bfloat16) |
+    t==torch.cuda.BFloat16Tensor | |
 torch.set_default_tensor_type | 2.1 | torch.set_default_dtype and torch.set_default_device | | |
 torch.sparse.FloatTensor() | 2.0 | torch.sparse_coo_tensor | same | unsafe |
 .add_(alpha, other) | 1.5 | {self}.add_({other}, alpha={alpha}) | self, alpha, other | safe |

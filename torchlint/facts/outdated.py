@@ -24,8 +24,8 @@ condition says which calls are meant:
 
 or the parameters that may be given, in order: `a`; `a=c` is c if it is given, `a==c` is given as c; `a:int` and
 `a:number` are such literals; `a?` is passed on by its name. Of a result of several parts `first` before them keeps the
-first one. `safe unless sparse` is unsafe where the project says that word. Of rows for one name the first that fits
-makes the fix. A line that begins with spaces goes on with the row above it.
+first one. `safe unless sparse` is unsafe where the project says that word. Of rows for one name the first that fits is
+the help, and the first of these with a fix makes it. A line that begins with spaces goes on with the row above it.
 """
 
 from __future__ import annotations

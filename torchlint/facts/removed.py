@@ -28,10 +28,42 @@ torch.trtrs | 1.2 | torch.linalg.solve_triangular | | | it takes the matrix firs
 torch.btrifact | 1.2 | torch.linalg.lu_factor | | |
 torch.btrisolve | 1.2 | torch.linalg.lu_solve | | |
 # Fourier transforms, now in torch.fft
-torch.rfft | 1.8 | torch.fft.rfftn | | | it returns a complex tensor
-torch.irfft | 1.8 | torch.fft.irfftn | | | it takes a complex tensor
+torch.rfft | 1.8 | torch.fft.rfft(...) |
+    input, signal_ndim==1, normalized?, onesided=True | | it returns a complex tensor
+torch.rfft | 1.8 | torch.fft.rfft2(...) |
+    input, signal_ndim==2, normalized?, onesided=True | | it returns a complex tensor
+torch.rfft | 1.8 | torch.fft.rfftn(..., dim=...) |
+    input, signal_ndim, normalized?, onesided=True | | it returns a complex tensor
+torch.rfft | 1.8 | torch.fft.fft(...) |
+    input, signal_ndim==1, normalized?, onesided==False | | it returns a complex tensor
+torch.rfft | 1.8 | torch.fft.fft2(...) |
+    input, signal_ndim==2, normalized?, onesided==False | | it returns a complex tensor
+torch.rfft | 1.8 | torch.fft.fftn(..., dim=...) |
+    input, signal_ndim, normalized?, onesided==False | | it returns a complex tensor
+torch.rfft | 1.8 | torch.fft.rfftn, or torch.fft.fftn for onesided=False | | | it returns a complex tensor
+torch.irfft | 1.8 | torch.fft.irfft(...) |
+    input, signal_ndim==1, normalized?, onesided=True, signal_sizes? | | it takes a complex tensor
+torch.irfft | 1.8 | torch.fft.irfft2(...) |
+    input, signal_ndim==2, normalized?, onesided=True, signal_sizes? | | it takes a complex tensor
+torch.irfft | 1.8 | torch.fft.irfftn(..., dim=...) |
+    input, signal_ndim, normalized?, onesided=True, signal_sizes? | | it takes a complex tensor
+torch.irfft | 1.8 | torch.fft.ifft(...).real |
+    input, signal_ndim==1, normalized?, onesided==False, signal_sizes? | | it takes a complex tensor
+torch.irfft | 1.8 | torch.fft.ifft2(...).real |
+    input, signal_ndim==2, normalized?, onesided==False, signal_sizes? | | it takes a complex tensor
+torch.irfft | 1.8 | torch.fft.ifftn(..., dim=...).real |
+    input, signal_ndim, normalized?, onesided==False, signal_sizes? | | it takes a complex tensor
+torch.irfft | 1.8 | torch.fft.irfftn, or torch.fft.ifftn for onesided=False | | | it takes a complex tensor
+torch.ifft | 1.8 | torch.fft.ifft(...) | input, signal_ndim==1, normalized? | | it takes and returns complex tensors
+torch.ifft | 1.8 | torch.fft.ifft2(...) | input, signal_ndim==2, normalized? | | it takes and returns complex tensors
+torch.ifft | 1.8 | torch.fft.ifftn(..., dim=...) |
+    input, signal_ndim, normalized? | | it takes and returns complex tensors
 torch.ifft | 1.8 | torch.fft.ifftn | | | it takes and returns complex tensors
-torch.fft() | 1.8 | torch.fft.fftn | | | torch.fft is a module
+torch.fft() | 1.8 | torch.fft.fft(...) | input, signal_ndim==1, normalized? | | it takes and returns complex tensors
+torch.fft() | 1.8 | torch.fft.fft2(...) | input, signal_ndim==2, normalized? | | it takes and returns complex tensors
+torch.fft() | 1.8 | torch.fft.fftn(..., dim=...) |
+    input, signal_ndim, normalized? | | it takes and returns complex tensors
+torch.fft() | 1.8 | torch.fft.fftn | | | it takes and returns complex tensors
 torch.stft(!return_complex@9) .stft(!return_complex@8) | 2.0 |
     torch.view_as_real(torch.stft({input}, ..., return_complex=True)) | | |
     for a real tensor it has to be said whether the result is complex

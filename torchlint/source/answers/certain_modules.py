@@ -1,10 +1,13 @@
-"""Which expressions certainly are modules: by what makes them, or by what the parts of known models are called."""
+"""Which expressions certainly are modules: by what makes them or holds them, or by what the parts of known models are
+called.
+"""
 
 from __future__ import annotations
 
 import ast
 
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.changed import is_changed
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import is_module, kinds
 from torchlint.source.flow.values import Value
 
@@ -24,7 +27,7 @@ def is_certainly_a_module(value: Value) -> bool:
     return bool(made) and all(
         origin.node is not None
         and origin.path != ("applied",)  # what the last layer of a Sequential gives
-        and (_is_listed(origin) or _is_pretrained(origin) or _is_element(value, origin))
+        and (_is_listed(origin) or layers_indexed(origin) or _is_pretrained(origin) or _is_element(value, origin))
         for origin in made
     )
 
@@ -79,3 +82,31 @@ def _is_listed(origin: Value) -> bool:
 def _makes_a_list(call: Value) -> bool:
     names = {c.name for c in callees(call)}
     return bool(names) and names <= {"torch.nn.ModuleList", "torch.nn.Sequential"}
+
+
+def layers_indexed(origin: Value) -> list[Value] | None:
+    """The layers of which `self.stages[name]` may be any, if all of a container are seen; None where they are not."""
+    node = origin.node
+    if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Slice) or origin.path:
+        return None
+    found: list[Value] = []
+    for held in objects(origin.at(node.value, ())):
+        names = {c.name for c in callees(held)} if isinstance(held.node, ast.Call) and not held.path else set()
+        if not names or not names <= {"torch.nn.ModuleList", "torch.nn.ModuleDict"} or is_changed(held):
+            return None
+        inside = _written(held.node.args[0]) if len(held.node.args) == 1 else []
+        if not inside:
+            return None
+        found += [each for part in inside for each in objects(held.at(part, ()))]
+    return found
+
+
+def _written(layers: ast.expr) -> list[ast.expr]:
+    """What is written as the layers in a list, a dict or a comprehension."""
+    if isinstance(layers, (ast.List, ast.Tuple)):
+        return layers.elts
+    if isinstance(layers, ast.Dict):
+        return layers.values
+    if isinstance(layers, (ast.ListComp, ast.GeneratorExp)):
+        return [layers.elt]
+    return [layers.value] if isinstance(layers, ast.DictComp) else []

@@ -52,7 +52,10 @@ from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
-_WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm"  # of what asks for the mode
+# Of what asks for the mode:
+_WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm|track_running_stats"
+_FILLS = ("load_state_dict", "load_from_checkpoint", "from_pretrained", "load", "load_model", "load_weights", "restore")
+_COMPARES = ("allclose", "assert_close", "isclose", "assert_allclose", "equal", "array_equal", "assert_array_equal")
 _SWITCHING = frozenset(("eval", "train"))
 _TRAIN, _TRAINS = frozenset(("train",)), frozenset(("step", "backward"))
 _BACKWARD = frozenset(("backward",))
@@ -64,6 +67,8 @@ _VALIDATES = re.compile(
 _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
 _OF_THE_MODE = re.compile(r"#.*(?:(?<![.\w])eval\(\)|\b(eval(uation)?|train(ing)?) mode\b)")
 _HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
+
+_MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")  # with them
 
 
 class Evaluation:
@@ -92,8 +97,9 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
     has_modes, switches = module.mentions(_WORDS_OF_MODES), may_switch_to_training(module)
     if not has_modes and not switches:
         return
-    # Of a model that nothing switches only its own file is told.
-    homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches else ())]
+    # Of a model that nothing switches only its own file is told, or one that trains it and asks another for the rest.
+    never = not switches and _never_switches(module)
+    homes = [module, *(imports_saying(module, tuple(sorted(_NO_GRAD))) if switches or never else ())]
     places = [function for home in homes for function in _evaluating(home, module)]
     evaluating = set(places)
     seen: set[tuple] = set()
@@ -116,13 +122,21 @@ def evaluations_in_train_mode(module: Module) -> Iterator[Evaluation]:
             if model is None or key in seen or not trace.evaluates(event, model):
                 continue
             switch = trace.train_mode(event, model)
-            if switch is True and event.module is not module:
+            if switch is True and (trace.tries_out(event) or event.module is not module and not never):
                 continue  # who switches it there, only its own file says
             if _is_of_a_step(event):
                 continue
             if switch is not None:
                 seen.add(key)
                 yield Evaluation(event, model, switch if isinstance(switch, Act) else None)
+
+
+def _never_switches(module: Module) -> bool:
+    """Does a file train, and neither it nor one that it imports put anything in eval or train mode?"""
+    project, paths = module.world.view.project, list(module.imported_paths())
+    return all(map(module.index.attributes, ("backward", "step"))) and not any(
+        module.index.attributes(word) or project.is_in_one(word, paths) for word in ("eval", "train")
+    )
 
 
 def _is_of_a_step(event: Event) -> bool:
@@ -214,7 +228,9 @@ class _Trace:
             return False  # a module does not choose its mode, and Lightning chooses for it
         if _is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
             return False
-        held_out = event.no_grad and _HELD_OUT.search(_data(event.node.args[0]).lower())
+        held_out = event.no_grad and (
+            _HELD_OUT.search(_data(event.node.args[0]).lower()) or _MEASURED.search(_result(event.node).lower())
+        )
         if held_out and any(act.role == STEP for act in self.before(event)):
             return True
         loops = _rounds(event.node)
@@ -247,6 +263,15 @@ class _Trace:
             e.method == "load_state_dict" and is_same(e.receiver, model) for e in self.events[: self.place[id(event)]]
         )
         return not after and not again and (bool(before) or loaded)
+
+    def tries_out(self, event: Event) -> bool:
+        """Is what was drawn put into a model that nothing has trained and that no file fills, and compared with nothing
+        that is known? Then its numbers mean nothing in either mode: whoever does so looks at sizes.
+        """
+        learned = any(act.role in (BACKWARD, STEP, SUPPLY) for act in self.acts)
+        filled = any(e.method in _FILLS or "torch.load" in e.names for e in self.events)
+        compared = any(map(self.module.index.says, _COMPARES))
+        return not (learned or filled or compared) and _looks_at_sizes(event)
 
     def train_mode(self, event: Event, model: Value) -> Act | bool | None:
         """The act that put a model in train mode before a call, True if it was made so, None if it is or may be in eval
@@ -313,6 +338,12 @@ def _data(node: ast.AST) -> str:
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value
     return word_of(node)
+
+
+def _result(node: ast.AST) -> str:
+    """The name of what is made of a result: `val_loss` of `val_loss = F.mse_loss(model(x), y).item()`."""
+    statement = statement_of(node)
+    return word_of(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
 
 
 def _rounds(node: ast.AST) -> list[ast.AST]:

@@ -8,6 +8,7 @@ from math import prod
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.evaluation import Evaluation
 from torchlint.source.flow.flow import origins
+from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import COMPREHENSIONS, last_word
 from torchlint.source.text.spelling import argument
@@ -24,7 +25,7 @@ def is_soon_over(found: Evaluation) -> bool:
     """
     outermost = found.loop
     left = isinstance(outermost, (ast.For, ast.While)) and any(isinstance(s, ast.Break) for s in outermost.body)
-    if left or isinstance(found.node.up, ast.Expr):
+    if left or _is_unread(found):
         return True
     if not found.loops:
         return _is_of_a_few_samples(found)
@@ -33,6 +34,19 @@ def is_soon_over(found: Evaluation) -> bool:
     if None in lengths or rounds > _FEW:
         return False
     return rounds <= _KEPT or not _keeps(found) or is_dropped(found.module, found.node)
+
+
+def _is_unread(found: Evaluation) -> bool:
+    """Does nobody look at the result: is it a statement of its own, or bound to names that nothing reads?"""
+    statement = found.node.up
+    if not isinstance(statement, ast.Assign):
+        return isinstance(statement, ast.Expr)
+    names = [
+        name
+        for target in statement.targets
+        for name in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
+    ]
+    return all(isinstance(name, ast.Name) and not any(uses(found.module, name)) for name in names)
 
 
 def _length(loop: Value) -> int | None:

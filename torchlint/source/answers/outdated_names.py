@@ -14,6 +14,7 @@ from typing import NamedTuple
 from torchlint.facts.deprecated import DEPRECATED
 from torchlint.facts.outdated import OutdatedName
 from torchlint.facts.removed import REMOVED
+from torchlint.source.answers.outdated_arguments import fitting
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import is_tensor
 from torchlint.source.flow.module import Module
@@ -198,7 +199,7 @@ class _Search:
             elif isinstance(node.up, ast.Call) and node.up.func is node:
                 found = tuple(row for row in rows if row.is_method and self._holds(row, node.up))
                 if found and (last_word(node.value) in _DATA or is_tensor(Value(self.module, node.value))):
-                    yield OutdatedUse(node.up, f".{node.attr}", found)
+                    yield OutdatedUse(node.up, f".{node.attr}", fitting(self.module, node.up, found))
 
     def keywords(self, families: list[OutdatedName]) -> Iterator[OutdatedUse]:
         """Arguments that a whole family of functions has lost."""
@@ -228,7 +229,7 @@ class _Search:
             of_calls = tuple(row for row in rows if row.condition is not None) or rows
             fits = tuple(row for row in of_calls if self._holds(row, node.up))
             if fits:
-                yield OutdatedUse(node.up, name, fits)
+                yield OutdatedUse(node.up, name, fitting(self.module, node.up, fits))
             return
         plain = tuple(row for row in rows if row.condition is None)
         if plain:

@@ -36,14 +36,14 @@ class Stale(NamedTuple):
 
 class _Change(NamedTuple):
     model: ast.expr
-    layer: ast.expr
+    layer: Value
     rebuilt: bool
 
 
 def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has made the optimizer."""
     change = _change(module, statement)
-    if change is None or not _may_be_given(module, statement) or not _has_parameters(module, change.layer):
+    if change is None or not _may_be_given(module, statement) or not _has_parameters(change.layer):
         return None
     model, _, rebuilt = change
     if rebuilt and _is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
@@ -84,7 +84,7 @@ def _may_be_given(module: Module, statement: ast.stmt) -> bool:
 
 
 def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
-    """`self.model` is built anew in a method that leaves the optimizer of `__init__` as it is."""
+    """`self.model` is built anew, or gets a new layer, in a method that leaves the optimizer of `__init__` as it is."""
     methods = {m.name: m for m in cls.body if isinstance(m, ast.FunctionDef)}
     stored = {name: list(_stored_in(module, method)) for name, method in methods.items()}
     held = [
@@ -97,17 +97,23 @@ def rebuilt_by_methods(module: Module, cls: ast.ClassDef) -> Iterator[Stale]:
         again = [n for n in module.index.stored(mine.targets[0].attr) if within(n, cls) and not within(n, init)]
         if any(_is_own(node) for node in again):
             return
-    others = [a for name, found in stored.items() if name != "__init__" for a in found]
-    for assign in others:
-        model, method = _root(assign.targets[0]), enclosing_function(assign)
+    others = [
+        (a, _Change(_root(a.targets[0]), Value(module, a.value), isinstance(a.targets[0].value, ast.Name)))
+        for name, found in stored.items()
+        if name != "__init__"
+        for a in found
+    ]
+    others += [pair for name, method in methods.items() if name != "__init__" for pair in _told_in(module, method)]
+    for statement, (model, layer, rebuilt) in others:
+        method = enclosing_function(statement)
         mine = next((a for a in held if f"self.{model.attr}.parameters()" in unparsed(a.value)), None)
-        if mine is None or assign.up is not method or not _has_parameters(module, assign.value):
+        if mine is None or statement.up is not method or not _has_parameters(layer):
             continue
         text = unparsed(method)
         renews = "add_param_group" in text or any(f"self.{other}(" in text for other in methods)
         is_first = f"self.{method.name}(" in unparsed(init)
         if not renews and not is_first and f".{mine.targets[0].attr}.step(" in unparsed(cls):
-            yield Stale(model, assign, Value(module, mine), rebuilt=model is assign.targets[0])
+            yield Stale(model, statement, Value(module, mine), rebuilt)
 
 
 def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
@@ -115,6 +121,16 @@ def _stored_in(module: Module, method: ast.FunctionDef) -> Iterator[ast.Assign]:
     for assign in module.index.inside(method, ast.Assign):
         if len(assign.targets) == 1 and _is_own(_root(assign.targets[0])):
             yield assign
+
+
+def _told_in(module: Module, method: ast.FunctionDef) -> Iterator[tuple[ast.Expr, _Change]]:
+    """The statements `self.net.reset_head(9)` of a method, where that gives the net a new layer."""
+    for node in module.index.inside(method, ast.Expr):
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _is_own(_root(call.func.value)):
+            change = _changed_by(Value(module, call))
+            if change is not None:
+                yield node, change
 
 
 def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
@@ -125,40 +141,40 @@ def _change(module: Module, node: ast.Assign | ast.Expr) -> _Change | None:
     if isinstance(node, ast.Assign):
         target = node.targets[0]
         if len(node.targets) == 1 and (isinstance(target, ast.Name) or _is_own(target)):
-            return _Change(target, call, True)
+            return _Change(target, Value(module, call), True)
         if len(node.targets) == 1 and isinstance(target, (ast.Attribute, ast.Subscript)):
-            return _Change(_root(target.value), call, False)
+            return _Change(_root(target.value), Value(module, call), False)
     elif isinstance(call.func, ast.Attribute):
         if call.func.attr in ("add_module", "register_module", "append") and call.args:
-            return _Change(_root(call.func.value), call.args[-1], False)
+            return _Change(_root(call.func.value), Value(module, call.args[-1]), False)
         return _changed_by(Value(module, call))
     elif isinstance(call.func, ast.Name):
         if call.func.id == "setattr" and len(call.args) == 3:
-            return _Change(_root(call.args[0]), call.args[2], False)
+            return _Change(_root(call.args[0]), Value(module, call.args[2]), False)
         return _changed_by(Value(module, call))
     return None
 
 
 def _changed_by(call: Value) -> _Change | None:
-    """The argument of a function of this file that gives it a new layer, and that layer; of a method its object."""
+    """The argument of a function of the project that gives it a new layer, and that layer; of a method its object."""
     for callee in callees(call):
         function = callee.function
-        if callee.kind != "function" or callee.module is not call.module or isinstance(function, ast.Lambda):
+        if callee.kind != "function" or callee.module is None or isinstance(function, ast.Lambda):
             continue
         given = dict(zip((a.arg for a in function.args.args), call.node.args))
         if callee.owner is not None and callee.instance is not None and isinstance(call.node.func, ast.Attribute):
             if not callee.owner.is_module or is_super(call.node.func.value):
                 continue
             given = {function.args.args[0].arg: _root(call.node.func.value)}
-        for assign in call.module.index.inside(function, ast.Assign):
+        for assign in callee.module.index.inside(function, ast.Assign):
             owner = getattr(assign.targets[0], "value", None) if isinstance(assign.targets[0], ast.Attribute) else None
             if (
                 isinstance(assign.value, ast.Call)
                 and isinstance(owner, ast.Name)
                 and owner.id in given
-                and (callee.owner is None or not any(tests_around(assign)))
+                and (callee.owner is None and callee.module is call.module or not any(tests_around(assign)))
             ):
-                return _Change(given[owner.id], assign.value, False)
+                return _Change(given[owner.id], Value(callee.module, assign.value), False)
     return None
 
 
@@ -174,9 +190,9 @@ def _is_own(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _has_parameters(module: Module, layer: ast.expr) -> bool:
+def _has_parameters(value: Value) -> bool:
     """A layer made here, of a class that has weights."""
-    value = Value(module, layer)
+    layer = value.node
     if not isinstance(layer, ast.Call) or not kinds(value) or not kinds(value) <= {MODULE, PARAMETER}:
         return False
     if has_weights(value) is False:

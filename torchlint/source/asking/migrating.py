@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchlint.edits import Edits
 from torchlint.facts.outdated import OutdatedName
 from torchlint.finding import Applicability, Fix
+from torchlint.source.answers.outdated_arguments import bound
 from torchlint.source.answers.outdated_names import OutdatedUse, may_be_asked_for
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.values import Value
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from torchlint.source.asking.views import Place
 
 _DOTTED = re.compile(r"\b(?:torch|torchvision|collections|itertools|builtins)(?:\.\w+)+")
-_PARAMETER = re.compile(r"(\w+)(\?|:int|:number|==?.+)?")
 _COCO = {"detection": "COCO_V1", "segmentation": "COCO_WITH_VOC_LABELS_V1", "video": "KINETICS400_V1"}
 _VARIABLE = "torch.autograd.Variable"
 _MAKES_ALIKE = ("new", "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor")
@@ -184,7 +184,7 @@ def _filled(place: Place, call: ast.Call, row: OutdatedName, message: str) -> Fi
     """The call that a row says, with the arguments of this one."""
     first = row.arguments.startswith("first ")
     signature = row.arguments.removeprefix("first ")
-    given = {} if signature == "all" else _bound(place, call, signature, row.is_method)
+    given = {} if signature == "all" else bound(place.module, call, signature, row.is_method)
     if given is None:
         return None
     target, other = _first_part(place, call) if first else (call, ())
@@ -220,55 +220,6 @@ def _is_new(data: Place) -> bool:
     method = isinstance(call.func, ast.Attribute) and data.name(call.func) is None
     parts = [call.func.value] if method else call.args[:1]
     return any(_is_new(data.at(part)) for part in parts)
-
-
-def _bound(place: Place, call: ast.Call, signature: str, is_method: bool) -> dict[str, ast.expr] | None:
-    """The arguments of a call by the parameters of a row; None if they are not what it says."""
-    parameters = [_PARAMETER.fullmatch(part.strip()) for part in signature.split(",")]
-    values = list(call.args)
-    if is_method:
-        values.insert(0, call.func.value)
-    if len(values) > len(parameters):
-        return None
-    names = [parameter[1] for parameter in parameters]
-    given = dict(zip(names, values))
-    for keyword in call.keywords:
-        if keyword.arg not in names or keyword.arg in given:
-            return None
-        given[keyword.arg] = keyword.value
-    for parameter in parameters:
-        if not _fits(place, parameter[2] or "", given.get(parameter[1])):
-            return None
-    return given
-
-
-def _fits(place: Place, wanted: str, value: ast.expr | None) -> bool:
-    if wanted.startswith("=="):
-        return value is not None and _is_value(place, value, wanted[2:])
-    if wanted.startswith("="):
-        return value is None or _is_value(place, value, wanted[1:])
-    if wanted == "?":
-        return True
-    if value is None:
-        return False
-    if wanted:
-        number = value.operand if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub) else value
-        kinds = (int,) if wanted == ":int" else (int, float)
-        return isinstance(number, ast.Constant) and type(number.value) in kinds
-    return True
-
-
-def _is_value(place: Place, value: ast.expr, wanted: str) -> bool:
-    if isinstance(value, ast.Constant):
-        return repr(value.value) == repr(_literal(wanted)) or value.value == wanted
-    return external_name(Value(place.module, value)) == wanted
-
-
-def _literal(text: str) -> object:
-    try:
-        return ast.literal_eval(text)
-    except ValueError:
-        return None
 
 
 def _passed(signature: str, given: dict[str, ast.expr]) -> list[str]:

@@ -31,7 +31,7 @@ from torchlint.source.flow.signatures import (
     has_decorator,
     is_static,
 )
-from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of
+from torchlint.source.flow.values import EACH, ENTER, VALUE, Stored, Value, frame_of, only_word
 from torchlint.source.text.index import COMPREHENSIONS, FUNCTIONS, last_word
 from torchlint.source.text.spelling import constant_key, dotted, root_of, rooted_in_import
 
@@ -306,6 +306,8 @@ class _Tracer(CallTracer):
 
     def _subscript(self, value: Value, node: ast.Subscript, depth: int) -> Iterator[Value]:
         step = constant_key(node.slice)
+        if step is None and isinstance(node.slice, ast.Name):
+            step = only_word(self.trace(value.at(node.slice, ()), depth + 1))
         if step is None and "[]" in self.through:  # each of them, where all are computed alike
             inside = self.trace(value.at(node.value), depth)
             if inside and all(isinstance(v.node, (ast.ListComp, ast.DictComp)) for v in inside):

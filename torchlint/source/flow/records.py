@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchlint.source.flow.signatures import has_decorator
 from torchlint.source.flow.values import Step, Value
+from torchlint.source.text.index import has_stars
 from torchlint.source.text.spelling import dotted
 
 if TYPE_CHECKING:
@@ -44,6 +45,22 @@ def field(owner: ClassInfo | None, made: Value | None, step: Step) -> Value | No
     if len(given) <= names.index(step) or any(isinstance(a, ast.Starred) for a in given):
         return None
     return made.at(given[-1], ())
+
+
+def field_or_default(owner: ClassInfo | None, made: Value, name: str) -> Value | None:
+    """The same, or what the class says itself where the call gives nothing."""
+    given = field(owner, made, name)
+    if given is not None or owner is None or has_stars(made.node) or _is_set_later(made.module, name):
+        return given
+    fields = [s for s in owner.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
+    names = [s.target.id for s in fields]
+    is_record = owner.is_a("typing.NamedTuple") or has_decorator(owner.node, "dataclass")
+    if not is_record or {"__init__", "__post_init__"} & owner.methods.keys() or len(owner.mro) > 1 or name not in names:
+        return None
+    place = names.index(name)
+    is_given = len(made.node.args) > place or any(keyword.arg == name for keyword in made.node.keywords)
+    default = fields[place].value
+    return None if is_given or default is None else Value(owner.module, default)
 
 
 def given_to(name: str, made: Value, kind: Value | None, step: Step, reader: Module) -> Value | None:

@@ -105,3 +105,10 @@ class Stored(NamedTuple):
     target: ast.expr | None
     value: ast.expr | None
     method: ast.FunctionDef | None
+
+
+def only_word(found: list[Value]) -> str | None:
+    """The text that all of some origins are: `"relu"` of `ACTIVATIONS[name]`, where nobody gives the name another."""
+    words = {o.node.value if isinstance(o.node, ast.Constant) and not o.path else None for o in found}
+    word = words.pop() if len(words) == 1 else None
+    return word if isinstance(word, str) else None

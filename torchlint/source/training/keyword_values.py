@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.changed import changes_of
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.records import field_or_default
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import constant_key, dotted
@@ -75,12 +76,40 @@ def _entries(options: Value, name: str) -> list[Value]:
     for made in origins(options):
         if isinstance(made.node, ast.Call) and {c.name for c in callees(made)} == {"builtins.dict"}:
             found += keyword_values(made, name)
+        elif (record := _record(made)) is not None:
+            found += [value for one in objects(record) for value in _field(one, name)]
         elif isinstance(made.node, ast.Dict) and not made.path and _is_seen(options):
             last = [v for k, v in zip(made.node.keys, made.node.values) if k is not None and constant_key(k) == name]
             found += [value for one in last[-1:] for value in origins(made.at(one, ()))]
         elif made.node is not None:
             found += origins(made.at(made.node, (name,)))
     return found
+
+
+def _record(made: Value) -> Value | None:
+    """`options` of `asdict(options)`, `vars(options)`, `options.__dict__` or `options._asdict()`"""
+    node = made.node
+    if made.path:
+        return None
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return made.at(node.value, ())
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "_asdict":
+        return made.at(node.func.value, ())
+    if not isinstance(node, ast.Call) or len(node.args) != 1 or isinstance(node.args[0], ast.Starred):
+        return None
+    is_record = {c.name for c in callees(made)} in ({"dataclasses.asdict"}, {"builtins.vars"})
+    return made.at(node.args[0], ()) if is_record else None
+
+
+def _field(record: Value, name: str) -> list[Value]:
+    """Where a field of a dataclass or NamedTuple of the project may come from; of None there is nothing."""
+    if isinstance(record.node, ast.Constant) and record.node.value is None:
+        return []
+    makers = callees(record) if isinstance(record.node, ast.Call) else []
+    given = [field_or_default(c.owner, record, name) if c.kind == "class" else None for c in makers]
+    if not given or None in given:
+        return [Value(record.module, None)]
+    return [value for one in given if one is not None for value in origins(one)]
 
 
 def _is_seen(options: Value) -> bool:

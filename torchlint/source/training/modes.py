@@ -6,14 +6,15 @@ import ast
 import re
 
 from torchlint.source.flow.branches import may_run
-from torchlint.source.flow.calling import sequential_layers
-from torchlint.source.flow.classes import ClassInfo
+from torchlint.source.flow.calling import Callee, sequential_layers
+from torchlint.source.flow.classes import ClassInfo, class_info
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.signatures import default_of
 from torchlint.source.flow.values import Answer, Value, frame_of
 from torchlint.source.text.index import last_word, parameters_of, within
+from torchlint.source.text.spelling import argument
 from torchlint.source.training.asked_for import is_never_asked_for
 from torchlint.source.training.regions import tests_around
 from torchlint.source.training.sameness import identity
@@ -46,15 +47,38 @@ def asks_mode(model: Value, depth: int = 4) -> Answer:
             elif callee.name.startswith("torch.nn."):
                 found.append(_layer_asks(callee.name[9:], origin))
             else:
-                found.append(True if callee.name.startswith(_WITH_MODE_LAYERS) else None)
+                is_another = callee.name.startswith(_WITH_MODE_LAYERS)
+                found.append(True if is_another else _namesake_asks(origin, callee, depth))
     if not found or None in found:
         return None
     return any(found)
 
 
-def _layer_asks(name: str, made: Value) -> bool:
-    """Does a layer of torch? Not one that drops nothing: `Dropout(0)`, `LSTM(8, 8, dropout=0.0)`."""
+def _namesake_asks(made: Value, callee: Callee, depth: int) -> Answer:
+    """No, if a model's import is of no file that is there and each class of its name in the project asks for none."""
+    name = callee.name.rpartition(".")[2]
+    if callee.kind != "external" or not depth or name != last_word(made.node.func):
+        return None
+    world = made.module.world
+    asks = [
+        _class_asks(class_info(module, node), depth, None, True)
+        for module in filter(None, map(world.module, world.view.mentions(name)))
+        for node in module.index.nodes(ast.ClassDef)
+        if node.name == name
+    ]
+    return False if asks and all(answer is False for answer in asks) else None
+
+
+def _layer_asks(name: str, made: Value) -> Answer:
+    """Does a layer of torch? Not one that drops nothing: `Dropout(0)`, `LSTM(8, 8, dropout=0.0)`. What normalizes does
+    if it keeps statistics: an `InstanceNorm2d` does so where it is told.
+    """
     call = made.node
+    if "InstanceNorm" in name or "BatchNorm" in name:
+        kept = argument(call, "track_running_stats", None if "Lazy" in name or "Sync" in name else 4)
+        if kept is None or isinstance(kept, ast.Constant):
+            return "BatchNorm" in name if kept is None else bool(kept.value)
+        return None
     rate = next((k.value for k in call.keywords if k.arg in ("p", "dropout")), None)
     if "Dropout" in name and rate is None and call.args:
         rate = call.args[0]
