@@ -421,3 +421,12 @@ net = Net()
 net._modules[elsewhere.name] = nn.ReLU()
 """
     assert lines(tmp_path, program) == wrong
+
+
+def test_a_state_that_no_input_fits_is_refused(tmp_path):
+    """A packed sequence is nobody's tensor; layers and directions of the state are told by the layer alone."""
+    program = "gru = nn.GRU(2, 20, 2, batch_first=True, bidirectional=True)\ngru(elsewhere.packed(), torch.zeros({}, 12, 20))\n"
+    assert lines(tmp_path, program.format(4)) == []
+    assert len(lines(tmp_path, program.format(2))) == 1
+    (fault,) = result(tmp_path, program.format(2)).faults
+    assert "(?, ?, ?)" in fault.message and "must be (4, 12, 20) but is (2, 12, 20)" in fault.message

@@ -278,6 +278,8 @@ class Worlds(Fitting):
             return None
         if wild.choices_in([args, kwargs])[1] is not None:
             given = self.supposed(module, args, kwargs)
+            if given is None and isinstance(module, nn.RNNBase):
+                self._try_state(module, args, kwargs)
             if given is None:
                 return None if not LOSS.search(type(module).__name__) else self._loss_of_unknowns(module)
             args, kwargs = given
@@ -290,6 +292,17 @@ class Worlds(Fitting):
             changed = self.call(hook, [module, tuple(args), *named, made], {})
             made = made if changed is None else changed
         return made
+
+    def _try_state(self, module: nn.RNNBase, args: list, kwargs: dict[str, Any]) -> None:
+        """Let torch say that a state does not fit a recurrent layer, whatever its input is (a packed sequence)."""
+        state = args[1] if len(args) > 1 else kwargs.get("hx")
+        first = state[0] if type(state) is tuple and state else state
+        if not isinstance(first, torch.Tensor) or first.dim() != 3 or wild.choices_in(state)[1] is not None:
+            return
+        batch, wide = first.shape[1], module.input_size
+        sizes = (batch, 1, wide) if module.batch_first else (1, batch, wide)
+        setattr(some := first.new_empty(sizes), wild.FREE, range(3))
+        self.call_module(module, [some, state], {})
 
     def _loss_of_unknowns(self, module: nn.Module) -> Any:
         """What a loss makes of tensors nobody knows: one number, unless it is told to make more."""
