@@ -10,6 +10,7 @@ from torchlint.source.flow.changed import is_changed
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.kinds import is_module, kinds
 from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
 
 # Attributes of the models of libraries that are modules, not parameters.
 _LAYERS = frozenset(
@@ -62,8 +63,10 @@ def _is_pretrained(origin: Value) -> bool:
 
 
 def _is_listed(origin: Value) -> bool:
-    """An element of `model.children()`, a layer of an indexed or iterated container."""
+    """An element of `model.children()`, a layer of an indexed or iterated container, `model._modules[name]`."""
     listed = origin.node
+    if isinstance(listed, ast.Subscript) and not origin.path and _is_by_name(origin.at(listed.value, ())):
+        return True
     while (
         isinstance(listed, ast.Subscript)
         or isinstance(listed, ast.Call)
@@ -76,6 +79,21 @@ def _is_listed(origin: Value) -> bool:
         return True
     return (listed is not origin.node or bool(origin.path)) and any(
         isinstance(o.node, ast.Call) and not o.path and _makes_a_list(o) for o in origins(origin.at(listed, ()))
+    )
+
+
+def _is_by_name(value: Value) -> bool:
+    """`model._modules`, `dict(model.named_children())`: from names to modules."""
+    found = origins(value)
+    return bool(found) and all(
+        isinstance(o.node, ast.Attribute)
+        and o.node.attr == "_modules"
+        or isinstance(o.node, ast.Call)
+        and len(o.node.args) == 1
+        and {c.name for c in callees(o)} == {"builtins.dict"}
+        and isinstance(o.node.args[0], ast.Call)
+        and last_word(o.node.args[0].func) in ("named_children", "named_modules")
+        for o in found
     )
 
 

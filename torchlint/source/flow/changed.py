@@ -198,8 +198,11 @@ def is_given_anew(instance: Value, name: str, entries: list[Stored]) -> bool:
 
 
 def names_of(made: Value) -> set[str]:
-    """The dotted names that an object is assigned to where it is made."""
-    parent = made.node if isinstance(made.node, ast.AugAssign) else made.node.up if made.node is not None else None
+    """The dotted names that an object is assigned to where it is made, also in `first, second = [], {}`."""
+    node = made.node
+    parent = node if isinstance(node, ast.AugAssign) else node.up if node is not None else None
+    if isinstance(parent, (ast.Tuple, ast.List)) and isinstance(parent.up, ast.Assign):
+        return set(filter(None, map(dotted, _opposite(parent, node))))
     targets = (
         parent.targets
         if isinstance(parent, ast.Assign)
@@ -208,3 +211,12 @@ def names_of(made: Value) -> set[str]:
         else []
     )
     return {name for target in targets if (name := dotted(target))}
+
+
+def _opposite(listed: ast.Tuple | ast.List, node: ast.AST) -> list[ast.expr]:
+    """What stands on the left in the place of an element on the right."""
+    place = listed.elts.index(node)
+    if any(isinstance(element, ast.Starred) for element in listed.elts):
+        return []
+    lefts = [target.elts for target in listed.up.targets if isinstance(target, (ast.Tuple, ast.List))]
+    return [left[place] for left in lefts if len(left) == len(listed.elts) and not isinstance(left[place], ast.Starred)]

@@ -18,6 +18,8 @@ from torchlint.source.text.spelling import dumped
 TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, OBJECT = (
     "tensor parameter module array optimizer scheduler loader scaler plain object".split()
 )
+# What a module gives by a name that may be computed.
+_PARTS = {"get_submodule": MODULE, "get_parameter": PARAMETER, "get_buffer": TENSOR}
 
 
 def kinds(value: Value) -> set[str]:
@@ -190,8 +192,8 @@ def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
             return ARRAY if name == "numpy" else PLAIN
         return TENSOR if is_tensor_method(name) else None
     if not on:
-        if name == "numpy":
-            return ARRAY
+        if name in ("numpy", *_PARTS):
+            return _PARTS.get(name, ARRAY)
         row = fact(f".{name}")
         return TENSOR if row is not None and row.own else None
     if on == {ARRAY}:
@@ -199,7 +201,7 @@ def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
     if on == {MODULE}:
         if name in ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "apply"):
             return MODULE
-        return TENSOR if name == "forward" else PLAIN
+        return TENSOR if name == "forward" else _PARTS.get(name, PLAIN)
     return None
 
 

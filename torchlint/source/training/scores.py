@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from torchlint.facts import named, named_of
+from torchlint.source.flow.changed import is_changed, only_appended
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.values import Value
@@ -14,6 +16,7 @@ from torchlint.source.training.grads import is_leaf, is_set_later
 _WEIGHED = named("affine") | named_of("Bilinear")
 _PRODUCTS = named_of("matmul", "mm")
 _SUMS = named_of("sum")
+_JOINS = named("joins")
 _TABLES = frozenset(("torch.nn.Embedding()",))
 _DEPTH = 4  # of arithmetic
 
@@ -36,12 +39,16 @@ def _is_raw(value: Value, depth: int) -> bool:
             return _is_learned(_first(value)) or _is_learned(_second(value))
         if names <= _SUMS:
             return _is_product_of_tables(_first(value))
+        if names <= _JOINS:
+            return depth > 0 and _are_raw_parts(_first(value), depth)
         return names <= _WEIGHED
     if not isinstance(node, ast.BinOp) or value.path or depth == 0:
         return False
     sides = (value.at(node.left, ()), value.at(node.right, ()))
     if isinstance(node.op, ast.MatMult):
         return any(_is_learned(side) for side in sides)
+    if isinstance(node.op, (ast.Add, ast.Sub)) and all(_are_raw(side, depth) or _are_rows(side) for side in sides):
+        return True  # `(user * item).sum(1) + bias(user)`
     if isinstance(node.op, (ast.Add, ast.Mult, ast.Div)):
         return any(
             (_is_learned(other) or _is_number(other)) and _are_raw(one, depth) for one, other in (sides, sides[::-1])
@@ -52,6 +59,25 @@ def _is_raw(value: Value, depth: int) -> bool:
 def _are_raw(value: Value, depth: int) -> bool:
     found = origins(value, SAME_NUMBERS)
     return bool(found) and all(_is_raw(origin, depth - 1) for origin in found)
+
+
+def _are_raw_parts(value: Value | None, depth: int) -> bool:
+    """Each of what is joined: `torch.cat([net(a), net(b)])`, or a list that one `append` fills."""
+    found = origins(value) if value is not None else []
+    return bool(found) and all(map(_parts_of(depth), found))
+
+
+def _parts_of(depth: int) -> Callable[[Value], bool]:
+    def are_raw(made: Value) -> bool:
+        parts: list[ast.expr] = []
+        if isinstance(made.node, (ast.ListComp, ast.GeneratorExp)):
+            parts = [made.node.elt]
+        elif isinstance(made.node, (ast.List, ast.Tuple)):
+            added = only_appended(made)
+            parts = [added] if added is not None else [] if is_changed(made) else made.node.elts
+        return bool(parts) and not made.path and all(_are_raw(made.at(part, ()), depth) for part in parts)
+
+    return are_raw
 
 
 def _is_learned(value: Value | None) -> bool:
