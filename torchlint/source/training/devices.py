@@ -10,13 +10,14 @@ from torchlint.facts import fact, named, words
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
-from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.kinds import ARRAY, MODULE, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function, last_word, standing_in
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import argument, unparsed
+from torchlint.source.training.grads import CONVERTS
 from torchlint.source.training.moves import is_moved_at
 
 MOVED, HERE = "moved", "here"
@@ -112,7 +113,7 @@ def _call(origin: Value, depth: int) -> str | None:
     answers = set()
     for callee in callees(origin):
         name, last = callee.name, callee.name.rsplit(".", 1)[-1]
-        if name in FACTORIES:
+        if name in FACTORIES or name in CONVERTS and _is_given_numbers(origin):
             answers.add(_factory(origin, depth))
         elif name == "torch.nn.Parameter":
             answers.add(MOVED if _is_kept_by_module(origin) else None)
@@ -161,8 +162,8 @@ def _call(origin: Value, depth: int) -> str | None:
 def flat(call: ast.Call) -> list[ast.expr]:
     """The arguments that may be tensors, those inside a list or tuple too."""
     found: list[ast.expr] = []
-    for argument in [*call.args, *(k.value for k in call.keywords if k.arg not in NUMBERS)]:
-        found += argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+    for given in [*call.args, *(k.value for k in call.keywords if k.arg not in NUMBERS)]:
+        found += given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given]
     return found
 
 
@@ -173,6 +174,18 @@ def _factory(origin: Value, depth: int) -> str | None:
         if keyword.arg in (None, "generator", "out"):
             return None
     return HERE
+
+
+def _is_given_numbers(origin: Value) -> bool:
+    """Are they Python's or NumPy's, of which `torch.as_tensor` makes a tensor, and no tensor that it would leave where
+    it is?
+    """
+    given = argument(origin.node, "data", 0) or argument(origin.node, "obj")
+    found = origins(origin.at(given, ())) if given is not None else []
+    return bool(found) and all(
+        not o.path and (isinstance(o.node, (ast.List, ast.Tuple, ast.ListComp, ast.Constant)) or kinds(o) == {ARRAY})
+        for o in found
+    )
 
 
 def _is_cpu(value: Value) -> bool:

@@ -6,12 +6,13 @@ import ast
 from typing import NamedTuple
 
 from torchlint.facts import fact
+from torchlint.source.flow.changed import changes_of, names_of
 from torchlint.source.flow.classes import ClassInfo
-from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Stored, Value
-from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, standing_in
+from torchlint.source.text.index import ancestors, enclosing_class, enclosing_function, last_word, standing_in
 
 LISTING = ("children", "named_children", "modules", "named_modules", "_modules", "__dict__", "vars", "get_submodule")
 _SETTERS = frozenset(("register_parameter", "register_module", "add_module", "setattr", "__setattr__", "__dict__"))
@@ -50,11 +51,38 @@ def _callee_with_weights(callee, origin: Value) -> Answer:
     if callee.kind != "external":
         return None
     if callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
-        return _any(has_weights(origin.at(part, ())) for part in parts_of(origin.node))
+        return _any(_part_with_weights(origin.at(part, ())) for part in parts_of(origin.node))
     if callee.name == "torch.nn.Parameter" or callee.name.startswith(_MODELS):
         return True
     row = fact(callee.name + "()") if callee.name.startswith("torch.nn.") else None
     return None if row is None else row.weights
+
+
+def _part_with_weights(part: Value) -> Answer:
+    """Of a layer, or of what is put into a list before it becomes layers: `layers += [nn.Linear(a, b), nn.ReLU()]`."""
+    answer = has_weights(part)
+    if answer is not None or not isinstance(part.node, ast.Name):
+        return answer
+    made = [o for o in origins(part) if not isinstance(o.node, ast.AugAssign)]
+    if len(made) != 1 or not isinstance(made[0].node, ast.List) or made[0].path:
+        return None
+    function = enclosing_function(made[0].node)
+    changes = [c for name in names_of(made[0]) for c in changes_of(made[0].module.index, name)]
+    put = [added for change in changes if enclosing_function(change) is function for added in _always_put(change)]
+    return any(has_weights(made[0].at(one, ())) is True for one in (*made[0].node.elts, *put)) or None
+
+
+def _always_put(change: ast.AST) -> list[ast.expr]:
+    """What a change puts into a list, if no test decides whether it does."""
+    if any(isinstance(parent, (ast.If, ast.IfExp, ast.Try, ast.While)) for parent in ancestors(change)):
+        return []
+    if isinstance(change, ast.Call) and last_word(change.func) in ("append", "insert", "extend") and change.args:
+        put = change.args[-1]
+    elif isinstance(change, ast.AugAssign) and isinstance(change.op, ast.Add):
+        put = change.value
+    else:
+        return []
+    return put.elts if isinstance(put, (ast.List, ast.Tuple)) else [put]
 
 
 def parts_of(call: ast.Call) -> list[ast.expr]:
