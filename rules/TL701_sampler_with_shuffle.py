@@ -95,7 +95,9 @@ def clashes(loader: Call):
         for name, given in (
             (
                 "batch_size",
-                sizes not in (None, 1) and (is_written(loader, "batch_size", 1) or always(loader, *BATCHES)),
+                sizes not in (None, 1)
+                and loader.is_given("batch_size", 1)
+                and (is_written(loader, "batch_size", 1) or always(loader, *BATCHES)),
             ),
             ("shuffle", shuffles and (is_written(loader, "shuffle", 2) or always(loader, *BATCHES))),
             ("sampler", one and (always(loader, "sampler", 3) or always(loader, *BATCHES))),
@@ -110,7 +112,8 @@ def clashes(loader: Call):
 def surely(loader: Call, name: str, position: int) -> bool:
     """Is a flag True, whichever way the call is reached?"""
     found = loader.argument_origins(name, position)
-    return bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is True and not o.path for o in found)
+    is_true = bool(found) and all(isinstance(o.node, ast.Constant) and o.node.value is True for o in found)
+    return is_true and not any(o.path for o in found) and loader.is_given(name, position)
 
 
 def is_written(loader: Call, name: str, position: int) -> bool:
@@ -131,4 +134,5 @@ def is_sampler(loader: Call, name: str, position: int) -> bool:
 def always(loader: Call, name: str, position: int) -> bool:
     """Is it given on each way here? Of two that may both be None, one may be there where the other is not."""
     found = loader.argument_origins(name, position, frozenset())
-    return bool(found) and all(isinstance(o.node, ast.Call) and not o.path for o in found)
+    is_made = bool(found) and all(isinstance(o.node, ast.Call) and not o.path for o in found)
+    return is_made and loader.is_given(name, position)

@@ -59,8 +59,7 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
 
 def _is_padded(tensor: Value) -> bool:
     """One column more, read as one row more: so relative positions are shifted, and tearing apart is the point."""
-    source = _source(tensor)
-    return source is not None and isinstance(source.node, ast.Call) and last_word(source.node.func) in _PADS
+    return any(isinstance(o.node, ast.Call) and last_word(o.node.func) in _PADS for o in origins(tensor))
 
 
 def layout(value: Value) -> Layout | None:
@@ -185,13 +184,14 @@ def _key(module: Module, tensor: ast.expr, number: int) -> Factor | None:
 
 
 def _source(value: Value) -> Value | None:
-    """The one expression that a tensor comes from; the parameter, where several calls give it one each."""
+    """The one expression that a tensor comes from; the parameter, where several calls give it one each, or one that is
+    made in another function or file.
+    """
     found = origins(value)
-    if len(found) > 1 and (parameter := _parameter(value.node)) is not None:
-        return value.at(parameter, ())
     one = found[0] if len(found) == 1 and found[0].node is not None and not found[0].path else None
     if one is None or one.module is not value.module or one.frame is not None:
-        return None
+        parameter = _parameter(value.node)
+        return value.at(parameter, ()) if parameter is not None else None
     return one if isinstance(one.node, (ast.Call, ast.arg, ast.BinOp)) else None
 
 

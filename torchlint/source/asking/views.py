@@ -30,7 +30,7 @@ from torchlint.source.text.spelling import argument, joined, receiver
 from torchlint.source.training import datasets, default_devices, devices, dtypes
 from torchlint.source.training.asked_for import defaults_of, is_off_by_default
 from torchlint.source.training.grads import requires_grad
-from torchlint.source.training.keyword_values import keyword_names, keyword_values
+from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import is_told_to_be_plain, is_told_to_be_tensor
@@ -382,6 +382,10 @@ class Call(Place):
         if argument is None:  # in `**options`, if at all
             return self.keyword_origins(name) if isinstance(self.node, ast.Call) else []
         return self.origins(argument, through)
+
+    def is_given(self, name: str, position: int | None = None) -> bool:
+        """Is it given for certain, with what its origins say? What `**options` get under a condition is not."""
+        return self.argument(name, position) is not None or is_given(self.value, name)
 
     def keyword_origins(self, name: str) -> list[Origin]:
         """Where a keyword argument may come from, also through `**options`; empty if it is not given for certain."""

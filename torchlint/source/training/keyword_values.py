@@ -8,10 +8,12 @@ from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.records import field_or_default
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function
 from torchlint.source.text.spelling import constant_key, dotted
 
 _CHANGING = ("update", "setdefault")
+_CHOOSING = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try, ast.match_case)
+_COPYING = frozenset(("builtins.dict", "copy.copy", "copy.deepcopy"))
 _REMOVING = ("pop", "popitem", "clear")
 
 
@@ -74,13 +76,13 @@ def _entries(options: Value, name: str) -> list[Value]:
         return set_later
     found: list[Value] = []
     for made in origins(options):
-        if isinstance(made.node, ast.Call) and {c.name for c in callees(made)} == {"builtins.dict"}:
-            found += keyword_values(made, name)
+        copied = _copied(made)
+        if copied is not None or _is_dict_call(made):
+            found += keyword_values(made, name) or (_entries(copied, name) if copied is not None else [])
         elif (record := _record(made)) is not None:
             found += [value for one in objects(record) for value in _field(one, name)]
         elif isinstance(made.node, ast.Dict) and not made.path and _is_seen(options):
-            last = [v for k, v in zip(made.node.keys, made.node.values) if k is not None and constant_key(k) == name]
-            found += [value for one in last[-1:] for value in origins(made.at(one, ()))]
+            found += _displayed(made, name)
         elif made.node is not None:
             found += origins(made.at(made.node, (name,)))
     return found
@@ -110,6 +112,121 @@ def _field(record: Value, name: str) -> list[Value]:
     if not given or None in given:
         return [Value(record.module, None)]
     return [value for one in given if one is not None for value in origins(one)]
+
+
+def _displayed(made: Value, name: str) -> list[Value]:
+    """What stands under a key in `{**defaults, "name": value}`: the last one counts."""
+    for key, value in reversed([*zip(made.node.keys, made.node.values)]):
+        given = made.at(value, ())
+        found = _entries(given, name) if key is None else origins(given) if constant_key(key) == name else []
+        if found:
+            return found
+    return []
+
+
+def _is_dict_call(made: Value) -> bool:
+    return isinstance(made.node, ast.Call) and {c.name for c in callees(made)} == {"builtins.dict"}
+
+
+def _copied(made: Value) -> Value | None:
+    """The dict of which a call makes a copy: `dict(defaults)`, `defaults.copy()`, `copy.deepcopy(defaults)`."""
+    node = made.node
+    if not isinstance(node, ast.Call) or made.path:
+        return None
+    names = {c.name for c in callees(made)}
+    if len(names) == 1 and names <= _COPYING and len(node.args) == 1 and not isinstance(node.args[0], ast.Starred):
+        return made.at(node.args[0], ())
+    is_method = isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and names <= {".copy"}
+    return made.at(node.func.value, ()) if is_method and not node.args else None
+
+
+def is_given(call: Value, name: str) -> bool:
+    """Is a keyword given for certain, with what `keyword_values` says, whichever way a call is reached?"""
+    return any(
+        keyword.arg == name or keyword.arg is None and _surely_holds(call.at(keyword.value, ()), name)
+        for keyword in call.node.keywords
+    )
+
+
+def _surely_holds(options: Value, name: str) -> bool:
+    node = options.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _surely_holds(options.at(node.right, ()), name)
+    if _is_removed(options, name) or not _is_seen(options):
+        return False
+    before = [change for change in _changes(options) if change.lineno < getattr(node, "lineno", 0)]
+    if any(_may_set(change, name) and not _always_runs(change, node) for change in before):
+        return False
+    found = origins(options)
+    return any(_sets(options, change, name) for change in before) or (
+        bool(found) and all(_is_made_with(made, name) for made in found)
+    )
+
+
+def _is_made_with(made: Value, name: str) -> bool:
+    if isinstance(made.node, ast.Dict) and not made.path:
+        for key, value in reversed([*zip(made.node.keys, made.node.values)]):
+            if key is None or constant_key(key) is None:  # it may hold the key, too
+                return key is None and _surely_holds(made.at(value, ()), name)
+            if constant_key(key) == name:
+                return True
+        return False
+    if (record := _record(made)) is not None:
+        fields = [_field(one, name) for one in objects(record)]
+        return all(values and all(value.node is not None for value in values) for values in fields)
+    copied = _copied(made)
+    if copied is None and not _is_dict_call(made):
+        return False
+    return is_given(made, name) or (
+        copied is not None and all(k.arg for k in made.node.keywords) and _surely_holds(copied, name)
+    )
+
+
+def _may_set(change: ast.AST, name: str) -> bool:
+    if isinstance(change, ast.Subscript):
+        return constant_key(change.slice) in (name, None)
+    if isinstance(change, ast.Call) and change.func.attr in _CHANGING:
+        others = [k.arg for k in change.keywords]
+        given = [change.args[0].keys if isinstance(change.args[0], ast.Dict) else [None]] if change.args else []
+        if change.func.attr == "setdefault":
+            return bool(change.args) and constant_key(change.args[0]) in (name, None)
+        keys = [None if k is None else constant_key(k) for listed in given for k in listed]
+        return name in others or None in others or name in keys or None in keys
+    return True
+
+
+def _sets(options: Value, change: ast.AST, name: str) -> bool:
+    """Does a change that runs give the dict this key?"""
+    if isinstance(change, ast.Subscript):
+        return isinstance(change.up, ast.Assign) and constant_key(change.slice) == name
+    is_call = isinstance(change, ast.Call) and change.func.attr in _CHANGING
+    return is_call and bool(_given_to(options.at(change, ()), name))
+
+
+def _always_runs(change: ast.AST, node: ast.AST) -> bool:
+    """Does it run wherever the call does that takes the dict, and say itself what it sets?"""
+    if isinstance(change, ast.AugAssign) or isinstance(change, ast.Subscript) and constant_key(change.slice) is None:
+        return False
+    if isinstance(change, ast.Call) and (
+        change.func.attr == "setdefault"
+        or any(not isinstance(given, ast.Dict) or None in given.keys for given in change.args)
+        or any(keyword.arg is None for keyword in change.keywords)
+    ):
+        return False
+    around, child = [node, *ancestors(node)], change
+    for parent in ancestors(change):
+        if isinstance(parent, FUNCTIONS):
+            break
+        if isinstance(parent, _CHOOSING):
+            lists = [
+                block
+                for block in (getattr(parent, "body", ()), getattr(parent, "orelse", ()))
+                if isinstance(block, list)
+            ]
+            if not any(child in block and any(part in around for part in block) for block in lists):
+                return False
+        child = parent
+    return True
 
 
 def _is_seen(options: Value) -> bool:
