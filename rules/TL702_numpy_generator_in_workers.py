@@ -72,7 +72,7 @@ GENERATORS = ("numpy.random.default_rng", "numpy.random.RandomState", "random.Ra
 
 @on_call("torch.utils.data.DataLoader", needs="num_workers")
 def check(loader: Call):
-    if not loader.number("num_workers", 5) or loader.argument("worker_init_fn", 9) is not None:
+    if not loader.usual_number("num_workers", 5) or loader.argument("worker_init_fn", 9) is not None:
         return
     if loader.keyword_origins("worker_init_fn"):
         return
@@ -100,7 +100,7 @@ SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}  # of w
 @on_call("torch.utils.data.DataLoader", needs=("num_workers", "worker_init_fn", "seed("))
 def seeded_alike(loader: Call):
     """`worker_init_fn` gives each worker the same seed, and what workers run draws from that generator."""
-    if not loader.number("num_workers", 5):
+    if not loader.usual_number("num_workers", 5):
         return
     drawn = {name for function in run_by_workers(loader) for name in names_called(function)}
     for started in loader.keyword_origins("worker_init_fn") or ():

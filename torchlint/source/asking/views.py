@@ -18,6 +18,7 @@ from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
 from torchlint.source.flow.calling import Callee, bound_by
 from torchlint.source.flow.changed import only_appended
+from torchlint.source.flow.command_lines import usual_number
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds
@@ -365,6 +366,11 @@ class Call(Place):
             return number(self.value.at(given, ()))
         found = {number(value) for value in keyword_values(self.value, name)} if self.has_stars else set()
         return found.pop() if len(found) == 1 else None
+
+    def usual_number(self, name: str, position: int | None = None) -> int | float | None:
+        """The same, or what the command line gives by default where an argument is one of its options."""
+        given = self.argument(name, position)
+        return usual_number(self.value.at(given, ())) if given is not None else self.number(name, position)
 
     def made(self) -> Call | None:
         """The constructor call of the object that is called: `nn.Softmax(dim=1)` for `softmax(x)`."""

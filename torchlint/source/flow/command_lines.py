@@ -1,0 +1,69 @@
+"""What a command line gives if nobody says otherwise: `default=` of `parser.add_argument("--workers", default=2)`."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.numbers import number
+from torchlint.source.flow.values import Value
+from torchlint.source.text.spelling import unparsed
+
+_PARSERS = frozenset(("argparse.ArgumentParser",))
+_PARSING = {"parse_args": (), "parse_known_args": (0,)}
+
+
+def usual_number(value: Value) -> int | float | None:
+    """The number that an expression is, or, if it is an option of the command line, the one it has by default."""
+    plain = number(value)
+    if plain is not None:
+        return plain
+    found = {_default(origin) for origin in origins(value)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _default(origin: Value) -> int | float | None:
+    """Of `args.workers`"""
+    node = origin.node
+    if not isinstance(node, ast.Attribute) or origin.path or _is_set(origin.module, node.attr):
+        return None
+    found = {_given_by_default(made, node.attr) for made in origins(origin.at(node.value, ()))}
+    return found.pop() if len(found) == 1 else None
+
+
+def _given_by_default(made: Value, name: str) -> int | float | None:
+    """What an option has that nobody gives, of what `parser.parse_args()` makes."""
+    call = made.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return None
+    if _PARSING.get(call.func.attr) != made.path or not _is_a_parser(made.at(call.func.value, ())):
+        return None
+    module = made.module
+    options = [option for option in module.index.callers("add_argument") if _destination(option) == name]
+    if len(options) != 1 or _is_set(module, name) or module.index.callers("set_defaults"):
+        return None
+    defaults = [keyword.value for keyword in options[0].keywords if keyword.arg == "default"]
+    return number(Value(module, defaults[0])) if len(defaults) == 1 else None
+
+
+def _is_set(module: Module, name: str) -> bool:
+    """`args.workers = 0`; `self.workers = args.workers` is another one."""
+    return any(unparsed(store.value) != "self" for store in module.index.stored(name))
+
+
+def _is_a_parser(value: Value) -> bool:
+    made = objects(value)
+    return bool(made) and all(
+        isinstance(o.node, ast.Call) and not o.path and {c.name for c in callees(o)} == _PARSERS for o in made
+    )
+
+
+def _destination(option: ast.Call) -> str:
+    """Under which name an option is read: `num_workers` of `"-j", "--num-workers"`."""
+    for keyword in option.keywords:
+        if keyword.arg == "dest":
+            return str(getattr(keyword.value, "value", ""))
+    names = [str(given.value) for given in option.args if isinstance(given, ast.Constant)]
+    long = [name for name in names if name.startswith("--")]
+    return (long or names or [""])[0].lstrip("-").replace("-", "_")
