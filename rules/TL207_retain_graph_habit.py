@@ -63,13 +63,13 @@ out = model(x)
 gradients([out.norm(), out.pow(2).mean()])
 ```
 
-How it is found: `torchlint/source/answers/backwards.py`.
+How it is found: `torchlint/source/answers/last_backwards.py`.
 """
 
 import ast
 
 from torchlint import Call, on_call
-from torchlint.source.answers.backwards import is_last_backward
+from torchlint.source.answers.last_backwards import is_last_backward
 
 read_on = ("TL206", "torch.Tensor.backward")
 default = False

@@ -482,19 +482,30 @@ def _may_carry(node: Value) -> bool:
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
 
 
-def _is_of_a_new_leaf(node: Value, depth: int = 3) -> bool:
-    """`torch.tensor(terms, requires_grad=True).mean()`: is all it computes with a leaf that is cut from a graph?"""
-    call = node.node
-    inner = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
-    made = origins(node.at(inner, ())) if inner is not None and depth else []
+def _is_of_a_new_leaf(node: Value, depth: int = 4) -> bool:
+    """`(torch.tensor(terms, requires_grad=True) * weights).mean()`: does all its gradient end at a leaf that is cut
+    from a graph?
+    """
+    if isinstance(node.node, ast.Call):
+        parts = [*node.node.args, *(keyword.value for keyword in node.node.keywords)]
+        if isinstance(node.node.func, ast.Attribute) and all(c.kind == "method" for c in callees(node)):
+            parts.append(node.node.func.value)
+    else:
+        parts = [node.node.left, node.node.right] if isinstance(node.node, ast.BinOp) else []
+    values = [node.at(part, ()) for part in parts if not isinstance(part, (ast.Constant, ast.UnaryOp))]
+    learned = [value for value in values if requires_grad(value) is not False]
+    return bool(learned) and depth > 0 and all(_comes_from_a_new_leaf(value, depth) for value in learned)
+
+
+def _comes_from_a_new_leaf(value: Value, depth: int) -> bool:
+    made = origins(value)
     return bool(made) and all(
         isinstance(o.node, ast.Call)
-        and (
-            o.node.keywords
-            and last_word(o.node.func) in ("tensor", "as_tensor")
-            and bool(_with_graph_inside(o))
-            or _is_of_a_new_leaf(o, depth - 1)
-        )
+        and o.node.keywords
+        and last_word(o.node.func) in ("tensor", "as_tensor")
+        and bool(_with_graph_inside(o))
+        or isinstance(o.node, (ast.Call, ast.BinOp))
+        and _is_of_a_new_leaf(o, depth - 1)
         for o in made
     )
 
@@ -551,46 +562,3 @@ def cut_results(info: ClassInfo) -> Iterator[Value]:
         if found and all(o.node is not None and is_cut(o) for o in found):
             for cut in found:
                 yield from (place for place, _ in _with_graph_inside(cut) if place.module is info.module)
-
-
-def _is_made_within(node: Value, module: Module, body: ast.AST) -> bool:
-    """Does it run in some code, itself or by the call that leads to it? What a caller has handed in was made before."""
-    while node.frame is not None and node.frame.call is not None:
-        node = node.frame.call
-    return node.module is module and within(node.node, body)
-
-
-def is_last_backward(module: Module, call: ast.Call) -> bool:
-    """Is it plain that nothing runs through the graph of a backward after it: the loss is made in the same round, of a
-    model's output?
-    """
-    loss = loss_of(module, call)
-    function = enclosing_function(call)
-    if loss is None or any(k.arg == "create_graph" for k in call.keywords):
-        return False
-    if len(_taking_gradients(module).get(id(function), ())) > 1 or isinstance(statement_of(call), ast.Return):
-        return False
-    around = loops_around(call)
-    within_what = around[0] if around else function or module.tree
-    behind = graph(loss)
-    made = [node for node in behind.nodes.values() if is_model_call(node)]
-    if behind.open or not made or not all(_is_made_within(node, module, within_what) for node in made):
-        return False
-    return last_word(loss.node) not in _returned_names(module, function or module.tree)
-
-
-@remembered
-def _taking_gradients(module: Module) -> dict[int, list[ast.Call]]:
-    """The calls of `backward` and its kin, by the ids of the functions in which they stand."""
-    found: dict[int, list[ast.Call]] = {}
-    for word in ("backward", "manual_backward", "grad"):
-        for call in module.index.callers(word):
-            found.setdefault(id(enclosing_function(call)), []).append(call)
-    return found
-
-
-@remembered
-def _returned_names(module: Module, function: ast.AST) -> set[str]:
-    """The names in what the `return` statements in a function (or file) hand out."""
-    returned = [node.value for node in module.index.inside(function, ast.Return) if node.value is not None]
-    return {name.id for value in returned for name in module.index.inside(value, ast.Name)}
