@@ -33,7 +33,7 @@ def is_soon_over(found: Evaluation) -> bool:
     rounds = prod(n for n in lengths if n is not None)
     if None in lengths or rounds > _FEW:
         return False
-    return rounds <= _KEPT or not _keeps(found) or is_dropped(found.module, found.node)
+    return rounds <= _KEPT or not _keeps(found) or is_dropped(found.module, found.node, at_once=True)
 
 
 def _is_unread(found: Evaluation) -> bool:
