@@ -52,11 +52,14 @@ class Report:
     def forward(self, x):
         return np.exp(x)
 ```
+
+What comes back from NumPy is followed in `torchlint/source/answers/brought_back.py`.
 """
 
 import ast
 
 from torchlint import ModuleClass, named, on_module
+from torchlint.source.answers.brought_back import comes_back, copied_tensor, lets_gradients_through
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
 in_tests = False
@@ -73,12 +76,30 @@ def check(cls: ModuleClass):
         call = cls.at(node)
         if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad or asks_for_places(node):
             continue
+        yield from copies_that_come_back(cls, call, name)
         taken = next((given for given in arguments(node) if is_computed(call, given)), None)
         if taken is not None:
             yield cls.finding(
                 f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
                 help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
                 at=node,
+            )
+
+
+def copies_that_come_back(cls: ModuleClass, call, name: str):
+    """A copy is to be looked at, unless what NumPy makes of it comes back as features beside others: a remark only, for
+    whoever writes `detach` may mean it.
+    """
+    for given in arguments(call.node):
+        copied = copied_tensor(call.value.at(given, ()))
+        if copied is None or call.requires_grad(copied.node) is not True or not lets_gradients_through(name):
+            continue
+        if comes_back(call.value):
+            yield cls.finding(
+                f"what `{call.short}` makes of a copy of `{call.quoted(copied.node)}` comes back without a gradient",
+                help=f"use `torch.{name.rsplit('.', 1)[-1]}`, which needs no copy",
+                at=call.node,
+                severity="info",
             )
 
 

@@ -1,0 +1,76 @@
+"""What NumPy computes of a copy of a tensor, and what comes back as a tensor beside others that have a gradient."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.facts import fact, named
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.uses import uses
+from torchlint.source.flow.values import Value
+from torchlint.source.training.grads import requires_grad
+
+_CONVERTING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy"))
+_JOINS = named("joins")
+_COPIES = frozenset("detach cpu numpy clone data".split())
+_PLACES = frozenset("item tolist argmax argmin argsort nonzero any all searchsorted astype".split())  # or numbers
+_DEPTH = 8
+
+
+def copied_tensor(value: Value) -> Value | None:
+    """`x` of `x.detach().cpu().numpy()`"""
+    node = value.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "numpy":
+        return None
+    while isinstance(node, (ast.Call, ast.Attribute)):
+        inner = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(inner, ast.Attribute) or inner.attr not in _COPIES:
+            break
+        node = inner.value
+    return value.at(node, ())
+
+
+def comes_back(computed: Value, depth: int = _DEPTH) -> bool:
+    """Is what NumPy computes made a tensor again, and joined with others that have a gradient? Each step on the way
+    must be one through which a gradient could have come.
+    """
+    node, parent = computed.node, computed.node.up
+    if depth == 0:
+        return False
+    if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        return parent.attr not in _PLACES and comes_back(computed.at(parent.up, ()), depth - 1)
+    if isinstance(parent, (ast.BinOp, ast.UnaryOp)) or isinstance(parent, ast.Subscript) and parent.value is node:
+        return comes_back(computed.at(parent, ()), depth - 1)
+    if isinstance(parent, ast.Call) and node in parent.args:
+        names = {callee.name for callee in callees(computed.at(parent, ()))}
+        if names and names <= _CONVERTING:
+            return _is_joined(computed.at(parent, ()), depth - 1)
+        return all(map(lets_gradients_through, names)) and comes_back(computed.at(parent, ()), depth - 1)
+    return any(comes_back(computed.at(use, ()), depth - 1) for use in _reads(computed))
+
+
+def lets_gradients_through(name: str) -> bool:
+    """Does a function of NumPy have one in torch that does?"""
+    row = fact(f"torch.{name.removeprefix('numpy.')}") if name.startswith("numpy.") else None
+    return row is not None and row.gives == "tensor" and not (row.cuts or row.flat or row.creates)
+
+
+def _is_joined(tensor: Value, depth: int) -> bool:
+    node, parent = tensor.node, tensor.node.up
+    if depth == 0:
+        return False
+    if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
+        row = fact(f".{parent.attr}")
+        return row is not None and row.same_numbers and _is_joined(tensor.at(parent.up, ()), depth - 1)
+    if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.up, ast.Call):
+        names = {callee.name for callee in callees(tensor.at(parent.up, ()))}
+        others = [tensor.at(part, ()) for part in parent.elts if part is not node]
+        return bool(names) and names <= _JOINS and any(requires_grad(other) is True for other in others)
+    return any(_is_joined(tensor.at(use, ()), depth - 1) for use in _reads(tensor))
+
+
+def _reads(value: Value) -> list[ast.Name]:
+    """Where a name is read that an expression is given."""
+    parent = value.node.up
+    target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+    return list(uses(value.module, target)) if isinstance(target, ast.Name) else []
