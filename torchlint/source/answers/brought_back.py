@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.facts import fact, named
+from torchlint.facts import fact, named, named_of
 from torchlint.source.flow.flow import callees
 from torchlint.source.flow.uses import uses
 from torchlint.source.flow.values import Value
-from torchlint.source.training.grads import requires_grad
+from torchlint.source.text.index import last_word
+from torchlint.source.text.spelling import unparsed
+from torchlint.source.training.grads import CONVERTS, requires_grad
 
-_CONVERTING = frozenset(("torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy"))
+_CONVERTING = CONVERTS | named_of("tensor", "from_numpy")
 _JOINS = named("joins")
-_COPIES = frozenset("detach cpu numpy clone data".split())
-_PLACES = frozenset("item tolist argmax argmin argsort nonzero any all searchsorted astype".split())  # or numbers
 _DEPTH = 8
 
 
@@ -24,7 +24,12 @@ def copied_tensor(value: Value) -> Value | None:
         return None
     while isinstance(node, (ast.Call, ast.Attribute)):
         inner = node.func if isinstance(node, ast.Call) else node
-        if not isinstance(inner, ast.Attribute) or inner.attr not in _COPIES:
+        row = fact(f".{inner.attr}") if isinstance(inner, ast.Attribute) else None
+        if (
+            not isinstance(inner, ast.Attribute)
+            or inner.attr != "data"
+            and not (row and (row.same_numbers or row.cuts))
+        ):
             break
         node = inner.value
     return value.at(node, ())
@@ -38,7 +43,8 @@ def comes_back(computed: Value, depth: int = _DEPTH) -> bool:
     if depth == 0:
         return False
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
-        return parent.attr not in _PLACES and comes_back(computed.at(parent.up, ()), depth - 1)
+        smooth = lets_gradients_through(f"numpy.{parent.attr}") or _is_cast(parent.up)
+        return smooth and comes_back(computed.at(parent.up, ()), depth - 1)
     if isinstance(parent, (ast.BinOp, ast.UnaryOp)) or isinstance(parent, ast.Subscript) and parent.value is node:
         return comes_back(computed.at(parent, ()), depth - 1)
     if isinstance(parent, ast.Call) and node in parent.args:
@@ -49,10 +55,15 @@ def comes_back(computed: Value, depth: int = _DEPTH) -> bool:
     return any(comes_back(computed.at(use, ()), depth - 1) for use in _reads(computed))
 
 
+def _is_cast(call: ast.Call) -> bool:
+    """`power.astype(np.float32)`"""
+    return last_word(call.func) == "astype" and len(call.args) == 1 and "float" in unparsed(call.args[0])
+
+
 def lets_gradients_through(name: str) -> bool:
     """Does a function of NumPy have one in torch that does?"""
     row = fact(f"torch.{name.removeprefix('numpy.')}") if name.startswith("numpy.") else None
-    return row is not None and row.gives == "tensor" and not (row.cuts or row.flat or row.creates)
+    return row is not None and row.gives.startswith("tensor") and not (row.cuts or row.flat or row.creates)
 
 
 def _is_joined(tensor: Value, depth: int) -> bool:

@@ -18,13 +18,13 @@ from torchlint.source.asking.migrating import migrated
 from torchlint.source.asking.standing import Standing
 from torchlint.source.flow.calling import Callee, bound_by
 from torchlint.source.flow.changed import only_appended
-from torchlint.source.flow.command_lines import usual_number
 from torchlint.source.flow.flow import SAME_NUMBERS, callees, objects, origins
 from torchlint.source.flow.identity import external_name, instance_class
 from torchlint.source.flow.kinds import is_module, is_tensor, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.numbers import number
 from torchlint.source.flow.uses import may_follow, reads, repeats
+from torchlint.source.flow.usual_numbers import usual_number
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import enclosing_function, has_stars, last_word
 from torchlint.source.text.spelling import argument, joined, receiver
