@@ -14,7 +14,6 @@ from torchlint.source.training.grads import CONVERTS, requires_grad
 
 _CONVERTING = CONVERTS | named_of("tensor", "from_numpy")
 _JOINS = named("joins")
-_DEPTH = 8
 
 
 def copied_tensor(value: Value) -> Value | None:
@@ -35,24 +34,29 @@ def copied_tensor(value: Value) -> Value | None:
     return value.at(node, ())
 
 
-def comes_back(computed: Value, depth: int = _DEPTH) -> bool:
+def comes_back(computed: Value) -> bool:
     """Is what NumPy computes made a tensor again, and joined with others that have a gradient? Each step on the way
     must be one through which a gradient could have come.
     """
+    return _comes_back(computed, set())
+
+
+def _comes_back(computed: Value, seen: set[ast.AST]) -> bool:
     node, parent = computed.node, computed.node.up
-    if depth == 0:
+    if node in seen:
         return False
+    seen.add(node)
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         smooth = lets_gradients_through(f"numpy.{parent.attr}") or _is_cast(parent.up)
-        return smooth and comes_back(computed.at(parent.up, ()), depth - 1)
+        return smooth and _comes_back(computed.at(parent.up, ()), seen)
     if isinstance(parent, (ast.BinOp, ast.UnaryOp)) or isinstance(parent, ast.Subscript) and parent.value is node:
-        return comes_back(computed.at(parent, ()), depth - 1)
+        return _comes_back(computed.at(parent, ()), seen)
     if isinstance(parent, ast.Call) and node in parent.args:
         names = {callee.name for callee in callees(computed.at(parent, ()))}
         if names and names <= _CONVERTING:
-            return _is_joined(computed.at(parent, ()), depth - 1)
-        return all(map(lets_gradients_through, names)) and comes_back(computed.at(parent, ()), depth - 1)
-    return any(comes_back(computed.at(use, ()), depth - 1) for use in _reads(computed))
+            return _is_joined(computed.at(parent, ()), seen)
+        return bool(names) and all(map(lets_gradients_through, names)) and _comes_back(computed.at(parent, ()), seen)
+    return any(_comes_back(computed.at(use, ()), seen) for use in _reads(computed))
 
 
 def _is_cast(call: ast.Call) -> bool:
@@ -66,18 +70,19 @@ def lets_gradients_through(name: str) -> bool:
     return row is not None and row.gives.startswith("tensor") and not (row.cuts or row.flat or row.creates)
 
 
-def _is_joined(tensor: Value, depth: int) -> bool:
+def _is_joined(tensor: Value, seen: set[ast.AST]) -> bool:
     node, parent = tensor.node, tensor.node.up
-    if depth == 0:
+    if node in seen:
         return False
+    seen.add(node)
     if isinstance(parent, ast.Attribute) and isinstance(parent.up, ast.Call) and parent.up.func is parent:
         row = fact(f".{parent.attr}")
-        return row is not None and row.same_numbers and _is_joined(tensor.at(parent.up, ()), depth - 1)
+        return row is not None and row.same_numbers and _is_joined(tensor.at(parent.up, ()), seen)
     if isinstance(parent, (ast.List, ast.Tuple)) and isinstance(parent.up, ast.Call):
         names = {callee.name for callee in callees(tensor.at(parent.up, ()))}
         others = [tensor.at(part, ()) for part in parent.elts if part is not node]
         return bool(names) and names <= _JOINS and any(requires_grad(other) is True for other in others)
-    return any(_is_joined(tensor.at(use, ()), depth - 1) for use in _reads(tensor))
+    return any(_is_joined(tensor.at(use, ()), seen) for use in _reads(tensor))
 
 
 def _reads(value: Value) -> list[ast.Name]:
