@@ -15,7 +15,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.training.members import MemberAssignment, has_weights, stores_of
+from torchlint.source.training.members import MemberAssignment, has_weights, parts_of, put_together, stores_of
 
 LIST, DICT = "list", "dict"
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
@@ -30,6 +30,7 @@ _ENDS = (
     *(ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete, ast.AugAssign),
     *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.FormattedValue),
 )
+_GROUPS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList"))
 _BOUND = frozenset(("staticmethod", "classmethod"))
 _HOPS = 3  # functions that hand on what another one makes
 _FEW = 40  # elements of a display that are looked at
@@ -262,9 +263,21 @@ def _is_new_layer(part: Value) -> str | None:
     for origin in objects(made):
         if not isinstance(origin.node, ast.Call):
             return None
-    if has_weights(made) is not True:
+    if has_weights(made) is not True or _only_groups(made):
         return None
     return PARAMETER if kinds(made) == {PARAMETER} else MODULE
+
+
+def _only_groups(made: Value) -> bool:
+    """Does `nn.Sequential(self.conv, self.norm)` hold nothing but layers that were made for something else?"""
+    for group in objects(made):
+        if not {c.name for c in callees(group)} & _GROUPS:
+            continue
+        parts = [group.at(part, ()) for part in parts_of(group.node)]
+        layers = [layer for part in parts for layer in (put_together(part) or [part])]
+        if not any(map(_is_new_layer, layers)):
+            return True
+    return False
 
 
 def _is_only_kept_here(module: Module, name: ast.Name) -> bool:

@@ -61,15 +61,20 @@ def _callee_with_weights(callee, origin: Value) -> Answer:
 def _part_with_weights(part: Value) -> Answer:
     """Of a layer, or of what is put into a list before it becomes layers: `layers += [nn.Linear(a, b), nn.ReLU()]`."""
     answer = has_weights(part)
-    if answer is not None or not isinstance(part.node, ast.Name):
-        return answer
-    made = [o for o in origins(part) if not isinstance(o.node, ast.AugAssign)]
-    if len(made) != 1 or not isinstance(made[0].node, ast.List) or made[0].path:
-        return None
+    return answer if answer is not None else any(has_weights(one) is True for one in put_together(part)) or None
+
+
+def put_together(part: Value) -> list[Value]:
+    """What a list that goes by a name in a function certainly gets there."""
+    found = origins(part) if isinstance(part.node, ast.Name) else []
+    made = [o for o in found if not isinstance(o.node, ast.AugAssign)]
+    if len(made) != 1 or not isinstance(made[0].node, (ast.List, ast.ListComp)) or made[0].path:
+        return []
     function = enclosing_function(made[0].node)
+    first = [made[0].node.elt] if isinstance(made[0].node, ast.ListComp) else made[0].node.elts
     changes = [c for name in names_of(made[0]) for c in changes_of(made[0].module.index, name)]
     put = [added for change in changes if enclosing_function(change) is function for added in _always_put(change)]
-    return any(has_weights(made[0].at(one, ())) is True for one in (*made[0].node.elts, *put)) or None
+    return [made[0].at(one, ()) for one in (*first, *put)]
 
 
 def _always_put(change: ast.AST) -> list[ast.expr]:
