@@ -12,7 +12,8 @@ from torchlint.source.answers.inplace import KEEP_THEIR_OUTPUT
 from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import MODULE, kinds
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.kinds import ARRAY, MODULE, kinds
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive
@@ -460,6 +461,8 @@ def _is_a_tensor_with_graph(value: Value) -> bool:
 @remembered
 def _may_carry(node: Value) -> bool:
     """Could the result of an expression have a graph, for all one can see?"""
+    if _is_of_numpy(node):
+        return False
     if isinstance(node.node, ast.arg):
         name = node.node.arg.lower()
         return not (
@@ -480,6 +483,13 @@ def _may_carry(node: Value) -> bool:
     if isinstance(node.node, (ast.Attribute, ast.Subscript, ast.Name)):
         return requires_grad(node) is not False and not isinstance(node.node, ast.Subscript)
     return isinstance(node.node, (ast.FunctionDef, ast.ClassDef, ast.alias))
+
+
+def _is_of_numpy(node: Value) -> bool:
+    """An array, which never has one, `np.float32`, and what `np` itself is."""
+    if isinstance(node.node, ast.alias):
+        return node.node.name.partition(".")[0] == "numpy"
+    return kinds(node) == {ARRAY} or (external_name(node) or "").startswith("numpy.")
 
 
 def _is_of_a_new_leaf(node: Value, depth: int = 4) -> bool:
