@@ -15,7 +15,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
-from torchlint.source.training.members import MemberAssignment, has_weights, parts_of, put_together, stores_of
+from torchlint.source.training.members import MemberAssignment, has_weights, is_group, parts_of, put_together, stores_of
 
 LIST, DICT = "list", "dict"
 _DICTS = frozenset(("builtins.dict", "collections.OrderedDict", "collections.defaultdict"))
@@ -30,7 +30,6 @@ _ENDS = (
     *(ast.Expr, ast.If, ast.While, ast.Assert, ast.Delete, ast.AugAssign),
     *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.FormattedValue),
 )
-_GROUPS = frozenset(("torch.nn.Sequential", "torch.nn.ModuleList"))
 _BOUND = frozenset(("staticmethod", "classmethod"))
 _HOPS = 3  # functions that hand on what another one makes
 _FEW = 40  # elements of a display that are looked at
@@ -271,7 +270,7 @@ def _is_new_layer(part: Value) -> str | None:
 def _only_groups(made: Value) -> bool:
     """Does `nn.Sequential(self.conv, self.norm)` hold nothing but layers that were made for something else?"""
     for group in objects(made):
-        if not {c.name for c in callees(group)} & _GROUPS:
+        if not any(is_group(callee.name) for callee in callees(group)):
             continue
         parts = [group.at(part, ()) for part in parts_of(group.node)]
         layers = [layer for part in parts for layer in (put_together(part) or [part])]

@@ -45,12 +45,17 @@ def _made_with_weights(origin: Value) -> Answer:
     return found.pop() if len(found) == 1 else None
 
 
+def is_group(name: str) -> bool:
+    """Of a class that is given layers to hold"""
+    return name in ("torch.nn.Sequential", "torch.nn.ModuleList")
+
+
 def _callee_with_weights(callee, origin: Value) -> Answer:
     if callee.kind == "class":
         return class_has_weights(callee.owner)
     if callee.kind != "external":
         return None
-    if callee.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
+    if is_group(callee.name):
         return _any(_part_with_weights(origin.at(part, ())) for part in parts_of(origin.node))
     if callee.name == "torch.nn.Parameter" or callee.name.startswith(_MODELS):
         return True
