@@ -173,7 +173,7 @@ def _is_made_with(made: Value, name: str) -> bool:
         return False
     if (record := _record(made)) is not None:
         fields = [_field(one, name) for one in objects(record)]
-        return all(values and all(value.node is not None for value in values) for values in fields)
+        return bool(fields) and all(one and all(value.node is not None for value in one) for one in fields)
     copied = _copied(made)
     if copied is None and not _is_dict_call(made):
         return False
