@@ -295,7 +295,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             number = getattr(function, "__name__", "") == "item"
             real = isinstance(owner, torch.Tensor) and owner.is_floating_point()
             kind = wild.DRAWN if number and ranges.is_drawn(owner) else wild.FLOAT if real else wild.NUMBER
-            return wild.drawn() if number and ranges.is_drawn_whole(owner) else wild.unknown(str(used), number and kind)
+            drawn = number and ranges.is_drawn_whole(owner)
+            return wild.drawn() if drawn else wild.unknown(str(used), kind if number else None)
         except RecursionError:
             raise Exhausted("it nests too deeply") from None
         except Exception as error:

@@ -28,8 +28,6 @@ def part(machine: Any, owner: Any, key: Any) -> Any:
     if not cut and not short:
         return None
     rest = [one if type(one) is not slice or number not in cut else WHOLE for number, one in enumerate(parts)]
-    if isinstance(owner, (torch.Tensor, Array)):  # something may be written through the part
-        ranges.forget(owner.tensor if isinstance(owner, Array) else owner)
 
     def run(given: list) -> Any:
         owner, rest = given[0], list(given[1])
@@ -43,7 +41,10 @@ def part(machine: Any, owner: Any, key: Any) -> Any:
                 rest[number] = WHOLE
         return machine.item(Array(tensor) if isinstance(owner, Array) else tensor, tuple(rest))
 
-    return machine.in_worlds(run, [owner, rest], "a slice of unknown length")
+    found = machine.in_worlds(run, [owner, rest], "a slice of unknown length")
+    if isinstance(owner, (torch.Tensor, Array)):  # something may be written through the part
+        ranges.forget(owner.tensor if isinstance(owner, Array) else owner)
+    return found
 
 
 def _is_open(one: slice) -> bool:
