@@ -12,7 +12,6 @@ from torchlint.shapes.tensors import as_many, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
 
 WHOLE = slice(None)
-Dimensions = dict[int, set[int]]  # those whose size is as the data say, by the number of all
 
 
 def part(machine: Any, owner: Any, key: Any) -> Any:
@@ -22,7 +21,7 @@ def part(machine: Any, owner: Any, key: Any) -> Any:
         return None
     if not isinstance(owner, (torch.Tensor, Array)) and not are_tensors(owner):
         return None
-    free = _free_dimensions(owner) if wild.is_counted(owner) else {}
+    free = wild.free_dimensions(owner.known) if wild.is_counted(owner) else {}
     cut = [number for number, one in enumerate(parts) if type(one) is slice and _is_open(one)]
     short = [number for number, one in enumerate(parts) if type(one) is slice and _clips(one)] if free else []
     if not cut and not short:
@@ -57,14 +56,3 @@ def _is_open(one: slice) -> bool:
 def _clips(one: slice) -> bool:
     """Whether a slice takes so many at most."""
     return type(one.stop) is int and one.stop >= 0 or type(one.start) is int and one.start < 0
-
-
-def _free_dimensions(owner: Unknown) -> Dimensions:
-    sizes: dict[int, list[torch.Size]] = {}
-    for value in owner.known.values.values():
-        if isinstance(value, (torch.Tensor, Array)):
-            sizes.setdefault(len(value.shape), []).append(value.shape)
-    return {
-        rank: {dimension for dimension in range(rank) if len({shape[dimension] for shape in shapes}) > 1}
-        for rank, shapes in sizes.items()
-    }

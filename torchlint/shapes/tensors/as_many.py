@@ -1,6 +1,6 @@
 """What has as many items as the data say: what a mask takes, the places of what holds, distinct values.
 
-Nobody knows how many these are; for any number, all else of the shape is known. `made` makes it for one.
+Nobody knows how many these are; for any number, all else of the shape is known. `maker` says who makes it for one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from torchlint.shapes.tensors.arrays import Array
 
 _MASKS = (torch.bool, torch.uint8)
 _AT_ONCE = (int, slice, type(None), type(...))  # beside a mask in an index, these choose nothing that must fit it
-
-
-_MADE: dict[str, Callable] = {}
+_MADE: dict[str, Callable] = {}  # by the name of a function of torch
 
 
 def _of(*names: str) -> Callable[[Callable], Callable]:

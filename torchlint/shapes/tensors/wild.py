@@ -72,17 +72,23 @@ class Known:
         return next(iter(self.values.values()))
 
 
+def free_dimensions(known: Known) -> dict[int, set[int]]:
+    """Which dimensions of a tensor differ from world to world, by the number of all."""
+    shapes: dict[int, list[torch.Size]] = {}
+    for value in known.values.values():
+        if isinstance(value, (torch.Tensor, Array)):
+            shapes.setdefault(len(value.shape), []).append(value.shape)
+    return {rank: {i for i in range(rank) if len({shape[i] for shape in alike}) > 1} for rank, alike in shapes.items()}
+
+
 def squeezes_free_size(value: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
     """Whether `squeeze` is told a dimension whose size is free: whoever writes that knows it to be one."""
     known, dims = known_of(value), kwargs.get("dim", kwargs.get("axis", args[0] if args else ()))
-    shapes: dict[int, list[torch.Size]] = {}
-    for one in known.values.values() if known is not None else ():
-        if isinstance(one, (torch.Tensor, Array)):
-            shapes.setdefault(len(one.shape), []).append(one.shape)
+    free = free_dimensions(known) if known is not None else {}
     return any(
-        type(dim) is int and -rank <= dim < rank and len({shape[dim] for shape in alike}) > 1
+        type(dim) is int and -rank <= dim < rank and dim % rank in dimensions
         for dim in (dims if isinstance(dims, (tuple, list)) else (dims,))
-        for rank, alike in shapes.items()
+        for rank, dimensions in free.items()
     )
 
 
@@ -188,12 +194,11 @@ def _sizes(value: Any) -> list[int | None] | None:
 def mark_free(values: Any) -> None:
     """Let the tensors that stand for one in some worlds say which of their sizes differ from world to world."""
     for known in _all_known(values):
-        tensors = [v.tensor if isinstance(v, Array) else v for v in known.values.values()]
-        shapes = [tensor.shape for tensor in tensors if isinstance(tensor, torch.Tensor)]
-        for tensor in tensors:
+        free = free_dimensions(known)
+        for value in known.values.values():
+            tensor = value.tensor if isinstance(value, Array) else value
             if isinstance(tensor, torch.Tensor):
-                alike = [shape for shape in shapes if len(shape) == tensor.dim()]
-                setattr(tensor, FREE, [i for i in range(tensor.dim()) if len({shape[i] for shape in alike}) > 1])
+                setattr(tensor, FREE, free[tensor.dim()])
 
 
 def sizes_of(tensor: torch.Tensor) -> list[int | str]:
