@@ -100,6 +100,8 @@ class LaterRounds:
 
 def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:
     """The third and the fourth of a few things by which trainings differ: names, settings, pairs of them."""
+    if not _is_setting(third, builds):
+        return []  # a batch: what makes the next ones is left alone
     most = SETTINGS if builds else MOST
     if isinstance(items, Iterator):
         listed = [third, *itertools.islice(items, 2 * most)]
@@ -107,13 +109,14 @@ def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:
         listed = list(items)[2:]
     else:
         return []
-    few = 0 < len(listed) <= 2 * most
+    few = len(listed) <= 2 * most
     return listed[:most] if few and all(_is_setting(item, builds) for item in listed) else []
 
 
 def _is_setting(item: Any, builds: bool) -> bool:
+    """Where a round builds, numbers are settings too, but not the number that stands before a part of the data."""
     if type(item) is tuple:
-        return any(_is_setting(part, builds) for part in item)
+        return any(_is_setting(part, False) for part in item) or builds and all(_is_setting(p, True) for p in item)
     return type(item) in (str, dict) or builds and type(item) in (int, float)
 
 

@@ -14,11 +14,8 @@ from torchlint.shapes.core.values import Special, Unknown
 def _call(machine, module, parameters_and_buffers, args=None, kwargs=None, tie_weights=True, strict=False):
     given = parameters_and_buffers
     several = given if isinstance(given, (list, tuple)) else (given,)
-    if (
-        not isinstance(module, nn.Module)
-        or not all(isinstance(one, dict) for one in several)
-        or type(kwargs) is Unknown
-    ):
+    known = isinstance(module, nn.Module) and all(isinstance(one, dict) for one in several)
+    if not known or type(kwargs) is Unknown:
         return Unknown("a module called with other tensors")
     own = {name for name, _ in (*module.named_parameters(remove_duplicate=False), *module.named_buffers())}
     tensors = {name: value for one in several for name, value in one.items() if isinstance(value, torch.Tensor)}
