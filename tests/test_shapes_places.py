@@ -60,4 +60,4 @@ def test_who_fills_one_dict_of_several_fills_no_other(tmp_path):
     print(parts[1]["weight"].shape)
     """
     (fault,) = faults_of(tmp_path, program)
-    assert fault.message == "no 'weight' in it"
+    assert fault.message == "there is no 'weight' in an empty dict"

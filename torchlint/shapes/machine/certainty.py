@@ -269,7 +269,7 @@ class Certainty:
             if any(type(k) not in _OWN_KEYS for k in owner):
                 return error
             keys = ", ".join(map(repr, list(owner)[:8])) + (", …" if len(owner) > 8 else "")
-            says = f"there is no {key!r} among the keys {keys}" if keys else f"no {key!r} in it"
+            says = f"there is no {key!r} among the keys {keys}" if keys else f"there is no {key!r} in an empty dict"
             return self.blame(error, says, sure=False)
         return self.blame(error, f"there is no item {key} among {len(owner)}", sure=False)
 
