@@ -23,6 +23,35 @@ def _class(name: str, base: str, *lines: str) -> str:
 
 
 STRUCTURES: dict[str, Callable[[int], str]] = {
+    "loaders that take one dict changed between": lambda n: _defined(
+        "from torch.utils.data import DataLoader\ndef load(data):\n    o = {}\n    made = []",
+        _each(n, lambda i: f"    o['shuffle'] = True\n    o['k{i}'] = {i}\n    made.append(DataLoader(data, **o))"),
+        "    return made",
+    ),
+    "loaders that take one dict changed by another": lambda n: _defined(
+        "from torch.utils.data import DataLoader\ndef load(data, p):\n    o = {}\n    made = []",
+        _each(n, lambda i: "    o.update(p)\n    made.append(DataLoader(data, **o))\n    p.update(**o)"),
+        "    return made",
+    ),
+    "loaders that take one dict changed under tests": lambda n: _defined(
+        "from torch.utils.data import DataLoader\ndef load(data, flags):\n    o = {}\n    made = []",
+        _each(
+            n,
+            lambda i: (
+                f"    if flags[{i}]:\n        o['shuffle'] = True\n        made.append(DataLoader(data, **o))\n"
+                f"    made.append(DataLoader(data, **o))"
+            ),
+        ),
+        "    return made",
+    ),
+    "loaders of methods that change one dict": lambda n: _defined(
+        "from torch.utils.data import DataLoader",
+        _class(
+            "Loads",
+            "object",
+            _each(n, lambda i: f"def m{i}(self):\n    self.o['shuffle'] = True\n    return DataLoader(data, **self.o)"),
+        ),
+    ),
     "functions": lambda n: _defined(_each(n, lambda i: f"def f{i}(x):\n    return torch.relu(x)")),
     "functions called": lambda n: _defined(_each(n, lambda i: f"def f{i}(x):\n    return torch.relu(x)\nx = f{i}(x)")),
     "functions that call the one before": lambda n: _defined(

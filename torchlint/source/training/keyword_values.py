@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from torchlint.source.flow.changed import changes_of
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.records import field_or_default
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function
-from torchlint.source.text.spelling import constant_key, dotted
+from torchlint.source.text.index import enclosing_function
+from torchlint.source.text.spelling import constant_key
+from torchlint.source.training.dict_changes import FILLING, changes_in
 
-_CHANGING = ("update", "setdefault")
-_CHOOSING = (ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.While, ast.Try, ast.match_case)
 _COPYING = frozenset(("builtins.dict", "copy.copy", "copy.deepcopy"))
-_REMOVING = ("pop", "popitem", "clear")
 
 
 def keyword_values(call: Value, name: str) -> list[Value]:
@@ -36,19 +33,16 @@ def keyword_names(call: Value) -> frozenset[str] | None:
             names.add(keyword.arg)
             continue
         options = call.at(keyword.value, ())
-        changes = _changes(options)
+        changed = changes_in(options).names
         found = origins(options)
-        if not found:
+        if not found or changed is None:
             return None
         for made in found:
             given = _keys(made)
             if given is None:
                 return None
             names |= given
-        for change in changes:
-            if not isinstance(change, ast.Subscript) or not isinstance(constant_key(change.slice), str):
-                return None
-            names.add(constant_key(change.slice))
+        names |= changed
     return frozenset(names)
 
 
@@ -69,7 +63,7 @@ def _entries(options: Value, name: str) -> list[Value]:
     node = options.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _entries(options.at(node.right, ()), name) or _entries(options.at(node.left, ()), name)
-    if _is_removed(options, name):
+    if changes_in(options).may_remove(name):
         return []
     set_later = _set_later(options, name)
     if set_later:
@@ -152,15 +146,13 @@ def _surely_holds(options: Value, name: str) -> bool:
     node = options.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _surely_holds(options.at(node.right, ()), name)
-    if _is_removed(options, name) or not _is_seen(options):
+    changes = changes_in(options)
+    if changes.may_remove(name) or not _is_seen(options) or not changes.always_run(name, node):
         return False
-    before = [change for change in _changes(options) if change.lineno < getattr(node, "lineno", 0)]
-    if any(_may_set(change, name) and not _always_runs(change, node) for change in before):
-        return False
+    if changes.first_set(name) < node.lineno:
+        return True
     found = origins(options)
-    return any(_sets(options, change, name) for change in before) or (
-        bool(found) and all(_is_made_with(made, name) for made in found)
-    )
+    return bool(found) and all(_is_made_with(made, name) for made in found)
 
 
 def _is_made_with(made: Value, name: str) -> bool:
@@ -182,103 +174,24 @@ def _is_made_with(made: Value, name: str) -> bool:
     )
 
 
-def _may_set(change: ast.AST, name: str) -> bool:
-    if isinstance(change, ast.Subscript):
-        return constant_key(change.slice) in (name, None)
-    if isinstance(change, ast.Call) and change.func.attr in _CHANGING:
-        others = [k.arg for k in change.keywords]
-        given = [change.args[0].keys if isinstance(change.args[0], ast.Dict) else [None]] if change.args else []
-        if change.func.attr == "setdefault":
-            return bool(change.args) and constant_key(change.args[0]) in (name, None)
-        keys = [None if k is None else constant_key(k) for listed in given for k in listed]
-        return name in others or None in others or name in keys or None in keys
-    return True
-
-
-def _sets(options: Value, change: ast.AST, name: str) -> bool:
-    """Does a change that runs give the dict this key?"""
-    if isinstance(change, ast.Subscript):
-        return isinstance(change.up, ast.Assign) and constant_key(change.slice) == name
-    is_call = isinstance(change, ast.Call) and change.func.attr in _CHANGING
-    return is_call and bool(_given_to(options.at(change, ()), name))
-
-
-def _always_runs(change: ast.AST, node: ast.AST) -> bool:
-    """Does it run wherever the call does that takes the dict, and say itself what it sets?"""
-    if isinstance(change, ast.AugAssign) or isinstance(change, ast.Subscript) and constant_key(change.slice) is None:
-        return False
-    if isinstance(change, ast.Call) and (
-        change.func.attr == "setdefault"
-        or any(not isinstance(given, ast.Dict) or None in given.keys for given in change.args)
-        or any(keyword.arg is None for keyword in change.keywords)
-    ):
-        return False
-    around, child = [node, *ancestors(node)], change
-    for parent in ancestors(change):
-        if isinstance(parent, FUNCTIONS):
-            break
-        if isinstance(parent, _CHOOSING):
-            lists = [
-                block
-                for block in (getattr(parent, "body", ()), getattr(parent, "orelse", ()))
-                if isinstance(block, list)
-            ]
-            if not any(child in block and any(part in around for part in block) for block in lists):
-                return False
-        child = parent
-    return True
-
-
 def _is_seen(options: Value) -> bool:
     """Do all changes of the dict stand in the function where it is used?"""
-    function = enclosing_function(options.node)
-    return all(enclosing_function(change) is function for change in _changes(options))
-
-
-def _changes(options: Value) -> list[ast.AST]:
-    """The changes of what has the name of a dict; a name of a function is another one in other functions."""
-    node = options.node
-    written = dotted(node)
-    changes = changes_of(options.module.index, written) if written else []
-    if not isinstance(node, ast.Name):
-        return changes
-    scope = node.at.lookup(node.id)
-    return [change for change in changes if _changed(change).at.lookup(node.id) is scope]
-
-
-def _changed(change: ast.AST) -> ast.AST:
-    """`options` of `options["name"] = value`, `options |= more` and `options.update(…)`"""
-    if isinstance(change, ast.AugAssign):
-        return change.target
-    return change.value if isinstance(change, ast.Subscript) else change.func.value
-
-
-def _is_removed(options: Value, name: str) -> bool:
-    """May a key be taken out of the dict somewhere: `options.pop("shuffle")`, `del options["shuffle"]`?"""
-    for change in _changes(options):
-        if isinstance(change, ast.Call) and change.func.attr in _REMOVING:
-            if not change.args or constant_key(change.args[0]) in (name, None):
-                return True
-        elif isinstance(change, ast.Subscript) and isinstance(change.ctx, ast.Del):
-            if constant_key(change.slice) in (name, None):
-                return True
-    return False
+    return changes_in(options).functions <= {enclosing_function(options.node)}
 
 
 def _set_later(options: Value, name: str) -> list[Value]:
     """The last `options["name"] = value`, or `options.update(name=value)`, before the place in the same function."""
-    node = options.node
-    function = enclosing_function(node)
-    last: list[Value] = []
-    for change in _changes(options):
-        if enclosing_function(change) is not function or change.lineno >= node.lineno:
-            continue
-        if isinstance(change, ast.Subscript) and constant_key(change.slice) == name:
-            if isinstance(change.up, ast.Assign):
-                last = origins(options.at(change.up.value, ()))
-        elif isinstance(change, ast.Call) and change.func.attr in _CHANGING:
-            last = _given_to(options.at(change, ()), name) or last
-    return last
+    return changes_in(options).last_value(options, name, _set_to)
+
+
+def _set_to(change: Value, name: str) -> list[Value] | None:
+    """What a change sets a key to; None if it does not."""
+    node = change.node
+    if isinstance(node, ast.Subscript) and constant_key(node.slice) == name and isinstance(node.up, ast.Assign):
+        return origins(change.at(node.up.value, ()))
+    if isinstance(node, ast.Call) and node.func.attr in FILLING:
+        return _given_to(change, name) or None
+    return None
 
 
 def _given_to(change: Value, name: str) -> list[Value]:
