@@ -60,10 +60,13 @@ def facts_of_run(program: AskedFile) -> Iterator[str]:
     }
     for hint in found.values():
         yield f"  {module.text_of(hint.span)}: {hint.shape} {hint.dtype} on {hint.device}"
+    for span, known in watch.partly.items():
+        if span.line == here:
+            yield f"  {module.text_of(span)}: {known}"
     for span, reason in watch.unknown.items():
         if span.line == here:
             yield f"  {module.text_of(span)}: unknown: {reason}"
-    if not found and not any(span.line == here for span in watch.unknown):
+    if not found and not any(span.line == here for span in (*watch.partly, *watch.unknown)):
         yield "  no run came here with a tensor"
     first = next(iter(watch.unknown.items()), None)
     if first:

@@ -73,6 +73,8 @@ class Watch:
     script is over.
     """
 
+    in_part = False  # whether sizes may be free in the run: who reads code wants whole shapes
+
     def __init__(self):
         self.looking = False
         self.outside = WatchedForward()

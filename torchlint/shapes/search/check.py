@@ -217,7 +217,8 @@ class _Run:
         machine.environment = (
             start != Start()
         )  # what it says itself may be about a command line that nobody uses any more
-        machine.wild = (self.traces is None or self.step is not None) and self.program.watch is None
+        watch = self.program.watch
+        machine.wild = (self.traces is None or self.step is not None) and (watch is None or watch.in_part)
         wild.reset()
         machines.append(machine)
         try:
