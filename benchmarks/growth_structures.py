@@ -23,6 +23,11 @@ def _class(name: str, base: str, *lines: str) -> str:
 
 
 STRUCTURES: dict[str, Callable[[int], str]] = {
+    "functions that count one global": lambda n: _defined(
+        "step = 0",
+        _each(n, lambda i: f"def f{i}(x):\n    global step\n    for part in x:\n        step += {i}\n    step = 0"),
+        "def scaled(x):\n    global step\n    return torch.from_numpy(np.where(x < step, 0, step))",
+    ),
     "loaders that take one dict changed between": lambda n: _defined(
         "from torch.utils.data import DataLoader\ndef load(data):\n    o = {}\n    made = []",
         _each(n, lambda i: f"    o['shuffle'] = True\n    o['k{i}'] = {i}\n    made.append(DataLoader(data, **o))"),

@@ -22,7 +22,10 @@ from growth_statements import STATEMENTS
 from growth_structures import FILES, STRUCTURES
 
 SIZES = (8, 24, 48)
-LARGER = {"returns of one function that are called often": (64, 128, 256)}  # every call asks for all callers, up to 64
+LARGER = {
+    "returns of one function that are called often": (64, 128, 256),  # every call asks for all callers, up to 64
+    "functions that count one global": (64, 128, 256),  # each asks for all places that set it, up to so many
+}
 pytestmark = pytest.mark.effort
 LIMIT = 20_000_000  # calls
 STEEPEST = 1.4  # 1 is linear, 2 quadratic

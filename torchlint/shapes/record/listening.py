@@ -92,6 +92,10 @@ class Operation:
         counts = isinstance(returned, torch.Tensor) and not returned.is_inference()
         self.version = returned._version if counts else None
 
+    def __deepcopy__(self, memo: dict) -> Operation:
+        """It has happened once, however often its result is copied."""
+        return self
+
     @property
     def name(self) -> str:
         return getattr(self.function, "__name__", "").strip("_")

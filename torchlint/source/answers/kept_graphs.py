@@ -479,20 +479,19 @@ def _is_bounded(module: Module, holder: ast.Name) -> bool:
 
 
 def _read(node: ast.expr) -> ast.expr:
+    """A name or attribute that is stored, as one that is read there; one node for each, so that what is asked about it
+    is found once.
+    """
     if isinstance(node.ctx, ast.Load):
         return node
-    copy = ast.copy_location(
-        (
-            ast.Name(node.id, ast.Load())
-            if isinstance(node, ast.Name)
-            else ast.Attribute(node.value, node.attr, ast.Load())
-        ),
-        node,
-    )
-    copy.up, copy.pos = node.up, node.pos
-    if isinstance(node, ast.Name):
-        copy.at = node.at
-    return copy
+    if not hasattr(node, "read"):
+        is_name = isinstance(node, ast.Name)
+        copy = ast.Name(node.id, ast.Load()) if is_name else ast.Attribute(node.value, node.attr, ast.Load())
+        node.read = ast.copy_location(copy, node)
+        copy.up, copy.pos = node.up, node.pos
+        if is_name:
+            copy.at = node.at
+    return node.read
 
 
 @remembered

@@ -73,8 +73,11 @@ def _class_of(node: ast.AST) -> ast.AST | None:
 
 
 def read_of(statement: ast.AugAssign) -> ast.Name:
-    """`y` as it is read by `y += 1`: the parser marks it as stored only."""
-    target = statement.target
-    name = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    name.up, name.at, name.pos = statement, target.at, target.pos
-    return name
+    """`y` as it is read by `y += 1`: the parser marks it as stored only. One node for each statement, so that what is
+    asked about it is found once.
+    """
+    if not hasattr(statement, "read"):
+        target = statement.target
+        statement.read = name = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        name.up, name.at, name.pos = statement, target.at, target.pos
+    return statement.read
