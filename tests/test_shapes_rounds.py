@@ -48,18 +48,12 @@ def judged(tmp_path, before: str, expression: str) -> list[int]:
 
 
 UNKNOWN = [
+    ("losses = []\nfor epoch in unknown:\n    losses.append(train())", "len(losses)"),
     # in loops that train
-    ("n = 0\nfor epoch in range(50):\n    train()\n    n += 1", "n"),
     ("for epoch in range(50):\n    train()", "epoch"),
     ("step = 0\nwhile True:\n    train()\n    step += 1\n    if step > 1000:\n        break", "step"),
-    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "len(losses)"),
     ("losses = []\nfor epoch in range(50):\n    losses += [train()]", "len(losses)"),
-    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "torch.stack(losses).shape[0]"),
-    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "len([loss for loss in losses])"),
-    ("losses = []\nfor epoch in range(50):\n    losses.append(train())", "len([*losses])"),
     ("ids = []\nfor epoch in range(50):\n    train()\n    ids.append(epoch)", "torch.tensor(ids).shape[0]"),
-    ("rows = []\nfor epoch in range(50):\n    train()\n    rows.append([0.5, 1.0])", "torch.tensor([rows]).shape[1]"),
-    ("import numpy as np\nids = []\nfor epoch in range(50):\n    train()\n    ids.append(1.0)", "len(np.array(ids))"),
     ("history = {}\nfor epoch in range(50):\n    history[epoch] = train()", "len(history)"),
     # in loops over what such a loop has filled
     ("a, b = [], []\nfor i in unknown:\n    a.append(i)\nfor i in a:\n    b.append({'id': i})", "len(b)"),
@@ -69,9 +63,6 @@ UNKNOWN = [
     ("seen = set()\nfor epoch in range(50):\n    train()\n    seen.add(epoch)", "len(seen)"),
     ("sizes = [2, 2]\nfor epoch in range(50):\n    train()\n    sizes[0] = epoch + 1", "sizes[0]"),
     ("todo = list(range(5))\nwhile todo:\n    train()\n    todo.pop()", "len(todo)"),
-    ("class Box:\n    n = 0\nbox = Box()\nfor epoch in range(50):\n    train()\n    box.n += 1", "box.n"),
-    ("n = 0\ndef count():\n    global n\n    n += 1\nfor epoch in range(50):\n    train()\n    count()", "n"),
-    ("def fit():\n    n = 0\n    for epoch in range(50):\n        train()\n        n += 1\n    return n", "fit()"),
     (
         "all = torch.zeros(1)\nfor epoch in range(50):\n    train()\n    all = torch.cat([all, torch.zeros(1)])",
         "len(all)",
@@ -130,6 +121,18 @@ UNKNOWN = [
     ),
 ]
 KNOWN = [
+    # what each round counts
+    ("n = 0\nfor epoch in range(3):\n    train()\n    n += 1", "n", 3),
+    ("losses = []\nfor epoch in range(3):\n    losses.append(train())", "len(losses)", 3),
+    ("losses = []\nfor epoch in range(3):\n    losses.append(train())", "torch.stack(losses).shape[0]", 3),
+    ("losses = []\nfor epoch in range(3):\n    losses.append(train())", "len([loss for loss in losses])", 3),
+    ("losses = []\nfor epoch in range(3):\n    losses.append(train())", "len([*losses])", 3),
+    ("rows = []\nfor epoch in range(3):\n    train()\n    rows.append([0.5, 1.0])", "torch.tensor([rows]).shape[1]", 3),
+    ("import numpy as np\nids = []\nfor epoch in range(3):\n    train()\n    ids.append(1.0)", "len(np.array(ids))", 3),
+    ("class Box:\n    n = 0\nbox = Box()\nfor epoch in range(3):\n    train()\n    box.n += 1", "box.n", 3),
+    ("n = 0\ndef count():\n    global n\n    n += 1\nfor epoch in range(3):\n    train()\n    count()", "n", 3),
+    ("def fit():\n    n = 0\n    for epoch in range(3):\n        train()\n        n += 1\n    return n", "fit()", 3),
+    # and leaves as it is
     ("n = 0\nfor epoch in range(50):\n    train()\n    n = 3", "n", 3),
     ("for epoch in range(50):\n    train()\n    x = torch.zeros(3)", "len(x)", 3),
     ("sizes = [3]\nfor epoch in range(50):\n    train()", "len(sizes) + 2", 3),
@@ -220,6 +223,74 @@ def test_rounds_that_do_something_else_are_run(tmp_path, loop):
 )
 def test_what_later_rounds_may_not_come_to_or_cannot_know_is_not_said(tmp_path, loop):
     assert run(tmp_path, f"{TRAINING}\n{loop}") == []
+
+
+COUNTED = """
+class Log:
+    def __init__(self):
+        self.step, self.kept, self.losses = 0, 0, []
+
+    def batch(self):
+        self.losses.append(train())
+        self.step += 1
+        if TEST:
+            self.report()
+
+    def maybe(self, flag):
+        if flag:
+            self.kept += 1
+        else:
+            self.kept -= 1
+        if self.kept >= 30:
+            self.report()
+
+    def report(self):
+        nn.Linear(WIDTH, 1)(torch.zeros(2, 8))
+
+log = Log()
+"""
+
+
+@pytest.mark.parametrize(
+    "test, width, loop",
+    [
+        ("self.step % 10 == 0", "7", "for _ in range(30):\n    log.batch()"),
+        ("not self.step % 10", "7", "for _ in range(30):\n    log.batch()"),
+        ("len(self.losses) >= 25", "7", "for _ in range(30):\n    log.batch()"),
+        ("self.step % 10 == 0 and self.losses", "7", "for _ in range(30):\n    log.batch()"),
+        ("self.step == 12", "self.step - 5", "for _ in range(30):\n    log.batch()"),
+        ("self.step == 12", "len(self.losses) - 5", "for _ in range(30):\n    log.batch()"),
+        ("self.step == 20", "7", "for epoch in range(5):\n    for _ in range(5):\n        log.batch()"),
+        (
+            "False",
+            "7",
+            "def after(n):\n    if n == 6:\n        log.report()\nfor n in range(9):\n    train()\n    after(n)",
+        ),
+        (
+            "False",
+            "n - 5",
+            "n = 0\nfor data in [torch.zeros(2, 8)] * 30:\n    train()\n    n += 1\n    if n == 12:\n"
+            "        nn.Linear(n - 5, 1)(torch.zeros(2, 8))",
+        ),
+    ],
+)
+def test_the_round_is_run_in_which_what_is_counted_asks_for_more(tmp_path, test, width, loop):
+    told = COUNTED.replace("TEST", test).replace("WIDTH", width)
+    assert run(tmp_path, TRAINING + told + loop) == ["Linear takes 7 features but gets 8 in (2, 8)"]
+
+
+@pytest.mark.parametrize(
+    "test, width, loop",
+    [
+        ("self.step % 10 == 0", "8", "for _ in range(30):\n    log.batch()"),
+        ("self.step % 10 == 0", "7", "for _ in range(8):\n    log.batch()"),
+        ("self.step == 12", "self.step - 4", "for _ in range(30):\n    log.batch()"),
+        ("self.step == 26", "7", "for epoch in range(5):\n    for _ in range(5):\n        log.batch()"),
+        ("False", "7", "import random\nfor n in range(60):\n    train()\n    log.maybe(random.random() < 0.5)"),
+    ],
+)
+def test_the_round_is_not_run_that_never_comes_or_nobody_can_tell(tmp_path, test, width, loop):
+    assert run(tmp_path, TRAINING + COUNTED.replace("TEST", test).replace("WIDTH", width) + loop) == []
 
 
 SWEEP = """

@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections import OrderedDict, deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -22,6 +23,8 @@ from torchlint.shapes.core.budget import work
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.module_tables import TABLES
 from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language.counted_tests import FARTHEST, CountedTest, Trail
+from torchlint.shapes.language.counters import RoundBegins
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import last_word
 from torchlint.shapes.tensors.arrays import Array
@@ -52,6 +55,8 @@ class Changes:
         self.containers: list[Any] = []
         self.items: list[tuple[list, Any]] = []  # set by position
         self.fields: list[tuple[Any, str, Any]] = []  # attributes and globals: of what, by name, with each value
+        self.counting: set[int] = set()  # which of these were counted up, wherever the function comes to its end
+        self.growing: set[int] = set()  # and which containers got an item that way
         self.written: list[Any] = []  # tensors whose numbers were known
         self.early = False  # whether the source that was read last ended before it would
         self.last = False  # whether what was read last is the last batch, which no other is like
@@ -127,6 +132,14 @@ class Changes:
         yield from items
         self.early = True
 
+    def ask(self, tests: list[CountedTest], frame: Frame) -> None:
+        """Write down what tests of numbers compare, in all loops that run."""
+        for test in tests:
+            sides = test.read(frame)
+            for loop in self.running if sides is not None else ():
+                if loop.frame.machine is frame.machine:
+                    loop.trails.setdefault(test, Trail(test)).note(loop.count, sides, frame)
+
     def waits(self) -> bool:
         """Whether the innermost loop makes a step of an optimizer in some of its rounds only, and has not yet."""
         return bool(self.running) and self.running[-1].waits()
@@ -168,6 +181,9 @@ class Rounds:
         "periodic",
         "steps",
         "counted",
+        "counters",
+        "marks",
+        "trails",
     )
 
     def __init__(
@@ -177,6 +193,7 @@ class Rounds:
         names: list[Name],
         filled: list[Callable[[Frame], Any]],
         periodic: bool = False,
+        counters: Sequence[Name] = (),
     ):
         machine = frame.machine
         self.node = node
@@ -206,6 +223,9 @@ class Rounds:
         self.items = len(self.changes.items)
         self.fields = len(self.changes.fields)
         self.written = len(self.changes.written)
+        self.counters = counters  # how names are read and set with which the loop counts
+        self.marks: list[RoundBegins] = []  # of the last three rounds, as they begin
+        self.trails: dict[CountedTest, Trail] = {}
 
     def __enter__(self) -> Rounds:
         self.changes.loops += 1
@@ -221,6 +241,8 @@ class Rounds:
             self.changes.containers.clear()
             self.changes.items.clear()
             self.changes.fields.clear()
+            self.changes.counting.clear()
+            self.changes.growing.clear()
             self.changes.written.clear()
 
     def trained(self) -> bool:
@@ -231,6 +253,11 @@ class Rounds:
         last, self.changes.last = self.changes.last, False
         if self.count == 2:
             self.first = self._values()
+        if self.count < 4:
+            values = [read(self.frame) for read, _ in self.counters]
+            self.marks.append(RoundBegins(values, len(self.changes.fields), len(self.changes.containers)))
+        else:
+            self.marks.clear()
         return self.count > 2 and self.frame.machine.updates > self.updates and not last and not self.waits()
 
     def skipped(self) -> None:
@@ -240,6 +267,12 @@ class Rounds:
     def waits(self) -> bool:
         """Whether the optimizer makes its step in some rounds only, and has not made two."""
         return self.periodic and self.count <= PERIOD and self.frame.machine.progress.steps < self.steps + 2
+
+    def turn(self, rounds: int | None) -> tuple[int, Trail] | None:
+        """The first round, from this one on, in which a test of what is counted comes out otherwise than before."""
+        last = FARTHEST if rounds is None else rounds
+        found = [(number, trail) for trail in self.trails.values() for number in trail.turns(self.count)]
+        return min((turn for turn in found if turn[0] <= last), key=itemgetter(0), default=None)
 
     def rest_of(self, rounds: int | None) -> None:
         """The loop would have so many rounds; those that ran are the ones that `trained` let begin."""
@@ -261,12 +294,16 @@ class Rounds:
         left = self.budget.steps - self.budget.used
         return 2 * (self.budget.used - self.began) // max(self.count - 1, 1) < left
 
+    def has_decided(self) -> bool:
+        """Whether a condition was met in its rounds that nobody knows."""
+        return self.frame.machine.decisions > self.decisions
+
     def _values(self) -> list[Any]:
         return [read(self.frame) for read, _ in self.names]
 
     def broken(self) -> None:
         """`break`: on a condition that nobody knows, it may come in a later round."""
-        if self.frame.machine.decisions > self.decisions:
+        if self.has_decided():
             self.leave_open(like_the_last=True)
             self._doubt_what_was_found()
 

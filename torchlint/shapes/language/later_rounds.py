@@ -17,7 +17,8 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language.cut_short import VIEWS, is_open, rounds_of
+from torchlint.shapes.language.counters import Counters
+from torchlint.shapes.language.cut_short import VIEWS, Rounds, is_open, rounds_of
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
 
@@ -69,6 +70,50 @@ class LaterRounds:
     @cached_property
     def hands_on(self) -> bool:
         return any(_hands_on(node, self.counter) for node in walk(*self.node.body))
+
+    def turn(
+        self,
+        frame: Frame,
+        rounds: Rounds,
+        items: Any,
+        third: Any,
+        total: int | None,
+        target: Callable[[Frame, Any], None],
+        body: Callable[[Frame], Any],
+    ) -> None:
+        """Run the round in which what is counted answers a test otherwise, with all that is counted as it is then."""
+        turn = None if self.may_end else rounds.turn(total)
+        if turn is None:
+            return
+        number, trail = turn
+        counters = Counters(rounds)
+        rounds.leave_open(like_the_last=True)
+        counters.go_on(number - rounds.count)
+        target(frame, self._item(items, third, number, number - rounds.count))
+        if trail.is_known() and rounds.affordable():
+            body(frame)
+            rounds.skipped()
+
+    def end(self, rounds: Rounds, total: int | None) -> None:
+        """What a loop leaves that was cut: open, but for what its rounds count."""
+        counters = (
+            None if total is None or self.may_end or rounds.has_decided() or rounds.turn(total) else Counters(rounds)
+        )
+        rounds.rest_of(total)
+        rounds.leave_open(like_the_last=True)
+        if counters is not None and total is not None:
+            counters.go_on(total - rounds.count + 1)
+
+    def _item(self, items: Any, third: Any, number: int, later: int) -> Any:
+        """The item of a round, as far as it is known: that of the third stands for it, but for a number of its own."""
+        if isinstance(items, StandIn):
+            items = vars(items).get("items")
+        if type(items) is range or type(items) in (list, tuple) and not is_open(items):
+            return items[number - 1] if number <= len(items) else third
+        is_numbered = type(third) is tuple and len(third) == 2 and type(third[0]) is int
+        if is_numbered and any(last_word(getattr(n, "func", None)) == "enumerate" for n in walk(self.node.iter)):
+            return third[0] + later, third[1]
+        return third
 
     def among(
         self, frame: Frame, items: Any, third: Any, builds: bool, count: Callable[[Frame, Any], None]

@@ -229,7 +229,7 @@ class Frame:
 class CompiledScope:
     """What the compiler knows of one scope: the names it binds and the scope around it."""
 
-    __slots__ = ("kind", "bound", "globals", "nonlocals", "parent", "program", "guarded", "looping", "name")
+    __slots__ = ("kind", "bound", "globals", "nonlocals", "parent", "program", "guarded", "looping", "choosing", "name")
 
     def __init__(
         self, kind: str, nodes: Iterable[ast.AST], parent: CompiledScope | None, program: Program, bound=(), name=""
@@ -239,6 +239,7 @@ class CompiledScope:
         self.program = program
         self.guarded = 0  # how many `try … except ImportError` stand around the statement being compiled
         self.looping = 0  # and how many loops
+        self.choosing = 0  # and how many conditions, those among them that may have ended the function before
         self.name = name
         self.bound: set[str] = set(bound)
         self.globals: set[str] = set()

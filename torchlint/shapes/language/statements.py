@@ -13,6 +13,8 @@ from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.operators import GROWING, IN_PLACE
 from torchlint.shapes.core.values import Stop, Unknown, UnknownUsed
 from torchlint.shapes.language import written
+from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
+from torchlint.shapes.language.counted_tests import compiled, counted_names, counts, is_left_early
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
 from torchlint.shapes.language.expressions import PLAIN, expression
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
@@ -20,7 +22,7 @@ from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
 from torchlint.shapes.language.program import CompiledScope, Frame, Question, price_of
 from torchlint.shapes.language.targets import store, store_name
-from torchlint.shapes.language.walking import walk
+from torchlint.shapes.language.walking import last_word, walk
 
 Run = Callable[[Frame], Any]
 
@@ -103,7 +105,15 @@ def _expression(node: ast.Expr, scope: CompiledScope) -> Run:
     def run(frame):
         evaluate(frame)
 
-    return run
+    def append(frame):
+        changes = frame.machine.changes
+        before = len(changes.containers)
+        evaluate(frame)
+        if len(changes.containers) == before + 1:
+            changes.growing.add(before)
+
+    is_append = isinstance(node.value, ast.Call) and last_word(node.value.func) == "append"
+    return append if is_append and not scope.choosing else run
 
 
 def _value_in(node: ast.expr, scope: CompiledScope) -> Callable[[Frame], Any]:
@@ -156,11 +166,14 @@ def _augmented(node: ast.AugAssign, scope: CompiledScope) -> Run:
     value, apply = _value_in(node.value, scope), IN_PLACE[type(node.op)]
     read = type(node.target)(**{**{f: getattr(node.target, f) for f in node.target._fields}, "ctx": ast.Load()})
     current = expression(ast.copy_location(read, node.target), scope)
+    counting = counts(node) and not scope.choosing
 
     def assign(frame):
         a, b = current(frame), value(frame)
         if type(a) in PLAIN and type(b) in PLAIN and apply not in GROWING:
             target(frame, apply(a, b))
+            if counting and (fields := frame.machine.changes.fields):
+                frame.machine.changes.counting.add(len(fields) - 1)
             return
         frame.machine.place = place
         target(frame, frame.machine.operate(apply, a, b))
@@ -204,13 +217,18 @@ def _return(node: ast.Return, scope: CompiledScope) -> Run:
 def _if(node: ast.If, scope: CompiledScope) -> Run:
     test, place = expression(node.test, scope), scope.place(node.test)
     key = None if keeps_the_best(node) else Question(node.test)  # what is there first is never what remains
+    scope.choosing += 1
     body, orelse = block(node.body, scope), block(node.orelse, scope)
+    scope.choosing -= not is_left_early(node)  # else all that follows depends on it, too
+    asked = compiled(node, partial(expression, scope=scope))
     # On an unknown, the side that raises, or leaves out the round, is not the one a program is about.
     default = not (raises(node.body) or leaves_out(node.body))
     ends = ends_loop(node.body)
 
     def branch(frame):
         value = test(frame)
+        if asked and frame.machine.changes.running:
+            frame.machine.changes.ask(asked, frame)
         if ends and (type(value) is Unknown or frame.machine.is_tensor(value)) and frame.machine.changes.begins(frame):
             frame.machine.decide(None)
             frame.machine.doubt(node.test)
@@ -222,37 +240,17 @@ def _if(node: ast.If, scope: CompiledScope) -> Run:
     return branch
 
 
-def _bound_names(nodes: list[ast.AST], scope: CompiledScope) -> list[Name]:
-    """How the names are read and set that the statements of a loop bind."""
-    inside = CompiledScope("function", nodes, scope, scope.program)
-    names = sorted(inside.bound | inside.globals | inside.nonlocals)
+def _changed(head: list[ast.AST], body: list[ast.stmt], scope: CompiledScope) -> tuple[list[Name], list[Callable]]:
+    """How the names are read and set that a loop binds, and how the containers are read that it may fill."""
+    nodes = [*head, *body]
+    return _names(bound_in(nodes, scope), nodes[0], scope), [expression(owner, scope) for owner in filled_in(body)]
+
+
+def _names(words: list[str], at: ast.AST, scope: CompiledScope) -> list[Name]:
     return [
-        (expression(ast.copy_location(ast.Name(n, ast.Load()), nodes[0]), scope), store_name(n, scope)) for n in names
+        (expression(ast.copy_location(ast.Name(word, ast.Load()), at), scope), store_name(word, scope))
+        for word in words
     ]
-
-
-def _filled(nodes: list[ast.AST], scope: CompiledScope) -> list[Callable]:
-    """How the containers are read that the statements of a loop may change, whether or not they come to it."""
-    owners: dict[str, ast.expr] = {}
-    for part in nodes:
-        for one in walk(part):
-            match one:
-                case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in CHANGING:
-                    _note_owner(owners, owner)
-                case ast.Subscript(value=owner, ctx=ast.Store()) | ast.AugAssign(target=owner):
-                    _note_owner(owners, owner)
-    return [expression(owner, scope) for owner in owners.values()]
-
-
-def _note_owner(owners: dict[str, ast.expr], owner: ast.expr) -> None:
-    """`name` or `self.name`: to read it runs nothing else."""
-    match owner:
-        case ast.Name(id=name):
-            owners.setdefault(name, ast.copy_location(ast.Name(name, ast.Load()), owner))
-        case ast.Attribute(value=ast.Name(id=of) as base, attr=name):
-            load = ast.Name(of, ast.Load())
-            read = ast.Attribute(ast.copy_location(load, base), name, ast.Load())
-            owners.setdefault(f"{of}.{name}", ast.copy_location(read, owner))
 
 
 def _repeated(nodes: list[ast.stmt], scope: CompiledScope) -> Run:
@@ -266,7 +264,7 @@ def _repeated(nodes: list[ast.stmt], scope: CompiledScope) -> Run:
 def _while(node: ast.While, scope: CompiledScope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
-    names, filled = _bound_names([node.test, *node.body], scope), _filled(node.body, scope)
+    names, filled = _changed([node.test], node.body, scope)
 
     def loop(frame):
         machine, guessed = frame.machine, 0
@@ -304,26 +302,28 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
 def _for(node: ast.For, scope: CompiledScope) -> Run:
     source, target, place = expression(node.iter, scope), store(node.target, scope), scope.place(node.iter)
     body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
-    names, filled = _bound_names([node.target, *node.body], scope), _filled(node.body, scope)
+    names, filled = _changed([node.target], node.body, scope)
     compile_ = partial(expression, scope=scope)
     periodic, count = trains_in_some_rounds(node), number_of_rounds(node.iter, compile_)
     later = LaterRounds(node, compile_)
+    counters = _names(sorted(counted_names(node)), node, scope)
 
     def loop(frame):
         machine = frame.machine
         items = source(frame)
         machine.place = place
-        with Rounds(node, frame, names, filled, periodic) as rounds:
+        with Rounds(node, frame, names, filled, periodic, counters) as rounds:
             for item in machine.iterate(items, looping=True):
                 if rounds.trained():
+                    total = count(frame, items)
+                    later.turn(frame, rounds, items, item, total, target, body)
                     for item in later.among(frame, items, item, rounds.builds(), target):
                         rounds.leave_open(like_the_last=True)
                         if rounds.affordable():
                             target(frame, item)
                             body(frame)
                             rounds.skipped()
-                    rounds.rest_of(count(frame, items))
-                    rounds.leave_open(like_the_last=True)
+                    later.end(rounds, total)
                     return None
                 if rounds.expensive():
                     rounds.leave_open(like_the_last=False)

@@ -1,0 +1,173 @@
+"""Tests of what rounds count, `if len(self.history) % 10 == 0`, and the first round that answers one otherwise.
+
+Two rounds of training are like all others until such a test comes out otherwise. What was compared is written down in
+each round; where it grows by the same number from round to round, the round can be said, and what the rounds have
+counted up to then can be set (`Counters`).
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torchlint.shapes.language.leanings import raises
+from torchlint.shapes.language.program import Frame
+from torchlint.shapes.language.walking import walk
+
+Read = Callable[[Frame], Any]
+FARTHEST = 1_000_000  # rounds, where nobody knows how many there are
+_TRIED = 5_000  # rounds that are asked one by one whether they are a multiple
+_COMPARED = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
+_JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+
+
+class CountedTest:
+    """`x % m == y` or `x >= y` in a test: how its sides are read."""
+
+    __slots__ = ("compare", "sides")
+
+    def __init__(self, node: ast.Compare, compile_: Callable[[ast.expr], Read]):
+        self.compare = _COMPARED[type(node.ops[0])]
+        left, divisor = node.left, None
+        if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod):
+            left, divisor = left.left, left.right
+        self.sides = [compile_(side) if side is not None else None for side in (left, divisor, node.comparators[0])]
+
+    def read(self, frame: Frame) -> tuple | None:
+        """Both sides and the divisor as they are now; None if they are no numbers."""
+        try:
+            found = [side(frame) if side is not None else None for side in self.sides]
+        except Exception:
+            return None
+        x, divisor, y = found
+        are_numbers = type(x) is int and type(y) is int and (divisor is None or type(divisor) is int and divisor > 0)
+        return (x, divisor, y) if are_numbers else None
+
+    def holds(self, x: int, divisor: int | None, y: int) -> bool:
+        return self.compare(x if divisor is None else x % divisor, y)
+
+
+class Trail:
+    """What was compared in the last rounds of one loop: `(round, sides, how often)`."""
+
+    __slots__ = ("test", "seen", "frame")
+
+    def __init__(self, test: CountedTest):
+        self.test = test
+        self.seen: list[tuple[int, tuple, int]] = []
+        self.frame: Frame | None = None  # where it was asked last
+
+    def note(self, number: int, sides: tuple, frame: Frame) -> None:
+        self.frame = frame
+        if self.seen and self.seen[-1][0] == number:
+            _, first, times = self.seen[-1]
+            self.seen[-1] = number, first, times + 1
+        else:
+            self.seen = [*self.seen[-1:], (number, sides, 1)]
+
+    def is_known(self) -> bool:
+        """Whether what is compared is still known, after a loop has left open what it may have changed."""
+        return self.frame is not None and self.test.read(self.frame) is not None
+
+    def turns(self, now: int) -> Iterator[int]:
+        """The first round, from `now` on, whose answer is another one than that of the last two."""
+        if len(self.seen) < 2:
+            return
+        (before, (x0, *rest0), _), (last, (x, divisor, y), times) = self.seen
+        if rest0 != [divisor, y] or last != before + 1 or x == x0 or now - last > 1:
+            return
+        step, answer = x - x0, self.test.holds(x, divisor, y)
+        if self.test.holds(x0, divisor, y) is not answer:
+            return
+        more = abs(step) if times > 1 else 1  # of loops in this one, each number in between is taken to come
+        for number in _candidates(x, step, divisor, y, now - last):
+            start = x + step * number
+            numbers = range(start, start + (more if step > 0 else -more), 1 if step > 0 else -1)
+            if any(self.test.holds(n, divisor, y) is not answer for n in numbers[:_TRIED]):
+                yield last + number
+                return
+
+
+def _candidates(x: int, step: int, divisor: int | None, y: int, first: int) -> Iterator[int]:
+    """By how many rounds later an answer may change."""
+    if divisor is not None:
+        yield from range(first, first + min(divisor + 1, _TRIED))
+        return
+    distance = (y - x) // step
+    yield from (n for n in range(max(first, distance - 1), distance + 3))
+
+
+def compiled(node: ast.If, compile_: Callable[[ast.expr], Read]) -> list[CountedTest]:
+    """The tests of numbers that decide a statement; none if what it leads to ends the program."""
+    if raises(node.body):
+        return []
+    compares = [part for part in _parts(node.test) if isinstance(part, ast.Compare)]
+    return [CountedTest(part, compile_) for part in compares if _is_counted(part)]
+
+
+def _parts(test: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _parts(value)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _parts(test.operand)
+    elif isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):  # `if not step % 10`
+        yield ast.copy_location(ast.Compare(test, [ast.NotEq()], [ast.copy_location(ast.Constant(0), test)]), test)
+    else:
+        yield test
+
+
+def _is_counted(test: ast.Compare) -> bool:
+    if len(test.ops) != 1 or type(test.ops[0]) not in _COMPARED:
+        return False
+    left, right = test.left, test.comparators[0]
+    sides = [left.left, left.right] if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod) else [left]
+    return all(_is_read_only(side) for side in (*sides, right)) and not isinstance(left, ast.Constant)
+
+
+def _is_read_only(node: ast.expr) -> bool:
+    """Names, attributes, lengths of them, and sums: to read them twice changes nothing."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Attribute(value=value):
+            return _is_read_only(value)
+        case ast.BinOp(left=left, op=op, right=right):
+            return isinstance(op, _OPERATORS) and _is_read_only(left) and _is_read_only(right)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name() | ast.Attribute() as inner], keywords=[]):
+            return _is_read_only(inner)
+    return False
+
+
+def is_left_early(node: ast.stmt) -> bool:
+    """May a statement end the function or the round, so that what follows it does not always run?"""
+    return any(isinstance(part, _JUMPS) for part in walk(node))
+
+
+def counts(node: ast.AugAssign) -> bool:
+    """`self.steps += 1`"""
+    return (
+        isinstance(node.op, (ast.Add, ast.Sub))
+        and isinstance(node.value, ast.Constant)
+        and type(node.value.value) is int
+    )
+
+
+def counted_names(loop: ast.For) -> set[str]:
+    """The names that each round of a loop counts up itself, and nothing else sets in it."""
+    grown = [s.target for s in loop.body if isinstance(s, ast.AugAssign) and counts(s)]
+    found = {target.id for target in grown if isinstance(target, ast.Name)}
+    if not found or any(map(is_left_early, loop.body)):
+        return set()
+    stores = [n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return {name for name in found if stores.count(name) == 1}
