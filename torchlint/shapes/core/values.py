@@ -57,17 +57,19 @@ def made_of(*unknowns: Unknown) -> str | None:
     names = [unknown.hole.removeprefix(MADE) for unknown in unknowns if unknown.hole]
     if not on_use or not names or any("." in name or "[" in name for name in names):
         return None
-    return MADE + "&".join(dict.fromkeys(names))
+    parts = dict.fromkeys(part for name in names for part in name.split("&"))
+    return MADE + "&".join(parts) if len(parts) <= MOST_PARTS else None
 
 
 def joined_of(*unknowns: Unknown) -> str | None:
     """The hole of several unknown inputs in one: a consumer of it says how large they are together."""
     names = [(unknown.hole or ".").removeprefix(MADE) for unknown in unknowns]
-    if not on_use or any(mark in name for name in names for mark in ".[&+"):
+    if not on_use or len(names) > MOST_PARTS or any(mark in name for name in names for mark in ".[&+"):
         return None
     return MADE + "+".join(names)
 
 
+MOST_PARTS = 64  # inputs of which something is made
 MADE = "~"  # before the names of the inputs of which something was computed
 
 

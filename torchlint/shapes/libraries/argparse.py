@@ -119,8 +119,8 @@ class Parser(StandIn):
 
     def _parsed(self, given: Any, some: bool) -> Namespace:
         values = dict(self.defaults)
-        if isinstance(given, list) and given and all(type(word) is str for word in given):
-            told = given_by(self.options, given, some)
+        if isinstance(given, (list, tuple)) and given and all(type(word) is str for word in given):
+            told = given_by(self.options, list(given), some)
             values |= {o.name: Unknown(f"the argument {o.name}") for o in self.options} if told is None else told
         elif given is None:
             values = dict(machines[-1].starts.values(values, self.options, some))

@@ -353,6 +353,8 @@ class Operations:
                 ranges.forget(owner)
         elif isinstance(owner, Array):
             owner[0] = value  # whichever number it is
+        elif isinstance(owner, nn.ModuleDict) and type(key) is str and isinstance(value, nn.Module):
+            self.foreign(operator.setitem, (owner, key, value), {})
         elif type(key) is Unknown or (type(key) is slice and type(value) is Unknown):
             self.put_somewhere(owner, value)
         elif type(key) is slice and isinstance(owner, list):

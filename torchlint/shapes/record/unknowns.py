@@ -13,7 +13,7 @@ from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.program import CompiledScope, Frame
 from torchlint.shapes.record.tensor_watch import WATCHED, Watch
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import free_dimensions
+from torchlint.shapes.tensors.wild import Known, free_dimensions
 
 MOST_VALUES = 4
 
@@ -51,6 +51,8 @@ class Unknowns(Watch):
 
 def _in_part(known: Any) -> str:
     """`(?, 20) float32`, or the values that a number may have."""
+    if not isinstance(known, Known):
+        return f"{known}"
     example = known.example
     if not isinstance(example, (torch.Tensor, Array)):
         return f"{type(example).__name__}, one of {', '.join(map(str, list(known.values.values())[:MOST_VALUES]))}…"

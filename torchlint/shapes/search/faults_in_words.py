@@ -108,6 +108,10 @@ def kind_of(error: Exception, text: str) -> str:
     return "operation"
 
 
+# A layer, parameter or buffer under a name that a module cannot give it.
+_NAME_OF_A_PART = re.compile(r"(?:module|parameter|buffer) name can't|attribute '\w+' already exists")
+
+
 def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     """The fault in a failure, if it is torch's own refusal and real tensors are refused too."""
     error = failure.error
@@ -151,7 +155,9 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     function, args, kwargs = unbound(failure.function), failure.args, failure.kwargs
     if function is not failure.function:
         args = (failure.function.__self__, *args)
-    own = not failure.certain and not any(isinstance(a, torch.Tensor) for a in args)
+    if machine.incomplete and "already exists" in str(error) and _is_about_a_name(error):
+        return None  # what could not be registered is kept as a plain attribute
+    own = not (failure.certain or _is_about_a_name(error) or any(isinstance(a, torch.Tensor) for a in args))
     if getattr(function, "__module__", "") == "_operator" and own:
         return None  # Python's own refusal: torch had no part in it
     layer, given, named = innermost_layer(error)
@@ -170,7 +176,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         return None
     text = None
     if certain:
-        text = str(error)
+        text = _words_of(error)
     elif layer is not None and layer is not function and is_plain(given) and is_plain(named.values()):
         text = confirm(layer, given, named)
         if text is not None:
@@ -312,6 +318,8 @@ def _is_of_the_order(text: str) -> bool:
 def is_certain(function: Any, error: Exception) -> bool:
     """Whether torch refuses before it looks at tensors: a part of a module that is none, a list where layers belong."""
     text = str(error)
+    if _is_about_a_name(error):
+        return True
     if function is setattr:
         return "cannot assign" in text
     if function in (nn.Sequential, nn.ModuleList, nn.ModuleDict):
@@ -319,6 +327,15 @@ def is_certain(function: Any, error: Exception) -> bool:
     if isinstance(function, type) and issubclass(function, torch.optim.Optimizer):
         return "optimizer can only optimize Tensors" in text or "object is not iterable" in text
     return False
+
+
+def _is_about_a_name(error: Exception) -> bool:
+    return isinstance(error, KeyError) and _NAME_OF_A_PART.match(_words_of(error)) is not None
+
+
+def _words_of(error: Exception) -> str:
+    """What an error says; Python puts the words of a KeyError into quotes, as it does with keys."""
+    return error.args[0] if isinstance(error, KeyError) and error.args and type(error.args[0]) is str else str(error)
 
 
 def unbound(function: Any) -> Any:

@@ -136,6 +136,19 @@ def _repeat_interleave(many, tensor, repeats=None, dim=None, output_size=None) -
     return chosen(tensor, dim % tensor.dim(), many)
 
 
+@_of("bincount")
+def _bincount(many, tensor, weights=None, minlength=0) -> Any:
+    """Who asks for so many counts at least knows of no more."""
+    if type(minlength) is not int:
+        return None
+    if tensor.is_floating_point() or tensor.dtype is torch.bool:
+        raise NotImplementedError(f"bincount is not implemented for {str(tensor.dtype).removeprefix('torch.')}")
+    if tensor.dim() != 1:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    dtype = torch.int64 if weights is None else torch.float32 if weights.dtype is torch.float32 else torch.float64
+    return tensor.new_empty((minlength or many,), dtype=dtype)
+
+
 def maker(function: Any, args: tuple, kwargs: dict[str, Any]) -> Callable[[int, tuple, dict], Any] | None:
     """How to make what a call gives, if it gives as many items as the data say; None if it is no such call. What is
     made is None if it cannot be told after all.
