@@ -84,6 +84,12 @@ WRONG = {  # what becomes of 16, 32, 63, 5, 2 or 3 features
         "torch.from_numpy(table[rows]).float()",
         "(?, 3)",
     ),
+    "counts of so many kinds": (
+        "kinds = torch.randint(0, 9, (30,))",
+        "torch.bincount(kinds, minlength=9).float()[None]",
+        "(1, 9)",
+    ),
+    "beside a drawn number": ("n = random.randint(2, 5)", "x * (torch.arange(16) <= n) + n", "(8, 16)"),
     "distinct rows of an array": (
         "kinds, often = np.unique(np.random.randint(0, 9, 30), return_counts=True)",
         "torch.from_numpy(np.random.rand(len(kinds), 3)).float()",
@@ -213,3 +219,9 @@ def test_samples_of_drawn_lengths_do_not_become_one_batch(tmp_path):
         ).replace("rows, numbers in", "rows in"),
     ):
         assert not faults_of(tmp_path, right, USE)
+
+
+@pytest.mark.parametrize("kinds, words", [("torch.rand(30)", "Float"), ("torch.zeros(3, 2).long()", "1-d")])
+def test_only_whole_numbers_of_one_dimension_are_counted(tmp_path, kinds, words):
+    (found,) = faults_of(tmp_path, f"torch.bincount({kinds})\n", USE)
+    assert words in found.message and not found.presumed

@@ -1,10 +1,9 @@
-"""What Python's syntax does to values: operators, comparisons, indexing, iteration, unpacking, formatting."""
+"""What Python's syntax does to values: operators, comparisons, indexing, iteration, unpacking."""
 
 from __future__ import annotations
 
 import enum
 import operator
-import re
 import types
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,12 +17,12 @@ from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Exhausted, Unknown, UnknownUsed, made_of, one_of, report_use, unknown_in
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.cut_short import MORE, VIEWS, is_open, part_of
-from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.language.program import Question
 from torchlint.shapes.libraries.importing import LoadedModules
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.machine import open_slices
 from torchlint.shapes.machine.attributes import is_several
+from torchlint.shapes.machine.texts import Texts
 from torchlint.shapes.machine.unknown_comparisons import MIRRORED, against_draw, differ
 from torchlint.shapes.machine.worlds import are_alike, are_tensors
 from torchlint.shapes.tensors import ranges, wild
@@ -31,7 +30,6 @@ from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.parts import is_beyond
 from torchlint.shapes.tensors.wild import RANGE, WHOLE, Known, choices_in, is_number, known_of
 
-_WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 LISTS = frozenset({list, tuple, set, frozenset, dict, str, bytes, range, torch.Size, deque})
 _COUNTED = frozenset({list, tuple, set, dict, OrderedDict, deque, *VIEWS})
 _CONSTANTS = frozenset({str, int, float, bool})
@@ -40,7 +38,7 @@ _FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
-class Operations:
+class Operations(Texts):
     """The part of the machine that evaluates syntax other than calls."""
 
     def is_tensor(self, value: Any) -> bool:
@@ -101,6 +99,8 @@ class Operations:
 
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
         unknown, other = (a, b) if type(a) is Unknown else (b, a)
+        if (made := self._with_any_number(self.operate, apply, a, b)) is not None:
+            return made
         if self.wild and (
             type(unknown.known) is Known or known_of(other) is not None or isinstance(other, torch.Tensor)
         ):
@@ -110,6 +110,17 @@ class Operations:
             both = (unknown, other) if type(other) is Unknown else (unknown,)
             return Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
         return Unknown(unknown.reason)
+
+    def _with_any_number(self, operate: Callable, apply: Callable, a: Any, b: Any) -> Any:
+        """An operator on a tensor and a number that nobody knows, `x <= steps`: all but the values is known."""
+        unknown, other = (a, b) if type(a) is Unknown else (b, a)
+        number = wild.any_number(unknown, other)
+        if number is None or apply is operator.matmul:
+            return None
+        made = operate(apply, *((number, other) if unknown is a else (other, number)))
+        if isinstance(made, (torch.Tensor, Array)):
+            ranges.forget(made.tensor if isinstance(made, Array) else made)
+        return made
 
     def _estimate_integer(self, apply: Callable, a: int, b: int) -> None:
         name = apply.__name__.lstrip("i")
@@ -132,6 +143,8 @@ class Operations:
                 return certain
         if type(a) is Unknown or type(b) is Unknown:
             one = a if type(a) is Unknown else b
+            if (made := self._with_any_number(self.compare, apply, a, b)) is not None:
+                return made
             if self.wild and (are_tensors(a) or are_tensors(b)):
                 return self.in_worlds(lambda given: self.compare(apply, *given), [a, b], one.reason)
             answer, other = Unknown(one.reason), b if one is a else a
@@ -442,7 +455,8 @@ class Operations:
             return self._rows(items, looping)
         method = getattr(kind, "__iter__", None)
         if functions.closure_of(method) is not None:
-            return self.iterate(method(items), looping)
+            made = method(items)
+            return self._by_next(items) if made is items else self.iterate(made, looping)
         if method is None and functions.closure_of(getattr(kind, "__getitem__", None)) is not None:
             return self._by_index(items)
         if functions.closure_of(getattr(kind, "__next__", None)) is not None:
@@ -537,63 +551,3 @@ class Operations:
             error = ValueError(f"not enough values to unpack (expected {count}, got {len(items)})")
             raise self.uneven(error, value, count)
         return items
-
-    # Text
-
-    def format(self, value: Any, spec: Any, conversion: str = "") -> Any:
-        """`format(value, spec)`, for plain values only."""
-        if type(value) is Unknown or type(spec) is Unknown:
-            return Unknown("a text with unknown parts")
-        self.budget.touch(spec)
-        if any(len(n) > 4 or int(n) > 1000 for n in _numbers(spec)):
-            raise Exhausted("it formats a very long text")
-        if type(value) is str:
-            self.budget.length(len(value))
-        elif type(value) not in PLAIN:
-            text = self.text(value)
-            if type(text) is Unknown:
-                return text
-            return text
-        elif isinstance(value, int) and value.bit_length() > Budget.BITS:
-            raise Exhausted("it prints a number that is too large")
-        return (
-            format(repr(value) if conversion == "r" else value, spec) if conversion != "s" else format(str(value), spec)
-        )
-
-    def percent(self, template: str | bytes, values: Any) -> Any:
-        """`template % values`"""
-        if _WIDE.search(template if isinstance(template, str) else template.decode("latin-1")):
-            return Unknown("a text of unknown width")
-        parts = values if type(values) is tuple else (values,)
-        if any(type(p) not in (str, int, float, bool) for p in parts):
-            return Unknown("a text with unknown parts")
-        widest = max(map(int, _numbers(template)), default=0) if len(template) < 10_000 else 999
-        self.budget.length(len(template) + widest * len(parts) + sum(len(p) if type(p) is str else 64 for p in parts))
-        return template % values
-
-    def text(self, value: Any) -> Any:
-        """`str(value)`, without calling into anything unknown."""
-        kind = type(value)
-        if kind is str:
-            return value
-        if kind in PLAIN:
-            if isinstance(value, int) and value.bit_length() > Budget.BITS:
-                raise Exhausted("it prints a number that is too large")
-            return str(value)
-        for name in ("__str__", "__repr__"):
-            method = getattr(kind, name, None)
-            if functions.closure_of(method) is not None:
-                return method(value)
-        if kind in (torch.dtype, torch.Size):
-            return str(value)
-        if kind in (list, tuple) and len(value) < 64 and all(type(v) in PLAIN or type(v) is str for v in value):
-            return str(value)
-        if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
-            return self.foreign(repr, (value,), {})
-        return Unknown(f"the text of a {kind.__name__}")
-
-
-def _numbers(text: Any) -> list[str]:
-    """The runs of digits in a format: widths and precisions."""
-    text = text.decode("latin-1") if isinstance(text, bytes) else str(text)
-    return "".join(c if c.isdigit() else " " for c in text).split()

@@ -219,6 +219,17 @@ def is_number(value: Any) -> bool:
     return type(value) is Unknown and value.known in (NUMBER, WHOLE, REAL, DRAWN, FLOAT)
 
 
+def any_number(value: Any, beside: Any) -> int | float | None:
+    """A number in place of one that nobody knows, beside a tensor or an array: what is made of the two has the same
+    shape and dtype. None where the kind of the number counts and is not known, and for anything else.
+    """
+    if type(value) is not Unknown or not isinstance(beside, (torch.Tensor, Array)) or not is_number(value):
+        return None
+    kind = _KINDS_OF_NUMBERS.get(value.known)
+    is_float = isinstance(beside, torch.Tensor) and (beside.is_floating_point() or beside.is_complex())
+    return 1 if kind is int else 0.5 if kind is float or is_float else None
+
+
 def kind_of_all(values: Sequence[Any]) -> Any:
     """Python's type of what is made of some numbers, known or not: one float makes floats of all. None if any of them
     may be something else.

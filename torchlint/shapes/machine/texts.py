@@ -1,0 +1,78 @@
+"""What a program writes of its values: `format`, `%` and `str`, as far as they are known and not too long."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+from torch import nn
+
+from torchlint.shapes.core.budget import Budget
+from torchlint.shapes.core.values import Exhausted, Unknown
+from torchlint.shapes.language import functions
+from torchlint.shapes.language.expressions import PLAIN
+
+_WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
+
+
+class Texts:
+    """The part of the machine that makes texts."""
+
+    def format(self, value: Any, spec: Any, conversion: str = "") -> Any:
+        """`format(value, spec)`, for plain values only."""
+        if type(value) is Unknown or type(spec) is Unknown:
+            return Unknown("a text with unknown parts")
+        self.budget.touch(spec)
+        if any(len(n) > 4 or int(n) > 1000 for n in _numbers(spec)):
+            raise Exhausted("it formats a very long text")
+        if type(value) is str:
+            self.budget.length(len(value))
+        elif type(value) not in PLAIN:
+            text = self.text(value)
+            if type(text) is Unknown:
+                return text
+            return text
+        elif isinstance(value, int) and value.bit_length() > Budget.BITS:
+            raise Exhausted("it prints a number that is too large")
+        return (
+            format(repr(value) if conversion == "r" else value, spec) if conversion != "s" else format(str(value), spec)
+        )
+
+    def percent(self, template: str | bytes, values: Any) -> Any:
+        """`template % values`"""
+        if _WIDE.search(template if isinstance(template, str) else template.decode("latin-1")):
+            return Unknown("a text of unknown width")
+        parts = values if type(values) is tuple else (values,)
+        if any(type(p) not in (str, int, float, bool) for p in parts):
+            return Unknown("a text with unknown parts")
+        widest = max(map(int, _numbers(template)), default=0) if len(template) < 10_000 else 999
+        self.budget.length(len(template) + widest * len(parts) + sum(len(p) if type(p) is str else 64 for p in parts))
+        return template % values
+
+    def text(self, value: Any) -> Any:
+        """`str(value)`, without calling into anything unknown."""
+        kind = type(value)
+        if kind is str:
+            return value
+        if kind in PLAIN:
+            if isinstance(value, int) and value.bit_length() > Budget.BITS:
+                raise Exhausted("it prints a number that is too large")
+            return str(value)
+        for name in ("__str__", "__repr__"):
+            method = getattr(kind, name, None)
+            if functions.closure_of(method) is not None:
+                return method(value)
+        if kind in (torch.dtype, torch.Size):
+            return str(value)
+        if kind in (list, tuple) and len(value) < 64 and all(type(v) in PLAIN or type(v) is str for v in value):
+            return str(value)
+        if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
+            return self.foreign(repr, (value,), {})
+        return Unknown(f"the text of a {kind.__name__}")
+
+
+def _numbers(text: Any) -> list[str]:
+    """The runs of digits in a format: widths and precisions."""
+    text = text.decode("latin-1") if isinstance(text, bytes) else str(text)
+    return "".join(c if c.isdigit() else " " for c in text).split()
