@@ -299,3 +299,22 @@ def test_what_leads_everywhere_is_asked_less(monkeypatch):
     monkeypatch.setattr(flow, "FEW_STEPS", 9)
     assert None in answers("x11")
     assert answers("y") == {"b"}
+
+
+@pytest.mark.parametrize(
+    "layers, found",
+    [
+        ("nn.ModuleDict({k: nn.Linear(1, 2) for k in ks})", {"torch.nn.Linear()"}),
+        ('nn.ModuleDict({"a": nn.Linear(1, 2), "b": nn.Linear(1, 3)})', {"torch.nn.Linear()"}),
+        ("nn.ModuleList([nn.Linear(1, 2), nn.Linear(1, 3)])", {"torch.nn.Linear()"}),
+        ("[nn.Linear(1, 2) for _ in ks]", {"torch.nn.Linear()"}),
+        ("nn.ModuleList([nn.Linear(1, 2), nn.ReLU()])", set()),
+        ('nn.ModuleDict({"a": nn.Linear(1, 2), "b": nn.ReLU()})', set()),
+        ('nn.ModuleDict({"a": nn.Linear(1, 2), **others})', set()),
+        ("nn.ModuleList([nn.Linear(1, 2), other])", set()),
+        ("nn.ModuleList([nn.Linear(1, 2)])\nm.append(nn.ReLU())", set()),
+        ("nn.ModuleList()\nfor k in ks: m.append(nn.Linear(1, 2))", set()),
+    ],
+)
+def test_any_of_some_layers_calls_what_they_all_are(layers, found):
+    assert callees_of(f"{PRELUDE}m = {layers}\nask(m[k](x))") == found

@@ -16,7 +16,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.records import field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
-from torchlint.source.flow.values import EACH, LookedThrough, Step, Value, frame_of
+from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
 from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
 
@@ -304,6 +304,8 @@ class CallTracer:
                 yield Callee("class", module=origin.module, owner=class_info(origin.module, node))
             elif isinstance(node, ast.Call):
                 yield from self._called_object(origin, depth)
+            elif isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice) and not origin.path:
+                yield from self._called_element(origin, depth)
             elif isinstance(node, (ast.Name, ast.Attribute, ast.alias)):
                 name = external_name(origin)
                 if name:
@@ -316,6 +318,16 @@ class CallTracer:
                     yield Callee("class", module=origin.module, owner=owner)
                 elif owner:
                     yield from _object_callees(owner, origin)
+
+    def _called_element(self, item: Value, depth: int) -> Iterator[Callee]:
+        """`self.heads[task](x)`: whichever it is, what is called, where one constructor makes them all."""
+        for step in (VALUE, EACH):
+            each = self.trace_with(flow.SAME_OBJECT, item.at(item.node.value, (step,)), depth + 1)
+            made = [one for one in each if isinstance(one.node, ast.Call) and not one.path]
+            if made and len(made) == len(each) and len({ast.unparse(one.node.func) for one in made}) == 1:
+                for one in made:
+                    yield from self._called_object(one, depth)
+                return
 
     def _called_object(self, made: Value, depth: int) -> Iterator[Callee]:
         """`made` is a call whose result is called: a constructor, a factory, a partial."""
