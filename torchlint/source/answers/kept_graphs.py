@@ -17,6 +17,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import (
+    COMPREHENSIONS,
     FUNCTIONS,
     LOOPS,
     children,
@@ -118,11 +119,7 @@ def kept_by_function(module: Module, function: ast.FunctionDef) -> Iterator[Kept
         or not may_call(module, function.body, "backward")
     ):
         return
-    places = [
-        p
-        for p in _collecting(module, function.body)
-        if isinstance(base(p.into), ast.Attribute) and not _loops_between(p.place, function)
-    ]
+    places = [p for p in _collecting(module, function.body) if isinstance(base(p.into), ast.Attribute)]
     if not places:
         return
     backwards = _Backwards(
@@ -514,7 +511,7 @@ def _leading_to_backward(module: Module, scope: ast.AST) -> set[str]:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             for name in module.index.inside(target, ast.Name, ast.Attribute):
                 if not isinstance(name.ctx, ast.Load):
-                    sources.setdefault(last_word(name), set()).update(made_of)
+                    sources.setdefault(_own_word(name), set()).update(made_of)
     todo = list(found)
     while todo:
         new = sources.get(todo.pop(), set()) - found
@@ -531,6 +528,13 @@ def _mentioned(node: ast.AST) -> set[str]:
         if isinstance(node, ast.Call) and last_word(node.func) in ("item", "detach", "float", "len", "tolist", "numpy"):
             continue
         if isinstance(node, (ast.Name, ast.Attribute)):
-            found.add(last_word(node))
+            found.add(_own_word(node))
         todo += children(node)
     return found
+
+
+def _own_word(node: ast.Name | ast.Attribute) -> str:
+    """A word for a name or attribute; the variables of comprehensions are seen in these only, and have one each."""
+    scope = node.at.lookup(node.id) if isinstance(node, ast.Name) else None
+    is_local = scope is not None and isinstance(scope.node, COMPREHENSIONS)
+    return f"{last_word(node)} {id(scope)}" if is_local else last_word(node)
