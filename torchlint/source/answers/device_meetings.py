@@ -44,8 +44,11 @@ from torchlint.source.training.devices import (
 from torchlint.source.training.ranks import is_element, is_reduced
 from torchlint.source.training.regions import tests_around, told_types
 
-# Take a second tensor that is no operand: places, a mask, what is added to a product.
-_WITH_INDICES = "gather", "index_select", "masked_select", "masked_fill", "scatter", "addmm", "baddbmm", "lerp"
+# Take a second tensor that is no operand: places, a mask, a window, edges, what is compared or added to a product.
+_WITH_ANOTHER = (
+    "gather index_select masked_select masked_fill scatter scatter_add index_add take take_along_dim addmm addmv addr"
+    " baddbmm lerp addcmul addcdiv stft istft bucketize searchsorted cosine_similarity pairwise_distance"
+).split()
 # Take a tensor without its device: shapes, values, copies, and indices that may stay on the CPU; or are a container's.
 _HARMLESS_METHODS = frozenset(
     "copy_ expand_as view_as reshape_as to type_as item tolist size dim numel numpy cpu append extend add set fill_"
@@ -54,7 +57,7 @@ _HARMLESS_METHODS = frozenset(
 ) | words(named("view", home="."))
 _MEETING_FUNCTIONS = frozenset(
     name
-    for name in named("broadcasts") | named("joins") | named("keeps_operands") | named_of(*_WITH_INDICES)
+    for name in named("broadcasts") | named("joins") | named("keeps_operands") | named_of(*_WITH_ANOTHER)
     if name.startswith("torch.")
 )
 # Take tensors that they do not use, that may stay on the CPU (the targets), or that are sizes.
