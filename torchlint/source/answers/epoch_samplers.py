@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.branches import decided
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import has_stars, statement_of
 from torchlint.source.text.spelling import argument, unparsed
@@ -33,13 +34,20 @@ def shuffles_by_epoch(sampler: Value) -> bool:
     if not is_distributed(sampler) or has_stars(sampler.node):
         return False
     shuffle = argument(sampler.node, "shuffle", 3)
-    if shuffle is not None and not (isinstance(shuffle, ast.Constant) and shuffle.value is True):
+    if shuffle is not None and not _is_true(sampler.at(shuffle, ())):
         return False
     statement = statement_of(sampler.node)
     named = statement.targets if isinstance(statement, ast.Assign) else []
     named = [*named, argument(sampler.node, "dataset", 0)]
     texts = [unparsed(node).lower() for node in named if isinstance(node, (ast.Name, ast.Attribute))]
     return not any(map(EVALUATES.search, texts))
+
+
+def _is_true(asked: Value) -> bool:
+    """Is it True for certain, in the call through which a sampler is seen: `shuffle=is_train`, `split == "train"`?"""
+    found = origins(asked)
+    said = [o.node.value if isinstance(o.node, ast.Constant) and not o.path else None for o in found]
+    return decided(asked) is True or bool(said) and all(one is True for one in said)
 
 
 def _makes(value: Value, name: str) -> bool:
