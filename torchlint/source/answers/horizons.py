@@ -62,7 +62,7 @@ def _unit(loop: Value, made: Value, given: ast.expr | None, name: str) -> str | 
     known = [origin.node for origin in origins(made.at(given, ())) if not origin.unknown]
     if known and all(map(_has_length, known)):
         return BATCHES
-    return EPOCHS if _is_counted_by(loop, given) else None
+    return EPOCHS if _is_counted_by(loop, made.at(given, ())) else None
 
 
 def _decays_by_epoch(loop: Value, made: Value, name: str) -> bool:
@@ -102,16 +102,29 @@ def _has_length(node: ast.AST) -> bool:
     )
 
 
-def _is_counted_by(loop: Value, given: ast.expr) -> bool:
-    """Is the horizon what this loop counts to, and is it called after epochs?"""
+def _is_counted_by(loop: Value, given: Value) -> bool:
+    """Is the horizon what this loop counts to, and is it called after epochs, by the name it has here or before?"""
     stop, target = bound(loop), unparsed(loop.node.target).lower()
-    if isinstance(given, ast.Constant):
-        return isinstance(stop, ast.Constant) and stop.value == given.value and target in ("epoch", "ep", "e", "_")
-    text = unparsed(given).lower()
-    counts_others = _is_product(given) or any(word in text for word in ("step", "iter", "batch", "len"))
+    if isinstance(given.node, ast.Constant):
+        same = isinstance(stop, ast.Constant) and stop.value == given.node.value
+        return same and target in ("epoch", "ep", "e", "_")
+    before = _named_before(given)
+    text = f"{unparsed(given.node)} {before or ''}".lower()
+    counts_others = _is_product(given.node) or any(word in text for word in ("step", "iter", "batch", "len"))
     named_so = "epoch" in text and not counts_others
-    same = unparsed(stop) == unparsed(given)
+    same = (
+        unparsed(stop) in (unparsed(given.node), before)
+        or before is not None
+        and before == _named_before(loop.at(stop, ()))
+    )
     return same and ("ep" in target or target == "_" or named_so) or named_so and "ep" in target
+
+
+def _named_before(value: Value) -> str | None:
+    """`args.epochs` of `horizon`, if that is all it was given."""
+    found = origins(value) if isinstance(value.node, (ast.Name, ast.Attribute)) else []
+    node = found[0].node if len(found) == 1 and not found[0].path else None
+    return node.arg if isinstance(node, ast.arg) else unparsed(node) if isinstance(node, ast.Attribute) else None
 
 
 def _is_product(given: ast.expr) -> bool:
