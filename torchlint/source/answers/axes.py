@@ -18,6 +18,7 @@ from torchlint.source.text.index import enclosing_function, last_word
 Factor = tuple  # (id of what the tensor comes from, its axis), or (a text,) for any other size
 Layout = list[list[Factor]]  # the factors of the size of each axis
 _DEPTH = 8
+_NAMES = 3  # of one tensor, from one to the next
 _SAME = named("same_shape", but="broadcasts")  # `repeat` and `tile` keep the numbers, not the axes
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
 _UNKNOWN = ("?",)
@@ -184,22 +185,27 @@ def _key(module: Module, tensor: ast.expr, number: int) -> Factor | None:
 
 
 def _source(value: Value) -> Value | None:
-    """The one expression that a tensor comes from; the parameter, where several calls give it one each, or one that is
-    made in another function or file.
+    """The one expression that a tensor comes from; the parameter or the call that gives it to this function, where
+    several places make it, or one in another function or file, or a Sequential.
     """
     found = origins(value)
     one = found[0] if len(found) == 1 and found[0].node is not None and not found[0].path else None
     if one is None or one.module is not value.module or one.frame is not None:
-        parameter = _parameter(value.node)
-        return value.at(parameter, ()) if parameter is not None else None
+        given = _given_as(value.node)
+        return value.at(given, ()) if given is not None else None
     return one if isinstance(one.node, (ast.Call, ast.arg, ast.BinOp)) else None
 
 
-def _parameter(node: ast.expr) -> ast.arg | None:
-    """The parameter that a name is, if nothing gives it another value before."""
+def _given_as(node: ast.expr, names: int = _NAMES) -> ast.arg | ast.Call | None:
+    """The parameter that a name is, or the call whose result it is, if nothing gives it another value before."""
     scope = node.at.lookup(node.id) if isinstance(node, ast.Name) else None
     bound = reaching(node, scope) if scope is not None else []
-    return bound[0] if len(bound) == 1 and isinstance(bound[0], ast.arg) else None
+    if len(bound) != 1 or isinstance(bound[0], ast.arg):
+        return bound[0] if len(bound) == 1 else None
+    made = bound[0].up.value if isinstance(bound[0].up, ast.Assign) else None
+    if isinstance(made, ast.Name) and names:
+        return _given_as(made, names - 1)
+    return made if isinstance(made, ast.Call) else None
 
 
 def _layout(value: Value, depth: int) -> Layout | None:
