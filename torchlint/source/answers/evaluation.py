@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.graphless_models import leaves_no_graph
+from torchlint.source.answers.held_out import EVALUATES, are_held_out, is_held_out
 from torchlint.source.answers.told_losses import tells_losses
 from torchlint.source.flow.classes import ClassInfo, method_class
 from torchlint.source.flow.flow import origins
@@ -51,7 +52,6 @@ from torchlint.source.training.regions import (
 from torchlint.source.training.roles import called_model
 from torchlint.source.training.sameness import are_distinct, identity, is_same
 
-EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
 # Of what asks for the mode:
 _WORDS_OF_MODES = "Dropout|dropout|BatchNorm|DropPath|Transformer|RReLU|torchvision|timm|track_running_stats"
 _FILLS = ("load_state_dict", "load_from_checkpoint", "from_pretrained", "load", "load_model", "load_weights", "restore")
@@ -66,9 +66,6 @@ _VALIDATES = re.compile(
 # What may also be said of a function that trains: believed only where nothing but numbers is read from the results.
 _MEASURES = re.compile(r"(^|_)(val(id(ate|ation)?)?|eval\w*|test|acc(uracy)?|infer(ence)?|predict(ions?)?)(_|$)")
 _OF_THE_MODE = re.compile(r"#.*(?:(?<![.\w])eval\(\)|\b(eval(uation)?|train(ing)?) mode\b)")
-_HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")  # data that is kept apart
-
-_MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")  # with them
 
 
 class Evaluation:
@@ -228,10 +225,7 @@ class _Trace:
             return False  # a module does not choose its mode, and Lightning chooses for it
         if _is_switched(event) or _is_made_up(event.node.args[0]) or tells_losses(event.module, event.node):
             return False
-        held_out = event.no_grad and (
-            _HELD_OUT.search(_data(event.node.args[0]).lower()) or _MEASURED.search(_result(event.node).lower())
-        )
-        if held_out and any(act.role == STEP for act in self.before(event)):
+        if event.no_grad and is_held_out(event) and any(act.role == STEP for act in self.before(event)):
             return True
         loops = _rounds(event.node)
         needs_gradients = [a for a in self.acts if a.role in (BACKWARD, STEP, SUPPLY)]
@@ -245,12 +239,7 @@ class _Trace:
             return True
         if not event.no_grad:
             return False
-        over = [
-            loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
-            for loop in loops
-            if not isinstance(loop, ast.While)
-        ]
-        if any(EVALUATES.search(word_of(iterated(loop)).lower()) for loop in over):
+        if are_held_out(event, loops):
             return True
         before = [act for act in self.before(event) if act.role == STEP]
         after = [
@@ -331,19 +320,6 @@ def _goes_through_layers(loop: ast.AST, model: Value) -> bool:
     """`for layer in self.layers: x = layer(x)`: rounds of one forward, not over data."""
     target = getattr(loop, "target", None)
     return isinstance(target, ast.Name) and isinstance(model.node, ast.Name) and target.id == model.node.id
-
-
-def _data(node: ast.AST) -> str:
-    """The name of what is put in: `x_test` of `x_test[:9].to(device)`."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        node = node.func.value
-    return word_of(node)
-
-
-def _result(node: ast.AST) -> str:
-    """The name of what is made of a result: `val_loss` of `val_loss = F.mse_loss(model(x), y).item()`."""
-    statement = statement_of(node)
-    return word_of(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
 
 
 def _rounds(node: ast.AST) -> list[ast.AST]:

@@ -1,0 +1,72 @@
+"""Whether data are kept apart from training, as far as names say: here, or where a function is handed them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchlint.source.flow.classes import method_class
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument, is_static
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import COMPREHENSIONS, statement_of
+from torchlint.source.training.events import Event, iterated
+from torchlint.source.training.naming import word_of
+
+EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
+_HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")
+# what is made of them
+_MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")
+
+
+def is_held_out(event: Event) -> bool:
+    """Is what a model is given called so, or what its result becomes?"""
+    given = event.value.at(_data(event.node.args[0]), ())
+    return any(map(_HELD_OUT.search, _words(given))) or bool(_MEASURED.search(_result(event.node).lower()))
+
+
+def are_held_out(event: Event, loops: list[ast.AST]) -> bool:
+    """Is what loops around an event go through called so?"""
+    over = [
+        loop.generators[0] if isinstance(loop, COMPREHENSIONS) else loop
+        for loop in loops
+        if not isinstance(loop, ast.While)
+    ]
+    return any(EVALUATES.search(word) for loop in over for word in _words(event.value.at(iterated(loop), ())))
+
+
+def _words(value: Value) -> Iterator[str]:
+    """The name of something, and those by which the function in which it is a parameter is handed it."""
+    while True:
+        yield word_of(value.node).lower()
+        handed = _handed(value)
+        if handed is None:
+            return
+        value = handed
+
+
+def _handed(value: Value) -> Value | None:
+    node, frame = value.node, value.frame
+    scope = node.at.lookup(node.id) if isinstance(node, ast.Name) and frame is not None and frame.call else None
+    bound = reaching(node, scope) if scope is not None and scope.node is frame.function else []
+    if len(bound) != 1 or not isinstance(bound[0], ast.arg):
+        return None
+    is_bound = method_class(value.module, frame.function) is not None and not is_static(frame.function)
+    given = bound_argument(frame.function, bound[0], frame.call, is_bound)
+    return given if given is not None and given.node is not None else None
+
+
+def _data(node: ast.expr) -> ast.expr:
+    """What is put in: `x_test` of `x_test[:9].to(device)`."""
+    while isinstance(node, (ast.Subscript, ast.Call)) and (
+        isinstance(node, ast.Subscript) or isinstance(node.func, ast.Attribute)
+    ):
+        node = node.value if isinstance(node, ast.Subscript) else node.func.value
+    return node
+
+
+def _result(node: ast.AST) -> str:
+    """The name of what is made of a result: `val_loss` of `val_loss = F.mse_loss(model(x), y).item()`."""
+    statement = statement_of(node)
+    return word_of(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
