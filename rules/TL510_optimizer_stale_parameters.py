@@ -93,7 +93,7 @@ read_on = ("TL511", "TL517", "torch.optim.Optimizer.add_param_group", "optim#con
 across_files = False
 
 
-@on_node("Assign", "Expr", needs=("optim", ".parameters("))
+@on_node("Assign", "Expr", needs=("optim", ".parameters(|.named_parameters("))
 def changed_later(place: Node):
     """The model is changed, or built anew, below the optimizer."""
     stale = changed_after(place.module, place.node)

@@ -18,6 +18,7 @@ from torchlint.source.text.spelling import is_super, unparsed
 from torchlint.source.training.members import has_weights
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
 from torchlint.source.training.regions import loops_around, tests_around
+from torchlint.source.training.sameness import is_same
 
 _WITHOUT_PARAMETERS = (
     "ReLU Identity Dropout Softmax Sigmoid Tanh Flatten MaxPool AvgPool GELU SiLU LeakyReLU Loss".split()
@@ -79,7 +80,7 @@ def _may_be_given(module: Module, statement: ast.stmt) -> bool:
     """Does the function of a statement ask for parameters, or make an optimizer? A cheap question before the others."""
     function = enclosing_function(statement)
     return module.index.stands(_ASKING, function or module.tree) or any(
-        enclosing_function(made.node) is function for made in constructors(module)
+        enclosing_function(made.node) is function for made in (*constructors(module), *_made_by_helpers(module))
     )
 
 
@@ -225,7 +226,31 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
             and not any(made.lineno < other.lineno < change.lineno for other in _assignments(module, text))
         ):
             found.append(Value(module, made))
-    return found or [made for made in constructors(module) if _is_given_before(made, change, text)]
+    found = found or [made for made in constructors(module) if _is_given_before(made, change, text)]
+    return found or [made for made in _made_by_helpers(module) if _is_handed_before(made, change, text)]
+
+
+@remembered
+def _made_by_helpers(module: Module) -> list[Value]:
+    """The calls of the project's functions that make an optimizer, and are stored: `self.opt = make_optimizer(net)`."""
+    stored = [node.value for node in module.index.nodes(ast.Assign) if isinstance(node.value, ast.Call)]
+    calls = [Value(module, call) for call in stored if call.args or call.keywords]
+    return [
+        call
+        for call in calls
+        if all(c.kind == "function" for c in callees(call)) and kinds(call) == {OPTIMIZER} and holding(call).modules
+    ]
+
+
+def _is_handed_before(made: Value, change: ast.stmt, text: str) -> bool:
+    """Was a model given to a function, before a change of it, that makes an optimizer of its parameters?"""
+    call, function = made.node, enclosing_function(change)
+    if call.lineno >= change.lineno or enclosing_function(call) is not function or not may_follow(call, change):
+        return False
+    if any(call.lineno < other.lineno < change.lineno for other in _assignments(made.module, text)):
+        return False
+    given = [made.at(part, ()) for part in (*call.args, *(k.value for k in call.keywords)) if unparsed(part) == text]
+    return any(is_same(held, model) for model in given for held in holding(made).modules)
 
 
 def _is_given_before(made: Value, change: ast.stmt, text: str) -> bool:
