@@ -63,11 +63,11 @@ PICKED = SAME_NUMBERS | {"[]"}  # the scores of the rows that count are scores
 @on_call("torch.nn.functional.nll_loss", "torch.nn.NLLLoss()")
 def check(call: Call):
     origins = call.argument_origins("input", 0, PICKED)
-    wrong = [o for o in origins if o.does("softmax", "sigmoid") or o.is_call(*RECTIFIED) or o.is_raw_score]
+    wrong = [o for o in origins if o.is_probability or o.is_call(*RECTIFIED) or o.is_raw_score]
     if not wrong or len(wrong) != len(origins) or any(call.excludes(o) or o.asks_mode for o in wrong):
         return
     origin = wrong[0]
-    probabilities = origin.does("softmax", "sigmoid")
+    probabilities = origin.is_probability
     if probabilities and only_picks(call):
         return
     fix = None

@@ -68,8 +68,16 @@ def is_plain(place: Node, call: Call) -> bool:
 
 
 def is_index(place: Node, node: ast.expr) -> bool:
-    origins = place.origins(node, SAME_NUMBERS)
-    return bool(origins) and all(o.does("randint", "long", "argmax") and not is_mask(o) for o in origins)
+    origins = [made for o in place.origins(node, SAME_NUMBERS) for made in o.samples(SAME_NUMBERS | {"[]"}) or [o]]
+    return bool(origins) and all(
+        o.does("randint", "long", "argmax") and not is_mask(o) and not is_drawn_mask(o) for o in origins
+    )
+
+
+def is_drawn_mask(origin) -> bool:
+    """`torch.randint(0, 2, (n, classes))`: several labels for each, where each of them has its place."""
+    size = origin.argument("size", 2) if origin.does("randint") else None
+    return isinstance(size, (ast.Tuple, ast.List)) and len(size.elts) > 1
 
 
 def is_mask(origin) -> bool:
@@ -77,9 +85,14 @@ def is_mask(origin) -> bool:
     receiver = (
         origin.node.func.value if origin.is_call(".long") and isinstance(origin.node.func, ast.Attribute) else None
     )
-    for made in origin.origins(receiver) if receiver is not None else ():
-        if isinstance(made.node, (ast.Compare, ast.BinOp, ast.UnaryOp)) or made.is_call(
-            "torch.logical_and", ".logical_and", ".eq", "torch.eq", ".ge", ".lt", "torch.ge", "torch.lt"
+    for made in origin.origins(receiver, SAME_NUMBERS) if receiver is not None else ():
+        if (
+            made.does("one_hot")
+            or is_drawn_mask(made)
+            or isinstance(made.node, (ast.Compare, ast.BinOp, ast.UnaryOp))
+            or made.is_call(
+                "torch.logical_and", ".logical_and", ".eq", "torch.eq", ".ge", ".lt", "torch.ge", "torch.lt"
+            )
         ):
             return True
     return False

@@ -33,9 +33,11 @@ from torchlint.source.training.asked_for import defaults_of, is_off_by_default
 from torchlint.source.training.grads import requires_grad
 from torchlint.source.training.keyword_values import is_given, keyword_names, keyword_values
 from torchlint.source.training.members import has_weights
+from torchlint.source.training.probabilities import is_probability
 from torchlint.source.training.ranks import rank
 from torchlint.source.training.regions import is_told_to_be_plain, is_told_to_be_tensor
 from torchlint.source.training.roles import Role
+from torchlint.source.training.samples import samples
 from torchlint.source.training.scores import is_raw_score
 
 APPLIED = ("applied",)  # the path of the last layer of a Sequential, standing for the call of it
@@ -311,6 +313,11 @@ class Call(Place):
         return is_raw_score(self.value)
 
     @property
+    def is_probability(self) -> bool:
+        """Is each of its numbers from 0 to 1, as a softmax or sigmoid and what mixtures and means make of such?"""
+        return is_probability(self.value)
+
+    @property
     def is_method(self) -> bool:
         return bool(self.names) and all(name.startswith(".") for name in self.names)
 
@@ -427,6 +434,10 @@ class Origin(Call):
     @property
     def unknown(self) -> bool:
         return self.node is None
+
+    def samples(self, through: frozenset[str] = frozenset()) -> list[Origin]:
+        """Of what a loader gives, where each sample of its dataset has that from; nothing where that is not seen."""
+        return [Origin(v) for v in samples(self.value, through)]
 
     @property
     def only_appended(self) -> ast.expr | None:
