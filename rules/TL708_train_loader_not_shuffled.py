@@ -81,13 +81,15 @@ for x, y in DataLoader(rows, batch_size=32):
     print(F.mse_loss(model(x), y))
 ```
 
-Which data sort themselves by length: `torchlint/source/answers/length_sorted.py`.
+Which data sort themselves by length: `torchlint/source/answers/length_sorted.py`; which are made class by class:
+`torchlint/source/answers/class_blocks.py`.
 """
 
 import ast
 import re
 
 from torchlint import Loop, on_round
+from torchlint.source.answers.class_blocks import are_in_blocks
 from torchlint.source.answers.length_sorted import is_sorted_by_length
 
 read_on = ("TL701", "TL515", "data#torch.utils.data.DataLoader")
@@ -113,10 +115,11 @@ def check(loop: Loop):
         if is_in_order(loader) and not is_held_out(loader) and not is_whole(loader) and not loader.module.is_test:
             asked = loader.argument("shuffle", 2)
             shuffled = loader.with_keyword("shuffle", "True") if asked is None else loader.replace(asked, "True")
+            may_change = loader.module is loop.module and not loader.has_stars
             yield loop.finding(
                 f"`{loader.short}` gives the training data in one order in all epochs",
                 help="pass `shuffle=True`",
-                fix=loop.fix("shuffle it", shuffled, applicability="unsafe") if loader.module is loop.module else None,
+                fix=loop.fix("shuffle it", shuffled, applicability="unsafe") if may_change else None,
                 notes=[loop.note(loop.node, "this loop trains with it")],
                 at=loader,
             )
@@ -133,24 +136,24 @@ def takes_the_first(loop) -> bool:
 
 
 def is_in_order(loader) -> bool:
-    if loader.says(*DRAWN):
+    if loader.says(*DRAWN) and not are_in_blocks(loader.value):
         return False  # what is drawn has no order
     given = loader.keyword_names
     if given is None or any(isinstance(a, ast.Starred) for a in loader.node.args) or len(loader.node.args) > 3:
         return False
-    if given & {"sampler", "batch_sampler"}:
-        return False
     dataset = loader.argument("dataset", 0)
-    if dataset is None or loader.dataset_is(dataset) != "indexed":
+    if dataset is None or given & {"sampler", "batch_sampler"} or loader.dataset_is(dataset) != "indexed":
         return False
     if shuffles_itself(loader, dataset) or any(is_sorted_by_length(made.value) for made in loader.origins(dataset)):
         return False
     if "shuffle" not in given and loader.argument("shuffle", 2) is None:
         return True
-    # Whoever says False may know why, unless it is one of the sets of pictures that everybody shuffles.
+    # Whoever says False may know why, unless it is a set of pictures that everybody shuffles, or one class after another.
     said = loader.argument_origins("shuffle", 2)
-    pictures = any(o.names and all(n.startswith("torchvision.") for n in o.names) for o in loader.origins(dataset))
-    return pictures and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
+    known = are_in_blocks(loader.value) or any(
+        o.names and all(n.startswith("torchvision.") for n in o.names) for o in loader.origins(dataset)
+    )
+    return known and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
 
 
 def shuffles_itself(loader, dataset) -> bool:

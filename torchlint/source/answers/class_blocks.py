@@ -1,0 +1,77 @@
+"""Data whose labels are made class by class, so that without shuffling each class is trained for itself."""
+
+from __future__ import annotations
+
+import ast
+
+from torchlint.facts import named, named_of
+from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.values import EACH, Value
+from torchlint.source.text.index import enclosing_function, last_word, parameters_of
+from torchlint.source.text.spelling import argument, receiver, unparsed
+from torchlint.source.training.samples import samples
+
+_DRAWS = frozenset(("torch.utils.data.random_split", "torch.utils.data.Subset"))  # some, in an order of their own
+# What leaves numbers in their order: `y.T.reshape(-1)` of two rows would have the classes take turns.
+_IN_ORDER = named("casts") | named_of("clone", "contiguous", "detach", "unsqueeze", "squeeze", "view", "reshape")
+_OF_ONE_NUMBER = named_of("full", "zeros", "ones")
+_JOINS = named_of("cat")
+_REPEATS = named_of("repeat_interleave")
+_COUNTS = named_of("arange")
+_LABELS = 1  # `x, y = dataset[i]`
+
+
+def are_in_blocks(loader: Value) -> bool:
+    """Are the labels of what a loader gives seen to be `torch.cat([torch.zeros(n), torch.ones(n)])` or the like?"""
+    data = argument(loader.node, "dataset", 0)
+    made = objects(loader.at(data, ())) if data is not None else []
+    if any(isinstance(o.node, ast.Call) and {c.name for c in callees(o)} & _DRAWS for o in made):
+        return False
+    found = [whole for part in samples(loader.at(loader.node, (EACH, _LABELS)), _IN_ORDER) for whole in _whole(part)]
+    return bool(found) and all(map(_is_in_blocks, found))
+
+
+def _whole(part: Value) -> list[Value]:
+    """`self.labels` of `self.labels[i]`, where `i` is what the dataset is asked for"""
+    item, function = part.node, enclosing_function(part.node) if part.node is not None else None
+    if not isinstance(item, ast.Subscript) or not isinstance(item.slice, ast.Name) or function is None:
+        return [part]
+    asked = [parameter.arg for parameter in parameters_of(function)]
+    return origins(part.at(item.value, ()), _IN_ORDER) if item.slice.id in asked else [part]
+
+
+def _is_in_blocks(labels: Value) -> bool:
+    if not isinstance(labels.node, ast.Call) or labels.path or not _is_first(argument(labels.node, "dim")):
+        return False
+    if _does(labels, _REPEATS):
+        is_method = all(callee.name.startswith(".") for callee in callees(labels))
+        of = receiver(labels.node) if is_method else argument(labels.node, "input", 0)
+        return of is not None and all(_does(o, _COUNTS) for o in origins(labels.at(of, ()), _IN_ORDER))
+    given = argument(labels.node, "tensors", 0) if _does(labels, _JOINS) and len(labels.node.args) < 2 else None
+    made = origins(labels.at(given, ())) if given is not None else []
+    return bool(made) and all(map(_are_of_one_class_each, made))
+
+
+def _is_first(dim: ast.expr | None) -> bool:
+    return dim is None or isinstance(dim, ast.Constant) and dim.value == 0
+
+
+def _are_of_one_class_each(parts: Value) -> bool:
+    """`[torch.zeros(n), torch.ones(n)]`, `[torch.full((n,), c) for c, n in enumerate(sizes)]`"""
+    node = parts.node
+    if not isinstance(node, (ast.List, ast.Tuple, ast.ListComp)) or parts.path:
+        return False
+    each = [node.elt] if isinstance(node, ast.ListComp) else node.elts
+    found = [o for part in each for o in origins(parts.at(part, ()), _IN_ORDER)]
+    if not found or not all(_does(o, _OF_ONE_NUMBER) for o in found):
+        return False
+    numbers = [argument(o.node, "fill_value", 1) if last_word(o.node.func) == "full" else o.node.func for o in found]
+    if isinstance(node, ast.ListComp):
+        counted = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        return any(isinstance(number, ast.Name) and number.id in counted for number in numbers)
+    return len({unparsed(number) for number in numbers if number is not None}) > 1
+
+
+def _does(origin: Value, wanted: frozenset[str]) -> bool:
+    names: set[str] = {callee.name for callee in callees(origin)} if isinstance(origin.node, ast.Call) else set()
+    return bool(names) and names <= wanted and not origin.path
