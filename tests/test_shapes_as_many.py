@@ -89,6 +89,21 @@ WRONG = {  # what becomes of 16, 32, 63, 5, 2 or 3 features
         "torch.bincount(kinds, minlength=9).float()[None]",
         "(1, 9)",
     ),
+    "a drawn number of places": (
+        "kinds = random.sample(range(9), random.randint(2, 5))",
+        "torch.zeros(9, 16)[torch.tensor(kinds)]",
+        "(?, 16)",
+    ),
+    "places in their order": (
+        "kinds = sorted(random.sample(range(9), random.randint(2, 5)))",
+        "torch.zeros(9, 16)[torch.tensor(kinds)]",
+        "(?, 16)",
+    ),
+    "items in an unknown order": (
+        "rows = sorted([torch.zeros(5, 16) for _ in range(4)], key=lambda row: row[0, 0])",
+        "torch.stack(rows)",
+        "(4, 5, 16)",
+    ),
     "beside a drawn number": ("n = random.randint(2, 5)", "x * (torch.arange(16) <= n) + n", "(8, 16)"),
     "distinct rows of an array": (
         "kinds, often = np.unique(np.random.randint(0, 9, 30), return_counts=True)",

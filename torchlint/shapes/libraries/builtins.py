@@ -15,6 +15,7 @@ from torchlint.shapes.language.cut_short import MORE
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.libraries.importing import IMPORT
+from torchlint.shapes.libraries.randomness import in_any_order
 from torchlint.shapes.libraries.settings_files import open_file
 from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.arrays import Array
@@ -157,7 +158,8 @@ def _sorted(machine, items, key=None, reverse=False):
     values = list(machine.iterate(items))
     keys = [machine.call(key, [v], {}) if key else v for v in values]
     if any(type(k) is Unknown or isinstance(k, (torch.Tensor, Array)) for k in keys):
-        return Unknown("it is sorted by unknown keys")
+        known = in_any_order(values) if machine.wild else None
+        return Unknown("it is sorted by unknown keys") if known is None else known
     return [values[i] for i in order_of(machine, keys, reverse)]
 
 

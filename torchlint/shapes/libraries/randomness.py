@@ -7,7 +7,7 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown
-from torchlint.shapes.language.cut_short import REST
+from torchlint.shapes.language.cut_short import REST, may_be_alike
 from torchlint.shapes.tensors import wild
 
 _PLAIN = (int, float, str, bool)
@@ -32,6 +32,17 @@ def any_of(items: Any) -> Any:
     if type(first) in (tuple, list) and all(type(one) is type(first) and len(one) == len(first) for one in some):
         return type(first)(map(any_of, zip(*some)))
     return first
+
+
+def in_any_order(items: list) -> list | None:
+    """What is known of some items in an order that nobody knows; None where they have too little in common."""
+    found = [item for item in items if item is not REST]
+    numbers = all(type(item) in (int, float) or wild.is_number(item) for item in found)
+    if not found or not numbers and not all(may_be_alike(found[0], item) for item in found[:_LOOKED_AT]):
+        return None
+    kind = wild.WHOLE if wild.kind_of_all(found) is int else wild.NUMBER
+    one = wild.unknown("it is sorted by unknown keys", kind) if numbers else any_of(found)
+    return [one] * len(found) + [REST] * (len(found) < len(items))
 
 
 def _one_of(values: Sequence[Any]) -> Unknown:
@@ -67,6 +78,9 @@ def _whole(machine, *args, **kwargs):
 
 def _sample(machine, items, k):
     """The first items stand for random ones."""
+    if machine.wild and wild.is_number(k) and isinstance(items, (list, tuple, range)) and items:
+        machine.changes.cut = True
+        return [any_of(items[:_LOOKED_AT]), REST]
     if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
         return Unknown("a random sample")
     found = [item for item in machine.iterate(items) if item is not REST]
