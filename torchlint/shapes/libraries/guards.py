@@ -19,7 +19,7 @@ from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import cut_short, functions
 from torchlint.shapes.language.cut_short import REST, is_open
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.libraries import containers, iterators, open_optimizers, world
+from torchlint.shapes.libraries import containers, distributions, iterators, open_optimizers, world
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -531,6 +531,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
         },
     ),
     *containers.METHODS,
+    *distributions.METHODS,
     (torch.optim.lr_scheduler.OneCycleLR, {"step": _schedule_step}),
     (
         torch.optim.Optimizer,

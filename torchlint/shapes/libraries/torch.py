@@ -20,6 +20,7 @@ from torchlint.shapes.libraries import defaults, saving
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
+from torchlint.shapes.libraries.distributions import DIVERGENCES
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
 from torchlint.shapes.libraries.functional_calls import FUNCTIONAL_CALLS
 from torchlint.shapes.libraries.open_sizes import arange, factory, randperm, sized
@@ -71,9 +72,14 @@ CLASSES = (
     torch.optim.Optimizer,
     torch.optim.lr_scheduler.LRScheduler,
     torch.distributions.Distribution,
+    torch.distributions.Transform,
+    torch.distributions.constraints.Constraint,
     torch.autograd.Function,
 )
-PLAIN = (torch.dtype, int, float, str, torch.layout, torch.memory_format, type(None))
+PLAIN = (
+    *(torch.dtype, int, float, str, torch.layout, torch.memory_format, type(None)),
+    torch.distributions.constraints.Constraint,
+)
 
 
 def has_module(name: str) -> bool:
@@ -380,7 +386,7 @@ def _special(**table) -> dict[str, Any]:
 
 FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
-    "torch.distributions.constraints": Unknown("constraints"),
+    **DIVERGENCES,
     **REPARAMETRIZATIONS,
     **OPERATIONS,
     **OF_TORCH,

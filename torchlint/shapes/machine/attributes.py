@@ -70,6 +70,7 @@ CHANGEABLE = (
     torch.optim.Optimizer,
     torch.optim.lr_scheduler.LRScheduler,
     torch.distributions.Distribution,
+    torch.distributions.Transform,
     torch.autograd.function.FunctionCtx,
 )
 

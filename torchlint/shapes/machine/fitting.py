@@ -19,7 +19,7 @@ from torchlint.shapes.tensors.wild import Free
 
 FITS = 4  # sizes that are changed one after the other until an operation can be done
 OTHERS = (2, 3, 5, 7, 64, 1000)  # free sizes that are tried before anything is said
-OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution)
+OF_TORCH = (torch.Tensor, Array, torch.distributions.Distribution, torch.distributions.Transform)
 LARGEST = 1 << 60  # numbers that a tensor holds
 SIDE = 64  # of images that a network still has some of after all its strides
 
@@ -172,7 +172,7 @@ def is_of_torch(function: Any) -> bool:
     if owner is not None and not isinstance(owner, types.ModuleType):
         return False
     if isinstance(function, type):
-        return issubclass(function, torch.distributions.Distribution)
+        return issubclass(function, (torch.distributions.Distribution, torch.distributions.Transform))
     if getattr(function, "__objclass__", None) is not None:
         return issubclass(function.__objclass__, torch.Tensor.__mro__[1]) or function.__objclass__ is torch.Tensor
     home = getattr(function, "__module__", None) or ""

@@ -42,6 +42,7 @@ BASES = (
     float,
     set,
     torch.distributions.Distribution,
+    torch.distributions.Transform,
     standins.StandIn,
     abc.ABC,  # whose classes may take others for subclasses of theirs
 )

@@ -29,6 +29,8 @@ def kernel_of(function: Any) -> Callable[..., Any] | None:
             shapes_of = _layer_norm
         case "aten::addmm":
             shapes_of = _addmm
+        case "aten::_sample_dirichlet" | "aten::binomial" | "aten::_standard_gamma_grad" | "aten::_dirichlet_grad":
+            return _like_all
     if shapes_of is not None and schema.overload_name == "":
         return lambda *args: _made(shapes_of(*args))
     several = len(schema.returns) != 1 or str(schema.returns[0].type) != "Tensor"
@@ -119,6 +121,16 @@ def _addmm(bias: Any, one: Any, other: Any) -> list[Shape] | None:
     if not is_plain(one) or one.dim() != 2 or not _is_matrix(other) or one.shape[1] != other.shape[0]:
         return None
     return [(one.shape[0], other.shape[1])] if _is_of(bias, (other.shape[1],)) else None
+
+
+def _like_all(*args: Any) -> Any:
+    """One number of each of several tensors that are alike, as samplers make them: torch has no kernel without data."""
+    tensors = [one for one in args if one is not None]
+    first = tensors[0]
+    for one in tensors:
+        if not isinstance(one, torch.Tensor) or one.shape != first.shape or one.dtype != first.dtype:
+            return None
+    return torch.empty_like(first) if first.is_floating_point() else None
 
 
 def _is_matrix(value: Any) -> bool:

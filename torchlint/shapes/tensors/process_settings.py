@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.distributions import Distribution
+from torch.distributions import Distribution, kl
 from torch.nn.modules import module as hooks
 
 _HOOKS = [table for name, table in vars(hooks).items() if name.startswith("_global_") and isinstance(table, dict)]
@@ -48,6 +48,7 @@ SETTINGS: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
         lambda: Distribution._validate_args,
         lambda before: setattr(Distribution, "_validate_args", before),
     ),
+    "divergences": (lambda: None, lambda _: kl._KL_MEMOIZE.clear()),  # which of them fits classes of a program
     "hooks": (lambda: [dict(table) for table in _HOOKS], _set_hooks),
     "threads": (
         torch.get_num_threads,
