@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 numpy = pytest.importorskip("numpy")
 
-from dry import faults_of
+from dry import faults_of, line_of
 
 from torchlint.project import Project
 from torchlint.shapes.core.values import Unknown, machines
@@ -78,6 +78,34 @@ CALLS = """
     np.maximum(x, i)
     np.clip(u, 0, 3)
     np.round(x, 2)
+    np.array_split(x, 3, axis=1)[0]
+    np.array_split(x, 3, axis=1)[2]
+    np.array_split(x, 5)[4]
+    np.array_split(x, [2, 5, 20], 1)[2]
+    np.array_split(x, [2, 5, 20], 1)[3]
+    np.array_split([1, 2, 3], 2)[0]
+    np.split(x, 4, axis=1)[1]
+    np.split(x, [3, 5], axis=-1)[1]
+    np.split(x, [-2], axis=1)[1]
+    np.hsplit(x, 2)[0]
+    np.hsplit(x[0], 2)[0]
+    np.vsplit(x, 3)[0]
+    np.dsplit(x[None], 2)[0]
+    np.append(x, d, axis=0)
+    np.append(x, 1.0)
+    np.append(i, [1, 2])
+    np.append([], i)
+    np.delete(x, 1, axis=0)
+    np.delete(i, -1)
+    np.take_along_axis(x, i[:, :2], axis=1)
+    np.take_along_axis(x, i[:1], 0)
+    np.argpartition(x, 2)
+    np.partition(u, 2, axis=0)
+    np.digitize(x, d[0])
+    np.searchsorted(d[0], x)
+    np.count_nonzero(x, axis=1)
+    np.isclose(x, d)
+    np.isin(i, [1, 2])
 """
 
 
@@ -205,3 +233,40 @@ for rows in torch.randperm(len(x)).split(20):
 )
 def test_a_table_of_a_file_has_a_dtype_and_any_number_of_rows(tmp_path, read, loss, fails):
     assert bool(faults_of(tmp_path, READ.format(read=read, loss=loss))) is fails
+
+
+PIECES = """
+    np.split(x, 3, axis=1) | np.split(x, 4, axis=1)
+    np.hsplit(x, 5) | np.hsplit(x, 8)
+    np.vsplit(x[0], 2) | np.vsplit(x, 3)
+    np.dsplit(x, 2) | np.dsplit(x[None], 2)
+    np.array_split(x, 0) | np.array_split(x, 7)
+"""
+
+
+@pytest.mark.parametrize("line", [line.strip() for line in PIECES.strip().splitlines()])
+def test_pieces_that_numpy_cannot_make_are_told_of(tmp_path, line):
+    bad, good = line.split(" | ")
+    with pytest.raises(ValueError) as refused:
+        eval(bad, {"np": numpy, "x": numpy.ones((3, 8))})
+    (fault,) = faults_of(tmp_path, f"import numpy as np\nx = np.ones((3, 8))\n{good}\n{bad}\n")
+    assert line_of(tmp_path, fault) == bad
+    assert str(refused.value) in fault.message
+
+
+def test_pieces_of_data_of_unknown_size_are_no_errors(tmp_path):
+    program = """
+    import sys
+    import numpy as np
+    x = np.loadtxt(sys.argv[1], ndmin=2)
+    train, test = np.split(x, 2)
+    parts = np.array_split(x, 3)
+    net = nn.Linear(3, 1)
+    for part in np.split(x, 6):
+        net(torch.from_numpy(part[:, :3]).float())
+    y = np.split(np.ones((12, 8), "float32"), 4)
+    net(torch.from_numpy(y[0]))
+    """
+    (fault,) = faults_of(tmp_path, program)
+    assert line_of(tmp_path, fault) == "net(torch.from_numpy(y[0]))"
+    assert "(3, 8)" in fault.message

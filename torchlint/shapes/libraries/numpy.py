@@ -384,6 +384,7 @@ def _limits(kind):
     return find
 
 
+CONCATENATE = Special("concatenate", _join(torch.cat))
 FOUND: dict[str, Any] = {
     **{f"numpy.{name}": NumpyType(name) for name in DTYPES},
     "numpy.ndarray": Array,
@@ -423,7 +424,7 @@ FOUND: dict[str, Any] = {
             "meshgrid": _meshgrid,
             "tile": _tile,
             "diag": _diag,
-            "concatenate": _join(torch.cat),
+            "concatenate": CONCATENATE.function,
             "stack": _join(torch.stack),
             "vstack": _join(lambda t, axis=0: torch.vstack(t)),
             "hstack": _join(lambda t, axis=0: torch.hstack(t)),

@@ -34,9 +34,18 @@ class Listed(NamedTuple):
 
 
 def _tables() -> dict[str, Any]:
-    from torchlint.shapes.libraries import numpy, numpy_files, numpy_numbers, numpy_signals, others, stdlib, torch
+    from torchlint.shapes.libraries import (
+        numpy,
+        numpy_files,
+        numpy_numbers,
+        numpy_pieces,
+        numpy_signals,
+        others,
+        stdlib,
+        torch,
+    )
 
-    arrays = {**numpy.FOUND, **numpy_numbers.FOUND, **numpy_signals.FOUND}
+    arrays = {**numpy.FOUND, **numpy_numbers.FOUND, **numpy_signals.FOUND, **numpy_pieces.FOUND}
     for name, value in arrays.items():
         if type(value) is Special and name.rpartition(".")[2] not in numpy.RANDOM:
             value.__dict__["pure"] = True  # on what is known in part it runs in each world
