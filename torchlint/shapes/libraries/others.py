@@ -12,6 +12,7 @@ from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.cv2 import CV2
+from torchlint.shapes.libraries.function_transforms import FUNCTORCH
 from torchlint.shapes.libraries.huggingface import HUGGING_FACE
 from torchlint.shapes.libraries.lightning import LIGHTNING, OpenModule
 from torchlint.shapes.libraries.pandas import PANDAS
@@ -33,7 +34,7 @@ KNOWN = frozenset(
     " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
     " transformers.modeling_outputs transformers.utils transformers.file_utils transformers.utils.generic"
     " librosa librosa.util librosa.filters scipy.signal"
-    " tensorboardX wandb jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
+    " tensorboardX wandb functorch jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 ) | {*timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
@@ -85,6 +86,7 @@ FOUND: dict[str, Any] = {
     **CLICK,
     **LIGHTNING,
     **ACCELERATE,
+    **FUNCTORCH,
     **HUGGING_FACE,
     **CV2,
     **MODELS,

@@ -22,6 +22,7 @@ from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transpare
 from torchlint.shapes.libraries.data import DATA
 from torchlint.shapes.libraries.distributions import DIVERGENCES
 from torchlint.shapes.libraries.free_layers import REPARAMETRIZATIONS
+from torchlint.shapes.libraries.function_transforms import TRANSFORMS
 from torchlint.shapes.libraries.functional_calls import FUNCTIONAL_CALLS
 from torchlint.shapes.libraries.open_sizes import arange, factory, randperm, sized
 from torchlint.shapes.libraries.processes import OF_TORCH
@@ -418,6 +419,7 @@ FOUND: dict[str, Any] = {
     **{f"torch.{name}": factory(name) for name in ("zeros", "ones", "empty", "rand", "randn", "full")},
     "torch.randint": factory("randint", first=1),
     **FUNCTIONAL_CALLS,
+    **TRANSFORMS,
     **_special(
         tensor=make_tensor,
         arange=arange,

@@ -26,6 +26,7 @@ from torchlint.shapes.search.own import fault_of_program
 from torchlint.shapes.tensors.arrays import Array
 from torchlint.shapes.tensors.conflicts import of_call, of_layer
 from torchlint.shapes.tensors.device_tags import DeviceError
+from torchlint.shapes.tensors.mapped import MappedError
 from torchlint.shapes.tensors.ranges import RangeError
 from torchlint.shapes.tensors.replay import confirm
 from torchlint.shapes.tensors.supposed import is_supposed_in_part
@@ -168,7 +169,9 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     theirs = "Module.__init__()" in str(error)  # what nn.Module says to a layer that comes too early
     if getattr(function, "__module__", None) in ("_operator", "builtins") and not theirs and own:
         return None  # Python's own error, about values that may be unknown in part
-    certain = failure.certain or isinstance(error, (DeviceError, RangeError)) or is_certain(function, error)
+    certain = (
+        failure.certain or isinstance(error, (DeviceError, MappedError, RangeError)) or is_certain(function, error)
+    )
     if "not have been used in the graph" in str(error) and not failure.sure:
         return None  # a replay has no graph at all, and would always agree
     certain |= failure.sure and not machine.incomplete and _is_of_the_order(str(error))

@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from torchlint.facts import named_of, words
 from torchlint.shapes.core.values import UnknownUsed, machines
-from torchlint.shapes.tensors import autocast, costs, lazy, ranges, recurrent
+from torchlint.shapes.tensors import autocast, costs, lazy, mapped, ranges, recurrent
 from torchlint.shapes.tensors.generators import misfit
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
@@ -461,6 +461,8 @@ class Functions(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         costs.pay(function, args, kwargs or {})
+        if mapped.levels:
+            mapped.check_question(function, args)
         observer = observers[-1]
         result = observer(function, args, kwargs or {}) if observer else run(function, args, kwargs or {})
         for listener in listeners:

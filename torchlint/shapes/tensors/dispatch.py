@@ -20,11 +20,22 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchlint.shapes.core.budget import Work, work
 from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
-from torchlint.shapes.tensors import as_many, autocast, device_tags, examples, kernels, process_settings, ranges, replay
+from torchlint.shapes.tensors import (
+    as_many,
+    autocast,
+    device_tags,
+    examples,
+    kernels,
+    mapped,
+    process_settings,
+    ranges,
+    replay,
+)
 from torchlint.shapes.tensors.plain_kernels import kernel_of
 
 SMALL = 512  # elements of which the values are kept
@@ -58,6 +69,7 @@ _FILLS = frozenset(
 )
 # The kernels of these import sympy and more, only to make a tensor of a size.
 _PLAIN_FACTORIES = frozenset(getattr(torch.ops.aten, name).default for name in ("randn", "rand", "zeros", "ones"))
+_ALL_TRUE = torch.ops.aten._is_all_true.default
 _BY_VALUE = frozenset(
     {"repeat_interleave", "bincount", "histc"}
 )  # these make as many numbers as a value says; polynomials take as many steps
@@ -72,6 +84,7 @@ class _Operation:
         "writes",
         "fills",
         "random",
+        "is_drawn",
         "by_data",
         "pointwise",
         "name",
@@ -94,7 +107,8 @@ class _Operation:
         self.plain = kernel_of(function)
         self.is_factory = function in _PLAIN_FACTORIES
         self.pure = not aliased and function.namespace == "aten" and self.name not in _SPARSE
-        self.random = torch.Tag.nondeterministic_seeded in function.tags or self.name in _UNFILLED
+        self.is_drawn = torch.Tag.nondeterministic_seeded in function.tags
+        self.random = self.is_drawn or self.name in _UNFILLED
         self.by_data = (
             torch.Tag.data_dependent_output in function.tags
             or torch.Tag.dynamic_output_shape in function.tags
@@ -123,6 +137,16 @@ _new: set[int] = (
 
 def _dispatch(mode, function, types, args=(), kwargs=None):
     """Every ATen operation of a dry run comes here, below autograd."""
+    if not mapped.levels:
+        return _perform(function, args, kwargs)
+    result = _perform(function, args, kwargs)
+    if function is _ALL_TRUE:
+        return result  # checks of arguments, which torch answers for all samples together
+    mapped.follow([t for t in _pytree.arg_tree_leaves(*args) if isinstance(t, torch.Tensor)], result)
+    return result
+
+
+def _perform(function: Any, args: tuple, kwargs: dict[str, Any] | None) -> Any:
     work.spend(Work.OPERATION)
     operation = _operations.get(id(function))
     if operation is None:
@@ -149,6 +173,8 @@ def _dispatch(mode, function, types, args=(), kwargs=None):
             _scan((*args, *kwargs.values(), *kwargs), tensors, key)
     if autocast.regions:
         args, key = autocast.cast(operation, args, tensors, key)
+    if mapped.levels and operation.is_drawn:
+        mapped.check_random(tensors, bool(operation.writes))
     if operation.by_data or operation.indexing and _is_masked(args[1]):
         return _by_data(function, operation, args, kwargs, tensors)
     device = None
@@ -379,6 +405,8 @@ def _keep(output: torch.Tensor, real: torch.Tensor) -> None:
 
 def _by_data(function: Any, operation: _Operation, args: tuple, kwargs: dict[str, Any], tensors: list) -> Any:
     """An operation whose result depends on values: computed if they are known, else unknown."""
+    if mapped.levels:
+        mapped.check_length(operation.name, tensors, args[1] if operation.indexing else ())
     if operation.name == "equal" and tensors[0].shape != tensors[-1].shape:
         return False
     if operation.indexing:
@@ -494,6 +522,7 @@ def _nothing_remembered() -> Iterator[None]:
 def _forget() -> None:
     device_tags.reset()
     autocast.regions.clear()
+    mapped.forget()
     _new.clear()
     replay.tried.clear()
 
