@@ -106,10 +106,43 @@ CALLS = """
     np.count_nonzero(x, axis=1)
     np.isclose(x, d)
     np.isin(i, [1, 2])
+    np.einsum("ij,kj->ik", x, d)
+    np.einsum("ij->j", i)
+    np.inner(x, x)
+    np.kron(x, i)
+    np.cross(x[:, :3], d[:, :3])
+    np.cov(x)
+    np.cov(x, rowvar=False)
+    np.corrcoef(d)
+    np.histogram(x, 5)[0]
+    np.histogram(x, bins=5, density=True)[0]
+    np.histogram(x)[1]
+    np.atleast_2d(x[0])
+    np.atleast_2d(x)
+    np.take(x, [1, 2], axis=1)
+    np.take(x, i[:, :2])
+    np.take(x, 1, axis=0)
+    np.triu_indices(4, 1)[0]
+    np.tril_indices(4)[1]
+    np.gradient(x[0])
+    np.gradient(i, axis=1)
+    np.polyfit(d[0], d[0], 2)
+    np.linalg.svd(x)[2]
+    np.linalg.svd(x)[1]
+    np.linalg.qr(x.T)[0]
+    np.linalg.qr(d)[1]
+    np.linalg.solve(np.eye(3), x)
+    np.linalg.cholesky(np.eye(3))
+    np.linalg.eigh(np.eye(3))[1]
+    np.linalg.eigvalsh(np.eye(3))
+    np.random.dirichlet([1, 2, 3], 5)
+    np.random.dirichlet((1.0, 2.0))
+    np.random.multinomial(4, [0.5, 0.5], size=(2, 3))
+    np.asanyarray(x)
 """
 
 
-MODULES = "numpy.fft", "numpy.linalg", "numpy.lib", "numpy.lib.stride_tricks"
+MODULES = "numpy.fft", "numpy.linalg", "numpy.lib", "numpy.lib.stride_tricks", "numpy.random"
 
 
 class Numpy:

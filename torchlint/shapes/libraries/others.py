@@ -6,7 +6,7 @@ from typing import Any
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
-from torchlint.shapes.libraries import einops, timm_layers
+from torchlint.shapes.libraries import einops, onlookers, timm_layers
 from torchlint.shapes.libraries.accelerate import ACCELERATE
 from torchlint.shapes.libraries.argparse import CLICK
 from torchlint.shapes.libraries.builtins import NAMES
@@ -34,7 +34,8 @@ KNOWN = frozenset(
     " yaml omegaconf easydict accelerate accelerate.utils accelerate.logging"
     " transformers.modeling_outputs transformers.utils transformers.file_utils transformers.utils.generic"
     " librosa librosa.util librosa.filters scipy.signal"
-    " tensorboardX wandb functorch jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
+    " tensorboardX wandb functorch"
+    " seaborn jaxtyping huggingface_hub huggingface_hub.dataclasses builtins six six.moves".split()
 ) | {*timm_layers.HOMES, *timm_layers.REGISTRIES, timm_layers.TRANSFORMERS}
 MODULES = frozenset(name.split(".")[0] for name in KNOWN)
 
@@ -82,6 +83,7 @@ def _raises(machine, *args, **kwargs):
 
 
 FOUND: dict[str, Any] = {
+    **onlookers.of("matplotlib", "seaborn", "sklearn", "tensorboardX", "wandb", "yaml"),
     **einops.NAMES,
     **CLICK,
     **LIGHTNING,

@@ -23,6 +23,7 @@ from torchlint.shapes.core.held_parts import modules_of
 from torchlint.shapes.core.standins import NAMED_TUPLE, StandIn
 from torchlint.shapes.core.values import Exhausted, ProgramExit, Special, Unknown, unknown_in
 from torchlint.shapes.language import functions
+from torchlint.shapes.libraries import onlookers
 from torchlint.shapes.libraries.argparse import ARGPARSE
 from torchlint.shapes.libraries.compilers import transparent
 from torchlint.shapes.libraries.dataclass import DATACLASSES
@@ -451,6 +452,7 @@ FOUND: dict[str, Any] = {
     "os.sep": "/",
     "os.name": "posix",
     "types.SimpleNamespace": Special("SimpleNamespace", lambda machine, **values: _namespace(values)),
+    **onlookers.of(*MODULES),
     **ARGPARSE,
     **INSPECT,
     **RANDOM,

@@ -16,7 +16,7 @@ from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language.cut_short import REST, may_be_longer
-from torchlint.shapes.libraries import defaults, saving
+from torchlint.shapes.libraries import defaults, onlookers, saving
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
@@ -388,6 +388,7 @@ def _special(**table) -> dict[str, Any]:
 FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
     **DIVERGENCES,
+    **onlookers.of("torch"),
     **REPARAMETRIZATIONS,
     **OPERATIONS,
     **OF_TORCH,

@@ -36,22 +36,24 @@ class Listed(NamedTuple):
 def _tables() -> dict[str, Any]:
     from torchlint.shapes.libraries import (
         numpy,
+        numpy_algebra,
         numpy_files,
         numpy_numbers,
         numpy_pieces,
         numpy_signals,
+        onlookers,
         others,
         stdlib,
         torch,
     )
 
-    arrays = {**numpy.FOUND, **numpy_numbers.FOUND, **numpy_signals.FOUND, **numpy_pieces.FOUND}
+    arrays = {**numpy.FOUND, **numpy_numbers.FOUND, **numpy_signals.FOUND, **numpy_pieces.FOUND, **numpy_algebra.FOUND}
     for name, value in arrays.items():
         if type(value) is Special and name.rpartition(".")[2] not in numpy.RANDOM:
             value.__dict__["pure"] = True  # on what is known in part it runs in each world
     return {
         "torch": torch,
-        "numpy": Listed(numpy.KNOWN, {**arrays, **numpy_files.FOUND}),
+        "numpy": Listed(numpy.KNOWN, {**arrays, **numpy_files.FOUND, **onlookers.of("numpy")}),
         **dict.fromkeys(stdlib.MODULES, Listed(stdlib.KNOWN, stdlib.FOUND)),
         **dict.fromkeys(others.MODULES, Listed(others.KNOWN, others.FOUND)),
     }
