@@ -383,6 +383,44 @@ def _jvp(machine, func, primals, tangents, *, strict=False, has_aux=False):
     return (output, change, aux) if has_aux else (output, change)
 
 
+# `torch.autograd.functional`
+
+
+def _jacobian_of(machine, func, inputs, create_graph=False, *args, **options):
+    """A tensor for each pair of an output and an input, in tuples where there are several."""
+    several = isinstance(inputs, tuple)
+    given = inputs if several else (inputs,)
+    try:
+        if type(func) is Unknown or not all(isinstance(one, torch.Tensor) and one.is_floating_point() for one in given):
+            raise _NotKnown
+        graph = _Graph(machine, "jacrev", func, given, {}, tuple(range(len(given))))
+        outputs = graph.result if isinstance(graph.result, tuple) else (graph.result,)
+        if not outputs or not all(isinstance(one, torch.Tensor) for one in outputs):
+            raise _NotKnown
+        made = [tuple([_spread(machine, one, output) for one in _sums(graph, output)]) for output in outputs]
+        found = made if create_graph is True else [tuple([one.detach() for one in row]) for row in made]
+    except _NotKnown:
+        return Unknown("the gradients of an unknown function")
+    rows = tuple([row if several else row[0] for row in found])
+    return rows if isinstance(graph.result, tuple) else rows[0]
+
+
+def _hessian_of(machine, func, inputs, create_graph=False, *args, **options):
+    """For each pair of inputs a tensor, of a function that gives one number."""
+    if isinstance(inputs, tuple):
+        return Unknown("the second gradients by several")
+
+    def one(machine, given):
+        output = machine.call(func, [given], {})
+        known = isinstance(output, torch.Tensor) and output.numel() == 1
+        return output.reshape(()) if known else Unknown("a gradient of several numbers")
+
+    def slope(machine, given):
+        return _jacobian_of(machine, Special("function", one), given, True)
+
+    return _jacobian_of(machine, Special("gradient", slope), inputs, create_graph)
+
+
 # Several models as one
 
 
@@ -430,9 +468,15 @@ TRANSFORMS: dict[str, Any] = {
             "hessian": _hessian,
         }.items()
     },
+    "torch.autograd.functional.jacobian": Special("jacobian", _jacobian_of),
+    "torch.autograd.functional.hessian": Special("hessian", _hessian_of),
     "torch.func.vjp": Special("vjp", _vjp),
     "torch.func.jvp": Special("jvp", _jvp),
     "torch.func.stack_module_state": Special("stack_module_state", _stack),
 }
 TRANSFORMS["torch.vmap"] = TRANSFORMS["torch.func.vmap"]
-FUNCTORCH: dict[str, Any] = {name.replace("torch.func", "functorch"): value for name, value in TRANSFORMS.items()}
+FUNCTORCH: dict[str, Any] = {
+    name.replace("torch.func", "functorch"): value
+    for name, value in TRANSFORMS.items()
+    if name.startswith("torch.func.")
+}

@@ -69,9 +69,10 @@ _UNKNOWN = {
     "torch.cuda": "get_device_capability get_device_properties get_rng_state get_rng_state_all mem_get_info"
     " memory_summary",
     "matplotlib.pyplot": "annotate axes axhline axvline axhspan axvspan axis bar barh bar_label boxplot colorbar"
-    " contour contourf errorbar figlegend figtext figure fill fill_between gca gcf grid hist hist2d hlines imshow legend loglog"
-    " matshow pcolor pcolormesh pie plot quiver sca scatter semilogx semilogy setp stackplot stem step streamplot"
-    " subplot subplots suptitle text title twinx violinplot vlines xlabel xlim xscale xticks ylabel ylim yscale yticks",
+    " contour contourf errorbar figlegend figtext figure fill fill_between gca gcf grid hist hist2d hlines imshow"
+    " legend loglog matshow pcolor pcolormesh pie plot quiver sca scatter semilogx semilogy setp stackplot stem"
+    " step streamplot subplot subplots suptitle text title twinx violinplot vlines xlabel xlim xscale xticks ylabel ylim yscale"
+    " yticks",
     "seaborn": "barplot boxplot countplot despine distplot heatmap histplot kdeplot lineplot pairplot scatterplot set"
     " set_palette set_style set_theme violinplot",
     "wandb": "Artifact Audio Histogram Image Table Video alert define_metric init log_artifact login save watch",

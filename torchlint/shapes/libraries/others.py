@@ -26,7 +26,7 @@ from torchlint.shapes.libraries.torchvision_models import MODELS
 KNOWN = frozenset(
     "click einops einops.layers einops.layers.torch torchvision torchvision.transforms"
     " torchvision.transforms.functional torchvision.datasets torchvision.models torchvision.models.resnet"
-    " torchvision.utils"
+    " torchvision.utils torchvision.transforms.v2.functional"
     " torchvision.transforms.v2 torchvision.ops torchvision.io pytorch_lightning lightning lightning.pytorch tqdm"
     " tqdm.auto tqdm.notebook pytest timm transformers PIL PIL.Image cv2 pandas sklearn sklearn.model_selection"
     " sklearn.metrics sklearn.preprocessing sklearn.datasets sklearn.decomposition scipy scipy.stats matplotlib"

@@ -92,10 +92,21 @@ def _sample(machine, items, k):
     return [found[i % len(found)] for i in range(k)]
 
 
+def _choices(machine, items, weights=None, *, cum_weights=None, k=1):
+    """So many, each of them any of the items."""
+    if type(k) is not int or not 0 <= k < 100_000 or not isinstance(items, (list, tuple, range)) or not items:
+        return Unknown("random choices")
+    if REST in items[:_LOOKED_AT]:
+        return Unknown("random choices")
+    machine.budget.length(k)
+    return [any_of(items)] * k
+
+
 RANDOM: dict[str, Any] = {
     f"random.{name}": Special(name, function)
     for name, function in {
         "choice": _choice,
+        "choices": _choices,
         "sample": _sample,
         "shuffle": _shuffle,
         "random": _drawn,

@@ -185,6 +185,10 @@ def _combine(function):
     return make
 
 
+def _starmap(machine, function, items):
+    return (machine.call(function, list(machine.iterate(given)), {}) for given in machine.iterate(items))
+
+
 def _islice(machine, items, *bounds):
     return itertools.islice(machine.iterate(items), *bounds)
 
@@ -487,6 +491,13 @@ FOUND: dict[str, Any] = {
         collections__namedtuple=_namedtuple,
         collections__ChainMap=_chained,
         contextlib__contextmanager=_contextmanager,
+        contextlib__closing=lambda machine, value: Context(value),
+        contextlib__redirect_stdout=lambda machine, target=None: Context(target),
+        contextlib__redirect_stderr=lambda machine, target=None: Context(target),
+        warnings__catch_warnings=lambda machine, **options: Context(),
+        itertools__pairwise=_lazily(itertools.pairwise),
+        itertools__starmap=_starmap,
+        itertools__combinations_with_replacement=_combine(itertools.combinations_with_replacement),
         contextlib__nullcontext=lambda machine, value=None: Context(value),
         contextlib__suppress=_suppress,
         abc__abstractmethod=_abstract,

@@ -56,7 +56,7 @@ KNOWN = REAL | frozenset(
     " torch.utils.hooks torch.masked torch.nested torch.compiler torch.xpu torch.utils._pytree"
     " torch.nn.attention.flex_attention torch._dynamo torch.backends.opt_einsum torch.distributed.fsdp torch._C"
     " torch._jit_internal torch.fx._symbolic_trace torch.distributed.rpc torch.distributed.rpc.functions"
-    " torch.futures torch.distributed.tensor torch.distributed.tensor.parallel".split()
+    " torch.futures torch.autograd.functional torch.distributed.tensor torch.distributed.tensor.parallel".split()
 )
 PREFIXES = ("torch.nn.modules.", "torch.distributions.", "torch.optim.")
 DENIED = frozenset(

@@ -261,7 +261,48 @@ DATASETS: dict[str, Any] = {
     "ImageFolder": _folder,
 }
 _FILTERS = {"NEAREST": 0, "LANCZOS": 1, "ANTIALIAS": 1, "BILINEAR": 2, "BICUBIC": 3, "BOX": 4, "HAMMING": 5}
+
+
+def _functional(make: Callable) -> Callable:
+    """A function of `transforms.functional`: what the class does that is made of the other arguments."""
+    return lambda machine, img, *args, **options: machine.call(make(machine, *args, **options), [img], {})
+
+
+def _kept_boxes(machine, boxes, *args, **options):
+    """`nms`: the positions of some of the boxes, nobody knows how many."""
+    if not machine.wild or not isinstance(boxes, torch.Tensor) or boxes.dim() != 2:
+        return Unknown("the boxes that are kept")
+    return wild.tensor("the boxes that are kept", [None], dtypes=(torch.int64,), free=wild.Free.COUNTED)
+
+
+def _of_pairs(machine, one, other):
+    """`box_iou`: a number for each pair."""
+    if not all(isinstance(boxes, torch.Tensor) and boxes.dim() == 2 for boxes in (one, other)):
+        return Unknown("how boxes overlap")
+    return machine.foreign(torch.Tensor.matmul, (one[:, :4], other[:, :4].t()), {})
+
+
+FUNCTIONS: dict[str, Any] = {
+    **{
+        f"torchvision.{home}.{name}": Special(name, _functional(TRANSFORMS[kind]))
+        for home in ("transforms.functional", "transforms.v2.functional")
+        for name, kind in {
+            "to_tensor": "ToTensor",
+            "pil_to_tensor": "PILToTensor",
+            "to_pil_image": "ToPILImage",
+            "resize": "Resize",
+            "center_crop": "CenterCrop",
+            "normalize": "Normalize",
+            "hflip": "RandomHorizontalFlip",
+            "vflip": "RandomVerticalFlip",
+            "to_grayscale": "Grayscale",
+        }.items()
+    },
+    **{f"torchvision.ops.{name}": Special(name, _kept_boxes) for name in ("nms", "batched_nms")},
+    **{f"torchvision.ops.{name}": Special(name, _of_pairs) for name in ("box_iou", "generalized_box_iou")},
+}
 VISION: dict[str, Any] = {
+    **FUNCTIONS,
     **{f"PIL.Image.{name}": number for name, number in _FILTERS.items()},
     **{
         f"torchvision.{module}.{name}": Special(name, make)

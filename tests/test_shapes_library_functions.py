@@ -1,0 +1,116 @@
+"""Functions of libraries that scripts use beside their networks: each in a program that works and one that does not."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dry import faults_of, line_of
+
+# what comes first, what works, and what does not
+PROGRAMS = {
+    "a list that is written down is what it was": (
+        "import json, pickle, matplotlib.pyplot as plt\nrows = [1, 2]\nplt.plot(rows)\nplt.legend(rows)\nplt.show()\n"
+        "json.dump(rows, open('x', 'w'))\npickle.dump(rows, open('x', 'wb'))\n",
+        "rows[1]",
+        "rows[2]",
+    ),
+    "a model that is watched is what it was": (
+        "import wandb\nfrom torch.utils.tensorboard import SummaryWriter\nnet = nn.Linear(3, 4)\n"
+        "wandb.init(project='x', config={})\nwandb.watch(net)\nwith SummaryWriter() as writer:\n"
+        "    writer.add_graph(net, torch.ones(2, 3))\n    writer.add_scalar('x', 1.0, 2)\n",
+        "net.weight",
+        "net.weights",
+    ),
+    "a model whose scores are logged is what it was": (
+        "import logging, time\nnames = {'a': 3}\nlogging.info('%s', names)\nstart = time.time()\n"
+        "logging.info('took %.1f', time.time() - start)\n",
+        "names['a']",
+        "names['b']",
+    ),
+    "labels that are scored are what they were": (
+        "from sklearn.metrics import confusion_matrix, auc, roc_curve\nseen = [0, 1]\nconfusion_matrix(seen, seen)\n"
+        "fpr, tpr, at = roc_curve(seen, seen)\nprint(auc(fpr, tpr) + 1)\n",
+        "seen[0]",
+        "seen[7]",
+    ),
+    "choices": (
+        "import random\npairs = random.choices([(torch.ones(3), 1), (torch.ones(3), 0)], k=4)\n",
+        "torch.stack([one for one, _ in pairs]) @ torch.ones(3)",
+        "torch.stack([one for one, _ in pairs]) @ torch.ones(4)",
+    ),
+    "pairs of sizes": (
+        "import itertools\nnet = nn.Sequential(*[nn.Linear(a, b) for a, b in itertools.pairwise([3, 8, 5])])\n",
+        "net(torch.ones(2, 3))",
+        "net(torch.ones(2, 4))",
+    ),
+    "arguments in rows": (
+        "import itertools\nnet = nn.Sequential(*itertools.starmap(nn.Linear, [(3, 8), (8, 5)]))\n",
+        "net(torch.ones(2, 3))",
+        "net(torch.ones(2, 5))",
+    ),
+    "warnings that are caught": (
+        "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    x = torch.ones(3, 4)\n",
+        "x @ torch.ones(4)",
+        "x @ torch.ones(3)",
+    ),
+    "a model in one row": (
+        "from torch.nn.utils import parameters_to_vector, vector_to_parameters\nnet = nn.Linear(3, 4)\n"
+        "row = parameters_to_vector(net.parameters())\nvector_to_parameters(row * 2, net.parameters())\n",
+        "row + torch.ones(16)",
+        "row + torch.ones(12)",
+    ),
+    "a row that is too short for a model": (
+        "from torch.nn.utils import vector_to_parameters\nnet = nn.Linear(3, 4)\n",
+        "vector_to_parameters(torch.ones(16), net.parameters())",
+        "vector_to_parameters(torch.ones(15), net.parameters())",
+    ),
+    "a Jacobian": (
+        "from torch.autograd.functional import jacobian\nj = jacobian(nn.Linear(3, 4), torch.ones(2, 3))\n",
+        "j + torch.ones(2, 4, 2, 3)",
+        "j + torch.ones(2, 3, 2, 4)",
+    ),
+    "Jacobians of several": (
+        "from torch.autograd.functional import jacobian\n"
+        "a, b = jacobian(lambda x, y: x @ y, (torch.ones(2, 3), torch.ones(3)))\na.numpy()\n",
+        "b + torch.ones(2, 3)",
+        "b + torch.ones(2, 2)",
+    ),
+    "a Hessian": (
+        "from torch.autograd.functional import hessian\nh = hessian(lambda x: (x**3).sum(), torch.ones(5))\nh.numpy()\n",
+        "h @ torch.ones(5)",
+        "h @ torch.ones(4)",
+    ),
+    "pictures, function by function": (
+        "import torchvision.transforms.functional as TF\nfrom PIL import Image\n"
+        "x = TF.normalize(TF.to_tensor(TF.resize(Image.open('x.png').convert('RGB'), (32, 32))), [0.5], [0.5])\n",
+        "nn.Conv2d(3, 8, 3)(x[None])",
+        "nn.Conv2d(1, 8, 3)(x[None])",
+    ),
+    "boxes": (
+        "from torchvision.ops import nms, box_iou\nboxes = torch.ones(9, 4)\n"
+        "kept = boxes[nms(boxes, torch.ones(9), 0.5)]\nbox_iou(boxes, torch.ones(5, 4)) + torch.ones(9, 5)\n",
+        "nn.Linear(4, 2)(kept)",
+        "nn.Linear(5, 2)(kept)",
+    ),
+    "parts of the data": (
+        "import numpy as np\nparts = np.array_split(np.ones((10, 3), 'float32'), 4)\n",
+        "nn.Linear(3, 1)(torch.from_numpy(parts[0]))",
+        "nn.Linear(10, 1)(torch.from_numpy(parts[0]))",
+    ),
+    "the first gradients of functorch": (
+        "from functorch import grad, vmap\ng = vmap(grad(lambda a: (a**2).sum()))(torch.ones(3, 4))\n",
+        "g @ torch.ones(4)",
+        "g @ torch.ones(3)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_works_is_silent_and_what_does_not_is_found(tmp_path, name):
+    first, good, bad = PROGRAMS[name]
+    assert not faults_of(tmp_path, f"{first}{good}\n")
+    (fault,) = faults_of(tmp_path, f"{first}{good}\n{bad}\n")
+    assert line_of(tmp_path, fault) == bad
+    assert not fault.presumed
