@@ -71,8 +71,8 @@ _UNKNOWN = {
     "matplotlib.pyplot": "annotate axes axhline axvline axhspan axvspan axis bar barh bar_label boxplot colorbar"
     " contour contourf errorbar figlegend figtext figure fill fill_between gca gcf grid hist hist2d hlines imshow"
     " legend loglog matshow pcolor pcolormesh pie plot quiver sca scatter semilogx semilogy setp stackplot stem"
-    " step streamplot subplot subplots suptitle text title twinx violinplot vlines xlabel xlim xscale xticks ylabel ylim yscale"
-    " yticks",
+    " step streamplot subplot subplots suptitle text title twinx violinplot vlines xlabel xlim xscale xticks"
+    " ylabel ylim yscale yticks",
     "seaborn": "barplot boxplot countplot despine distplot heatmap histplot kdeplot lineplot pairplot scatterplot set"
     " set_palette set_style set_theme violinplot",
     "wandb": "Artifact Audio Histogram Image Table Video alert define_metric init log_artifact login save watch",
