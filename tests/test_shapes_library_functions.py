@@ -40,6 +40,30 @@ PROGRAMS = {
         "torch.stack([one for one, _ in pairs]) @ torch.ones(3)",
         "torch.stack([one for one, _ in pairs]) @ torch.ones(4)",
     ),
+    "a sampler that comes with other options": (
+        "from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler\n"
+        "data = TensorDataset(torch.ones(9, 3))\noptions = dict(batch_size=4, shuffle=False)\n"
+        "options['sampler'] = WeightedRandomSampler([1.0] * 9, 9)\n",
+        "DataLoader(data, **options)",
+        "DataLoader(data, **options | {'shuffle': True})",
+    ),
+    "batches of a sampler": (
+        "from torch.utils.data import DataLoader, BatchSampler, RandomSampler\ndata = [torch.ones(3)] * 9\n"
+        "batches = BatchSampler(RandomSampler(data), 4, drop_last=False)\n",
+        "DataLoader(data, batch_sampler=batches)",
+        "DataLoader(data, batch_sampler=batches, batch_size=4)",
+    ),
+    "workers that stay": (
+        "from torch.utils.data import DataLoader\nworkers = len('ab')\ndata = [torch.ones(3)] * 9\n",
+        "DataLoader(data, num_workers=workers, persistent_workers=True, prefetch_factor=4)",
+        "DataLoader(data, num_workers=workers - 2, persistent_workers=True)",
+    ),
+    "a stream is in its own order": (
+        "from torch.utils.data import DataLoader, IterableDataset\nclass Stream(IterableDataset):\n"
+        "    def __iter__(self):\n        yield torch.ones(3)\n",
+        "DataLoader(Stream(), shuffle=False)",
+        "DataLoader(Stream(), shuffle=True)",
+    ),
     "pairs of sizes": (
         "import itertools\nnet = nn.Sequential(*[nn.Linear(a, b) for a, b in itertools.pairwise([3, 8, 5])])\n",
         "net(torch.ones(2, 3))",

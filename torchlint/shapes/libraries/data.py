@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+import torch.utils.data
 
 from torchlint.shapes.core.standins import Samples, StandIn, maker
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
@@ -22,7 +23,7 @@ from torchlint.shapes.libraries.indexed_data import (
 )
 from torchlint.shapes.tensors import ranges
 from torchlint.shapes.tensors.arrays import Array
-from torchlint.shapes.tensors.wild import are_of_one_shape, known_of
+from torchlint.shapes.tensors.wild import SAMPLER, are_of_one_shape, known_of, unknown
 
 LOOKED_UP = 3  # samples of a batch
 NUMBERED = 12  # samples of which the integers are looked at
@@ -43,9 +44,30 @@ class Loader(StandIn):
         collate_fn=None,
         pin_memory=False,
         drop_last=False,
-        *args,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
         **kwargs,
     ):
+        text = _what_excludes_each_other(
+            is_stream=isinstance(dataset, IterableDataset),
+            shuffles=shuffle is True,
+            has_sampler=_is_a_sampler(sampler),
+            has_batch_sampler=_is_a_sampler(batch_sampler),
+            batches=None if type(batch_size) is Unknown else batch_size not in (None, 1),
+            drops=drop_last is True,
+        )
+        if type(num_workers) is int and num_workers == 0:
+            if type(prefetch_factor) is int:
+                text = text or "prefetch_factor option could only be specified in multiprocessing"
+            if persistent_workers is True:
+                text = text or "persistent_workers option needs num_workers > 0"
+        if text:
+            machines[-1].refuse(ValueError(text), torch.utils.data.DataLoader, ())
         self.dataset = dataset
         self.shuffle = shuffle
         self.batch_size = Unknown("a batch sampler decides") if batch_sampler is not None else batch_size
@@ -241,7 +263,24 @@ def _collate(machine, samples):
 
 
 def _sampler(machine, *args, **kwargs):
-    return Unknown("a sampler")
+    return unknown("a sampler", SAMPLER)
+
+
+def _is_a_sampler(given: Any) -> bool:
+    return given is not None and (type(given) is not Unknown or given.known is SAMPLER)
+
+
+def _what_excludes_each_other(
+    is_stream: bool, shuffles: bool, has_sampler: bool, has_batch_sampler: bool, batches: bool | None, drops: bool
+) -> str | None:
+    """What torch says of options that a loader does not take together."""
+    if is_stream and shuffles:
+        return "DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle=True"
+    if has_sampler and shuffles:
+        return "sampler option is mutually exclusive with shuffle"
+    if has_batch_sampler and (shuffles or has_sampler or drops or batches):
+        return "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+    return None
 
 
 COLLATE = Special("default_collate", _collate)

@@ -103,6 +103,7 @@ WHOLE, REAL = "a whole number", "a real number"  # the same, and which kind it i
 RANGE = "whole numbers"  # that follow each other: nobody knows how many
 DRAWN = "a number drawn between 0 and 1"
 FLOAT = "a float of Python"  # what `item()` gives: nothing of NumPy
+SAMPLER = "a sampler"  # of a loader: it is not None
 _KINDS_OF_NUMBERS = {WHOLE: int, REAL: float, DRAWN: float, FLOAT: float}
 
 
