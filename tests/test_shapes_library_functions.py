@@ -40,6 +40,11 @@ PROGRAMS = {
         "torch.stack([one for one, _ in pairs]) @ torch.ones(3)",
         "torch.stack([one for one, _ in pairs]) @ torch.ones(4)",
     ),
+    "two dicts in one": (
+        "from somewhere import thing\noptions = {'x': thing, 'wide': 3} | {'y': thing}\noptions |= {'z': thing}\n",
+        "torch.ones(options['wide']) @ torch.ones(3)",
+        "torch.ones(options['wide']) @ torch.ones(4)",
+    ),
     "a sampler that comes with other options": (
         "from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler\n"
         "data = TensorDataset(torch.ones(9, 3))\noptions = dict(batch_size=4, shuffle=False)\n"

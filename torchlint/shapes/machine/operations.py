@@ -95,6 +95,9 @@ class Operations(Texts):
             self.changes.operate(apply, a)
         if type(a) in (list, tuple) and (type(b) is type(a) or type(b) is int) and name in ("add", "mul"):
             return apply(a, b)  # whatever is in them, also what nobody knows
+        if type(a) is dict and type(b) is dict and name in ("or", "or_"):
+            self.budget.length(len(a) + len(b))
+            return apply(a, b)
         return self.foreign(apply, (a, b), {})
 
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
