@@ -334,3 +334,54 @@ def test_each_setting_of_a_few_is_tried(tmp_path, loop):
     for last, fails in (("6", 1), ("16", 0)):
         path, text = tmp_path / "sweep.py", (SWEEP + loop).replace("LAST", last)
         assert len(dry_run(text, str(path), Project(tmp_path).view(path)).faults) == fails
+
+
+PIECES = """
+X, Y = torch.randn(ROWS, 5), torch.randn(ROWS, 1)
+model = nn.Sequential(nn.Linear(5, 8), nn.BatchNorm1d(8), nn.Linear(8, 1))
+steps = torch.optim.SGD(model.parameters(), 0.1)
+
+def step(x, y):
+    loss = ((model(x) - y) ** 2).mean()
+    steps.zero_grad()
+    loss.backward()
+    steps.step()
+
+def pieces():
+    order = torch.randperm(len(X))
+    for i in range(0, len(X), 16):
+        yield X[order[i : i + 16]], Y[order[i : i + 16]]
+
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for i in range(0, len(X), 16):\n    step(X[i : i + 16], Y[i : i + 16])",
+        "for n in range(math.ceil(len(X) / 16)):\n    step(X[n * 16 : (n + 1) * 16], Y[n * 16 : (n + 1) * 16])",
+        "order = torch.randperm(len(X))\nfor i in range(0, len(order), 16):\n    rows = order[i : i + 16]\n"
+        "    step(X[rows], Y[rows])",
+        "for x, y in pieces():\n    step(x, y)",
+        "for n, (x, y) in enumerate(pieces()):\n    step(x, y)",
+        "for x, y in zip(X.split(16), Y.split(16)):\n    step(x, y)",
+        "for rows in torch.randperm(len(X)).split(16):\n    step(X[rows], Y[rows])",
+    ],
+)
+def test_the_last_piece_of_the_data_is_tried(tmp_path, loop):
+    for rows, fails in ((81, 1), (80, 0), (82, 0)):
+        found = run(tmp_path, f"import math\n{PIECES.replace('ROWS', str(rows))}{loop}\n")
+        assert len(found) == fails and all("a batch of one" in message for message in found)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for i in range(0, len(X), 16):\n    x = X[i : i + 16]\n    if len(x) < 16:\n        break\n"
+        "    step(x, Y[i : i + 16])",
+        "for x, y in pieces():\n    if len(x) < 2:\n        continue\n    step(x, y)",
+        "for i in range(0, len(X) - 15, 16):\n    step(X[i : i + 16], Y[i : i + 16])",
+    ],
+)
+def test_the_last_piece_may_be_left_out(tmp_path, loop):
+    assert run(tmp_path, f"{PIECES.replace('ROWS', '81')}{loop}\n") == []

@@ -18,7 +18,7 @@ from typing import Any
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown
 from torchlint.shapes.language.counters import Counters
-from torchlint.shapes.language.cut_short import VIEWS, Rounds, is_open, rounds_of
+from torchlint.shapes.language.cut_short import VIEWS, Rounds, is_open, may_be_alike, rounds_of
 from torchlint.shapes.language.program import Frame
 from torchlint.shapes.language.walking import children, last_word, walk, words_set_in
 
@@ -26,6 +26,7 @@ _LISTED = (list, tuple, dict, *VIEWS)
 _SAME_LENGTH = ("enumerate", "tqdm")
 MOST = 2  # rounds that are run for it
 SETTINGS = 6  # the same where each round builds what it trains
+BATCHES = 48  # of an iterator that are asked for to see the last one
 _SIDES = (ast.Name, ast.Attribute, ast.Constant)
 _PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, *_SIDES)
 _LOOPS = (ast.For, ast.While)
@@ -69,6 +70,7 @@ class LaterRounds:
 
     @cached_property
     def hands_on(self) -> bool:
+        """Whether what a round does may depend on its number: `step(epoch)`, `x[i : i + 16]`."""
         return any(_hands_on(node, self.counter) for node in walk(*self.node.body))
 
     def turn(
@@ -126,7 +128,7 @@ class LaterRounds:
         if isinstance(items, StandIn):  # a progress bar
             items = vars(items).get("items")
         if type(items) is not range or len(items) < 3 or not isinstance(self.node.target, ast.Name):
-            return _other_settings(items, third, builds)
+            return _other_settings(items, third, builds) or _last_batch(items, third)
         numbers = {value for side in self.sides if type(value := _value(side, frame)) is int}
         wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
         answers = {}
@@ -156,6 +158,18 @@ def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:
         return []
     few = len(listed) <= 2 * most
     return listed[:most] if few and all(_is_setting(item, builds) for item in listed) else []
+
+
+def _last_batch(items: Any, third: Any) -> list[Any]:
+    """The last item, where it is smaller than the others: `x.split(16)`, a generator that cuts its data into pieces."""
+    if isinstance(items, Iterator):
+        more = list(itertools.islice(items, BATCHES))
+        last = third if not more else more[-1] if len(more) < BATCHES else None
+    else:
+        last = items[-1] if type(items) in (list, tuple) and items and not is_open(items) else None
+    if last is None or type(last) is Unknown or last is not third and may_be_alike(last, third):
+        return []
+    return [last]
 
 
 def _is_setting(item: Any, builds: bool) -> bool:
@@ -190,7 +204,9 @@ def _own(body: list[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _hands_on(call: ast.AST, counter: str) -> bool:
-    """Does a call give the counter to what may ask it: not `print(epoch)`?"""
+    """Does a call give the counter to what may ask it, not `print(epoch)`, or is it where data are cut?"""
+    if isinstance(call, ast.Slice):
+        return any(isinstance(n, ast.Name) and n.id == counter for n in walk(call))
     if not isinstance(call, ast.Call) or isinstance(call.func, ast.Name) and call.func.id in vars(builtins):
         return False
     return any(isinstance(a, ast.Name) and a.id == counter for a in (*call.args, *(k.value for k in call.keywords)))
