@@ -266,6 +266,19 @@ log = Log()
             "7",
             "def after(n):\n    if n == 6:\n        log.report()\nfor n in range(9):\n    train()\n    after(n)",
         ),
+        ("self.step == 20", "7", "done = 0\nwhile done < 30:\n    log.batch()\n    done += 1"),
+        (
+            "False",
+            "7",
+            "n = 0\nfor epoch in range(9):\n    for _ in range(5):\n        train()\n        n += 1\n        if n % 20 == 0:\n"
+            "            log.report()",
+        ),
+        (
+            "False",
+            "7",
+            "n = 0\nwhile n < 30:\n    for _ in range(5):\n        train()\n        n += 1\n        if n == 20:\n"
+            "            log.report()",
+        ),
         (
             "False",
             "n - 5",
@@ -285,6 +298,19 @@ def test_the_round_is_run_in_which_what_is_counted_asks_for_more(tmp_path, test,
         ("self.step % 10 == 0", "8", "for _ in range(30):\n    log.batch()"),
         ("self.step % 10 == 0", "7", "for _ in range(8):\n    log.batch()"),
         ("self.step == 12", "self.step - 4", "for _ in range(30):\n    log.batch()"),
+        ("self.step == 20", "7", "done = 0\nwhile done < 19:\n    log.batch()\n    done += 1"),
+        (
+            "False",
+            "7",
+            "n = 0\nfor epoch in range(3):\n    for _ in range(5):\n        train()\n        n += 1\n        if n % 20 == 0:\n"
+            "            log.report()",
+        ),
+        (
+            "False",
+            "7",
+            "n = 0\nfor epoch in range(9):\n    for _ in range(5):\n        train()\n        n += 1\n    n = 0\n    if n == 20:\n"
+            "        log.report()",
+        ),
         ("self.step == 26", "7", "for epoch in range(5):\n    for _ in range(5):\n        log.batch()"),
         ("False", "7", "import random\nfor n in range(60):\n    train()\n    log.maybe(random.random() < 0.5)"),
     ],

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchlint.shapes.language.leanings import raises
 from torchlint.shapes.language.program import Frame
-from torchlint.shapes.language.walking import walk
+from torchlint.shapes.language.walking import children, walk
 
 Read = Callable[[Frame], Any]
 FARTHEST = 1_000_000  # rounds, where nobody knows how many there are
@@ -107,9 +108,9 @@ def _candidates(x: int, step: int, divisor: int | None, y: int, first: int) -> I
     yield from (n for n in range(max(first, distance - 1), distance + 3))
 
 
-def compiled(node: ast.If, compile_: Callable[[ast.expr], Read]) -> list[CountedTest]:
+def compiled(node: ast.If | ast.While, compile_: Callable[[ast.expr], Read]) -> list[CountedTest]:
     """The tests of numbers that decide a statement; none if what it leads to ends the program."""
-    if raises(node.body):
+    if isinstance(node, ast.If) and raises(node.body):
         return []
     compares = [part for part in _parts(node.test) if isinstance(part, ast.Compare)]
     return [CountedTest(part, compile_) for part in compares if _is_counted(part)]
@@ -163,11 +164,27 @@ def counts(node: ast.AugAssign) -> bool:
     )
 
 
-def counted_names(loop: ast.For) -> set[str]:
-    """The names that each round of a loop counts up itself, and nothing else sets in it."""
-    grown = [s.target for s in loop.body if isinstance(s, ast.AugAssign) and counts(s)]
-    found = {target.id for target in grown if isinstance(target, ast.Name)}
-    if not found or any(map(is_left_early, loop.body)):
-        return set()
-    stores = [n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    return {name for name in found if stores.count(name) == 1}
+def counted_names(loop: ast.For | ast.While) -> set[str]:
+    """The names that each round of a loop counts up, itself or in loops of its own, and nothing else sets in it."""
+    found = set(_counted(loop.body))
+    stores = (
+        Counter(n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)) if found else {}
+    )
+    return {name for name in found if stores[name] == 1}
+
+
+def _counted(body: list[ast.stmt]) -> Iterator[str]:
+    if any(map(_leaves_round, body)):
+        return
+    for statement in body:
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and counts(statement):
+            yield statement.target.id
+        elif isinstance(statement, (ast.For, ast.While, ast.With)):
+            yield from _counted(statement.body)
+
+
+def _leaves_round(node: ast.AST) -> bool:
+    """The same of a round, which the jumps of a loop in it do not end."""
+    if isinstance(node, (ast.For, ast.While)):
+        return any(isinstance(part, (ast.Return, ast.Raise)) for part in walk(node))
+    return isinstance(node, _JUMPS) or any(map(_leaves_round, children(node)))

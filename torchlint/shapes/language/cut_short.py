@@ -268,6 +268,11 @@ class Rounds:
         """Whether the optimizer makes its step in some rounds only, and has not made two."""
         return self.periodic and self.count <= PERIOD and self.frame.machine.progress.steps < self.steps + 2
 
+    def whole_number(self, tests: list[CountedTest]) -> int | None:
+        """How many rounds the tests of `while` let begin, if that is counted."""
+        trails = [self.trails.pop(test) for test in tests if test in self.trails]
+        return min((number for trail in trails for number in trail.turns(self.count)), default=None)
+
     def turn(self, rounds: int | None) -> tuple[int, Trail] | None:
         """The first round, from this one on, in which a test of what is counted comes out otherwise than before."""
         last = FARTHEST if rounds is None else rounds

@@ -40,7 +40,7 @@ class LaterRounds:
     for the first time: most loops never are.
     """
 
-    def __init__(self, node: ast.For, compile_: Callable[[ast.expr], Read]):
+    def __init__(self, node: ast.For | ast.While, compile_: Callable[[ast.expr], Read]):
         self.node = node
         self.compile = compile_
 
@@ -218,7 +218,7 @@ def _is_told_by(test: ast.expr, counter: str, changed: set[str]) -> bool:
     return counter in words and not words & changed and all(isinstance(part, _PLAIN) for part in parts)
 
 
-def _leaves(loop: ast.For) -> Iterator[ast.AST]:
+def _leaves(loop: ast.For | ast.While) -> Iterator[ast.AST]:
     """What may end the loop before: nobody knows whether it comes to its later rounds."""
     ended = {id(n) for one in _own(loop.body) if isinstance(one, _LOOPS) for n in _own(one.body)}
     for node in _own(loop.body):

@@ -265,12 +265,16 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
     test, place, key = expression(node.test, scope), scope.place(node.test), Question(node.test)
     body, orelse = _repeated(node.body, scope), block(node.orelse, scope)
     names, filled = _changed([node.test], node.body, scope)
+    compile_ = partial(expression, scope=scope)
+    counters, later = _names(sorted(counted_names(node)), node, scope), LaterRounds(node, compile_)
+    asked = compiled(node, compile_)
 
     def loop(frame):
         machine, guessed = frame.machine, 0
-        with Rounds(node, frame, names, filled) as rounds:
+        with Rounds(node, frame, names, filled, counters=counters) as rounds:
             while True:
                 value = test(frame)
+                machine.changes.ask(asked, frame)
                 if type(value) is Unknown or machine.is_tensor(value):
                     guessed += 1
                     if guessed > 2:  # twice around says all: the second round meets what the first one left
@@ -279,6 +283,7 @@ def _while(node: ast.While, scope: CompiledScope) -> Run:
                 elif not machine.truth(value, place, key):
                     break
                 if rounds.trained():
+                    later.turn(frame, rounds, None, None, rounds.whole_number(asked), lambda frame, item: None, body)
                     rounds.leave_open(like_the_last=True)
                     return None
                 if rounds.expensive():
