@@ -253,12 +253,12 @@ class Rounds:
         last, self.changes.last = self.changes.last, False
         if self.count == 2:
             self.first = self._values()
-        if self.count < 4:
+        trains = self.frame.machine.updates > self.updates
+        if self.count < 4 or trains:
             values = [read(self.frame) for read, _ in self.counters]
             self.marks.append(RoundBegins(values, len(self.changes.fields), len(self.changes.containers)))
-        else:
-            self.marks.clear()
-        return self.count > 2 and self.frame.machine.updates > self.updates and not last and not self.waits()
+            del self.marks[:-3]
+        return self.count > 2 and trains and not last and not self.waits()
 
     def skipped(self) -> None:
         """Count a round that was run after some that were not."""

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.standins import StandIn
-from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.core.values import Unknown, UnknownUsed
 from torchlint.shapes.language.counters import Counters
 from torchlint.shapes.language.cut_short import VIEWS, Rounds, is_open, may_be_alike, rounds_of
 from torchlint.shapes.language.program import Frame
@@ -128,7 +129,7 @@ class LaterRounds:
         if isinstance(items, StandIn):  # a progress bar
             items = vars(items).get("items")
         if type(items) is not range or len(items) < 3 or not isinstance(self.node.target, ast.Name):
-            return _other_settings(items, third, builds) or _last_batch(items, third)
+            return _other_settings(items, third, builds) or _last_batch(frame, items, third)
         numbers = {value for side in self.sides if type(value := _value(side, frame)) is int}
         wanted = sorted({items[-1], *(n + by for n in numbers for by in (-1, 0, 1))} - {*items[:2]})
         answers = {}
@@ -160,16 +161,28 @@ def _other_settings(items: Any, third: Any, builds: bool) -> list[Any]:
     return listed[:most] if few and all(_is_setting(item, builds) for item in listed) else []
 
 
-def _last_batch(items: Any, third: Any) -> list[Any]:
+def _last_batch(frame: Frame, items: Any, third: Any) -> list[Any]:
     """The last item, where it is smaller than the others: `x.split(16)`, a generator that cuts its data into pieces."""
     if isinstance(items, Iterator):
-        more = list(itertools.islice(items, BATCHES))
-        last = third if not more else more[-1] if len(more) < BATCHES else None
+        last = _last_of(items, third, frame.machine.budget)
     else:
         last = items[-1] if type(items) in (list, tuple) and items and not is_open(items) else None
     if last is None or type(last) is Unknown or last is not third and may_be_alike(last, third):
         return []
     return [last]
+
+
+def _last_of(items: Iterator, last: Any, budget: Budget) -> Any:
+    """What an iterator gives last; None if that takes long."""
+    limit = budget.used + (budget.steps - budget.used) // 8
+    try:
+        for item in itertools.islice(items, BATCHES):
+            last = item
+            if budget.used > limit:
+                return None
+        return last if next(items, None) is None else None
+    except UnknownUsed:
+        return None
 
 
 def _is_setting(item: Any, builds: bool) -> bool:

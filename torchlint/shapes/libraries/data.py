@@ -177,7 +177,12 @@ class Loader(StandIn):
 
     def __len__(self):
         samples = samples_of(self.dataset)
-        if type(samples) is not int or type(self.batch_size) is not int or self.batch_size < 1:
+        if (
+            self.sampler is not None
+            or type(samples) is not int
+            or type(self.batch_size) is not int
+            or self.batch_size < 1
+        ):
             raise UnknownUsed("the number of batches")
         return samples // self.batch_size if self.drop_last is True else math.ceil(samples / self.batch_size)
 
