@@ -40,6 +40,22 @@ PROGRAMS = {
         "torch.stack([one for one, _ in pairs]) @ torch.ones(3)",
         "torch.stack([one for one, _ in pairs]) @ torch.ones(4)",
     ),
+    "numbers in a text": ("x = torch.ones(3)\n", "f'{x.mean():.2f} {x}'", "f'{x:.2f}'"),
+    "numbers in a file": (
+        "import json\nx = torch.ones(3)\n",
+        "json.dumps({'x': x.tolist()})",
+        "json.dumps({'x': [x.mean()]})",
+    ),
+    "an array seen from its end": (
+        "import numpy as np\nrows = np.zeros((4, 3))\n",
+        "torch.from_numpy(rows[::-1].copy())",
+        "torch.from_numpy(rows[::-1])",
+    ),
+    "a picture that is turned over": (
+        "import numpy as np\npicture = np.zeros((4, 3, 3))\n",
+        "torch.tensor(np.fliplr(picture) / 255)",
+        "torch.tensor(np.fliplr(picture))",
+    ),
     "two dicts in one": (
         "from somewhere import thing\noptions = {'x': thing, 'wide': 3} | {'y': thing}\noptions |= {'z': thing}\n",
         "torch.ones(options['wide']) @ torch.ones(3)",

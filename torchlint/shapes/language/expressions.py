@@ -323,10 +323,10 @@ def _joined(node: ast.JoinedStr, scope: CompiledScope) -> Evaluate:
 
 
 def _formatted(node: ast.FormattedValue, scope: CompiledScope) -> Evaluate:
-    value, conversion = expression(node.value, scope), chr(node.conversion) if node.conversion > 0 else ""
+    value, place = expression(node.value, scope), scope.place(node.value)
+    conversion = chr(node.conversion) if node.conversion > 0 else ""
     spec = expression(node.format_spec, scope) if node.format_spec else None
-
-    return lambda frame: frame.machine.format(value(frame), spec(frame) if spec else "", conversion)
+    return lambda frame: frame.machine.format(value(frame), spec(frame) if spec else "", conversion, place)
 
 
 def _lambda(node: ast.Lambda, scope: CompiledScope) -> Evaluate:

@@ -66,6 +66,11 @@ def _same(machine, value, *args, **options):
     return Array(value.tensor.clone()) if isinstance(value, Array) else value
 
 
+def _flipped(machine, value, *args, **options):
+    value = _given(machine, value)
+    return Array(value.tensor.clone(), backwards=True) if isinstance(value, Array) else value
+
+
 def _outer(machine, a, b, **options):
     a, b = _given(machine, a), _given(machine, b)
     if not isinstance(a, Array) or not isinstance(b, Array):
@@ -178,7 +183,8 @@ FOUND: dict[str, Any] = {
     for name, function in {
         **dict.fromkeys(_WINDOWS, _window),
         **{f"fft.{name}": _spectrum(name) for name in _SPECTRA},
-        **dict.fromkeys(("fft.fftshift", "fft.ifftshift", "flip", "flipud", "fliplr", "roll", "sort"), _same),
+        **dict.fromkeys(("fft.fftshift", "fft.ifftshift", "roll", "sort"), _same),
+        **dict.fromkeys(("flip", "flipud", "fliplr"), _flipped),
         "fft.fftfreq": _frequencies(half=False),
         "fft.rfftfreq": _frequencies(half=True),
         "outer": _outer,

@@ -187,6 +187,7 @@ def make_tensor(
     if isinstance(data, (range, map, zip)):
         data = list(machine.iterate(data))
     if isinstance(data, Array):
+        _check_strides(machine, data, torch.tensor)
         made = machine.foreign(torch.empty, (data.shape,), {"dtype": dtype or data.tensor.dtype, **place})
     elif isinstance(data, torch.Tensor):
         made = machine.foreign(torch.empty_like, (data,), {"dtype": dtype or data.dtype, **place})
@@ -252,7 +253,14 @@ def _from_numpy(machine, array):
         if type(array) is Unknown and machine.wild:
             return wild.tensor(array.reason, dtypes=wild.DATA)
         return from_unknown(array, "an array that is not known")
+    _check_strides(machine, array, torch.from_numpy)
     return machine.foreign(torch.empty, (array.shape,), {"dtype": array.tensor.dtype, "device": device_tags.CPU})
+
+
+def _check_strides(machine, array, function):
+    if array.backwards and min(array.shape, default=0) > 1:
+        text = "At least one stride in the given numpy array is negative, and tensors with negative strides are not"
+        machine.refuse(ValueError(f"{text} currently supported. (`array.copy()` has none)"), function, ())
 
 
 def _pack_padded_sequence(machine, input, lengths, *args, **kwargs):

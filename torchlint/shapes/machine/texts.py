@@ -12,6 +12,7 @@ from torchlint.shapes.core.budget import Budget
 from torchlint.shapes.core.values import Exhausted, Unknown
 from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
+from torchlint.shapes.tensors.arrays import Array
 
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 
@@ -19,7 +20,7 @@ _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 class Texts:
     """The part of the machine that makes texts."""
 
-    def format(self, value: Any, spec: Any, conversion: str = "") -> Any:
+    def format(self, value: Any, spec: Any, conversion: str = "", place: Any = None) -> Any:
         """`format(value, spec)`, for plain values only."""
         if type(value) is Unknown or type(spec) is Unknown:
             return Unknown("a text with unknown parts")
@@ -29,6 +30,10 @@ class Texts:
         if type(value) is str:
             self.budget.length(len(value))
         elif type(value) not in PLAIN:
+            if spec and not conversion and _has_no_format(value):
+                self.place = place or self.place
+                kind = type(value).__name__ if type(value) is not Array else "numpy.ndarray"
+                self.refuse(TypeError(f"unsupported format string passed to {kind}.__format__"), format, (value, spec))
             text = self.text(value)
             if type(text) is Unknown:
                 return text
@@ -70,6 +75,13 @@ class Texts:
         if isinstance(value, nn.Module) and kind.__module__.startswith("torch.nn.") and not value._modules:
             return self.foreign(repr, (value,), {})
         return Unknown(f"the text of a {kind.__name__}")
+
+
+def _has_no_format(value: Any) -> bool:
+    """`f"{x:.2f}"` of several numbers"""
+    if isinstance(value, (torch.Tensor, Array)):
+        return value.ndim > 0
+    return type(value) in (list, tuple, dict, set)
 
 
 def _numbers(text: Any) -> list[str]:

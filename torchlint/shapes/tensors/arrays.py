@@ -102,13 +102,14 @@ def fresh(shape: Any, dtype: torch.dtype) -> Array:
 
 
 class Array:
-    """An ndarray: dtype and shape, no values."""
+    """An ndarray: dtype and shape, no values; `backwards` if it is another one seen from its end, `x[::-1]`."""
 
-    __slots__ = ("tensor",)
+    __slots__ = ("tensor", "backwards")
     __array_priority__ = 1000
 
-    def __init__(self, tensor: torch.Tensor):
+    def __init__(self, tensor: torch.Tensor, backwards: bool = False):
         self.tensor = tensor
+        self.backwards = backwards
 
     def __repr__(self) -> str:
         return f"<array {tuple(self.tensor.shape)} {self.tensor.dtype}>"
@@ -132,7 +133,7 @@ class Array:
 
     @property
     def T(self) -> Array:
-        return Array(self.tensor.permute(*reversed(range(self.tensor.ndim))))
+        return Array(self.tensor.permute(*reversed(range(self.tensor.ndim))), self.backwards)
 
     @property
     def flat(self) -> Array:
@@ -257,7 +258,8 @@ class Array:
             if len(parts) == 1 and type(parts[0]) is Unknown:
                 raise UnknownUsed("a part of an array at an unknown place")
             raise UnknownUsed("a part of an array of unknown size")
-        if any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
+        backwards = any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts)
+        if backwards:
             parts = [_forwards(p) if isinstance(p, slice) else p for p in parts]
         parts = [
             (
@@ -267,7 +269,8 @@ class Array:
             )
             for p in parts
         ]
-        return Array(self.tensor[tuple(parts)])
+        is_view = not any(isinstance(p, (torch.Tensor, list, range)) for p in parts)
+        return Array(self.tensor[tuple(parts)], backwards and is_view)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         pass
