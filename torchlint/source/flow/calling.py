@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.facts import fact, named
 from torchlint.source.flow import flow
+from torchlint.source.flow.asked_identity import Thing, passes, tests_of
 from torchlint.source.flow.branches import returned, runs
 from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended, only_entry
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
@@ -17,7 +18,7 @@ from torchlint.source.flow.records import field, given_to
 from torchlint.source.flow.setting_branches import are_apart
 from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
-from torchlint.source.text.index import enclosing_function, last_word
+from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
 
 MAX_FRAMES = 6
@@ -247,7 +248,17 @@ class CallTracer:
                 yield Value(value.module, None)
 
     def callees(self, call: Value, depth: int) -> Iterator[Callee]:
-        """What a call calls."""
+        """What a call calls: of all that it may be, what passes the tests around the call that ask what it is."""
+        tests = tests_of(call.module, call.node)
+        for callee in self._may_call(call, depth):
+            if not tests or passes(callee, tests, lambda node: self._things(call.at(node, ()), depth + 1)):
+                yield callee
+
+    def _things(self, value: Value, depth: int) -> list[Thing | None]:
+        """What an expression that things are compared with may be."""
+        return [_thing(origin) for origin in self.trace_with(flow.SAME_OBJECT, value, depth)]
+
+    def _may_call(self, call: Value, depth: int) -> Iterator[Callee]:
         func = call.node.func
         if isinstance(func, ast.Attribute):
             if is_super(func.value):
@@ -359,6 +370,15 @@ class CallTracer:
             yield Callee("function", module=method.module, function=method.node, owner=method.owner, instance=instance)
         elif owner:
             yield Callee("external", "super." + name)
+
+
+def _thing(origin: Value) -> Thing | None:
+    node = origin.node
+    if node is None or origin.path:
+        return None
+    if isinstance(node, ast.ClassDef):
+        return class_info(origin.module, node)
+    return node if isinstance(node, (*FUNCTIONS, ast.Call)) else external_name(origin)
 
 
 def _object_callees(owner: ClassInfo, made: Value) -> Iterator[Callee]:
