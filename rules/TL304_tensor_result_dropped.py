@@ -2,7 +2,8 @@
 
 On a module, `.to()`, `.cuda()` and `.float()` change the module itself. On a tensor they return another tensor, as
 `detach`, `unsqueeze` and `clamp` do. Written as a statement, that one is thrown away: the tensor is still on the CPU,
-and the next layer says so only on a machine with a GPU; or nothing says so, and its numbers are used unclamped.
+and the next layer says so only on a machine with a GPU; or nothing says so, and its numbers are used unclamped. Keep
+what is returned, or, if all is well without it, remove the line.
 
 ```python bad
 model = nn.Linear(4, 2)
@@ -55,8 +56,8 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `ce
 import ast
 
 from torchlint import Node, named, named_of, on_node, words
-from torchlint.source.answers.certain_tensors import has_fields, is_used_as_tensor
-from torchlint.source.answers.unmoved import is_float32_anyhow, is_read_later, may_stay
+from torchlint.source.answers.certain_tensors import has_fields, is_a_batch, is_used_as_tensor
+from torchlint.source.answers.unmoved import is_float32_anyhow, is_learned, is_read_later, may_stay
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
 in_tests = False
@@ -70,9 +71,11 @@ DONE_ANYHOW = words(named_of("expand", "expand_as", "broadcast_to", "contiguous"
 @on_node("Expr")
 def check(place: Node):
     value = place.node.value
-    for call in value.elts if isinstance(value, ast.Tuple) else [value]:  # `x.to(d), y.to(d)`
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in PURE:
-            yield from dropped(place, call)
+    calls = value.elts if isinstance(value, ast.Tuple) else [value]  # `x.to(d), y.to(d)`
+    if all(isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) for call in calls):  # no lost `return`
+        for call in calls:
+            if call.func.attr in PURE:
+                yield from dropped(place, call)
 
 
 def dropped(place: Node, call: ast.Call):
@@ -84,7 +87,7 @@ def dropped(place: Node, call: ast.Call):
         return
     is_used = isinstance(tensor, ast.Name) and is_used_as_tensor(place.module, tensor, call.func.attr)
     is_used = is_used and "object" not in place.kinds(tensor)  # of a class that may move and clamp what it holds
-    if not is_told and not is_used and (not place.is_tensor(tensor) or is_a_batch(place, tensor)):
+    if not is_told and not is_used and (not place.is_tensor(tensor) or is_a_batch(place.module, tensor)):
         return
     if is_that_already(place, call) or has_fields(place.module, tensor):
         return
@@ -95,14 +98,15 @@ def dropped(place: Node, call: ast.Call):
     needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
     needless = needless or call.func.attr in DONE_ANYHOW
     text, said = place.source(tensor), place.quoted(call)
-    kept = target_of(place, tensor)
-    alone = call is place.node.value
-    fix = place.replace(call, f"{kept} = {place.source(call)}") if alone and kept and not is_parameter else None
+    kept, alone = target_of(place, tensor), call is place.node.value
+    is_leaf = not is_parameter and is_learned(place.module, tensor)  # which a result of an operation is no longer
+    fix = alone and kept and not is_parameter and not is_leaf and place.replace(call, f"{kept} = {place.source(call)}")
     help = f"write `{kept} = {said}`" if kept else "put what it returns where the tensor came from"
+    help = "make the tensor as it is to be" if is_leaf else help
     yield place.finding(
-        f"`{said}` returns another tensor, which is dropped: `{text}` stays as it is",
-        help="move the module that holds it" if is_parameter else help,
-        fix=place.fix("keep it", fix, applicability="unsafe"),
+        f"what `{said}` returns is dropped: `{text}` stays as it is",
+        help="move the module that holds it" if is_parameter else f"{help}, or remove the call if nothing needs it",
+        fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
         severity="info" if needless else "warning",
@@ -156,8 +160,3 @@ def next_use(place, tensor) -> list:
 def shows(place) -> bool:
     """A notebook prints what stands last in a cell."""
     return place.function is None and place.module.path.endswith(".ipynb")
-
-
-def is_a_batch(place, tensor) -> bool:
-    """What a loader gives as a whole may be anything that holds tensors."""
-    return any(origin.path[-1:] == ("each",) for origin in place.origins(tensor))

@@ -137,7 +137,7 @@ What counts as a use is answered in `torchlint/source/answers/unused_layers.py`.
 import re
 
 from torchlint import ModuleClass, on_module
-from torchlint.source.answers.unused_layers import is_slip, unused_layers
+from torchlint.source.answers.unused_layers import is_lost, is_slip, unused_layers
 
 read_on = ("TL602", "TL906", "torch.nn.Module")
 in_tests = False
@@ -153,9 +153,11 @@ def check(cls: ModuleClass):
         if is_known(cls, store.statement):
             continue
         what = "parameter" if cls.kinds(store.value) == {"parameter"} else "layer"
+        is_called = is_lost(cls.info, store)
+        lost = f"what the {what} `self.{store.target.attr}` gives is not used: it is not trained"
         yield cls.finding(
-            f"the {what} `self.{store.target.attr}` is never used: it is not trained",
-            help="use it in `forward`, or delete it",
+            lost if is_called else f"the {what} `self.{store.target.attr}` is never used: it is not trained",
+            help="use its result, or delete it with its call" if is_called else "use it in `forward`, or delete it",
             at=store.statement,
             severity="warning" if is_slip(cls.info, store) else "info",
         )

@@ -6,10 +6,10 @@ import ast
 
 from torchlint.facts import fact, named_of, words
 from torchlint.facts.fields import FIELDS
-from torchlint.source.flow.flow import callees
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import uses
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import unparsed
 
@@ -17,6 +17,11 @@ from torchlint.source.text.spelling import unparsed
 _ONLY_OF_TENSORS = words(
     named_of("unsqueeze", "masked_fill", "expand_as", "view_as", "type_as", "permute", "clamp_min", "clamp_max")
 ) | {"clamp"}
+
+
+def is_a_batch(module: Module, tensor: ast.expr) -> bool:
+    """What a loader gives as a whole may be anything that holds tensors."""
+    return any(origin.path[-1:] == (EACH,) for origin in origins(Value(module, tensor)))
 
 
 def has_fields(module: Module, tensor: ast.expr) -> bool:

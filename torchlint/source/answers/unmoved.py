@@ -14,6 +14,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.devices import HERE, device_of
+from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
 
@@ -24,6 +25,11 @@ _MOVING = frozenset(("torch.nn.DataParallel",))
 def is_read_later(module: Module, name: ast.Name) -> bool:
     """Does the function read it after this place, or in the loop around it?"""
     return any(_later_uses(module, name))
+
+
+def is_learned(module: Module, tensor: ast.expr) -> bool:
+    """Is it a leaf that the program made to be learned, by `requires_grad=True` or a statement after it?"""
+    return any(is_leaf(made) or is_set_later(made) for made in origins(Value(module, tensor)))
 
 
 def is_float32_anyhow(module: Module, call: ast.Call) -> bool:

@@ -60,7 +60,7 @@ def is_slip(cls: ClassInfo, store: MemberAssignment) -> bool:
     """Does the forward show that the layer was meant to be used: its result is lost, or another one of its kind, of
     nearly its name, runs twice there?
     """
-    if _is_only_lost(cls, store) and _is_read(cls, store.target.attr):
+    if is_lost(cls, store):
         return True
     forward = cls.methods.get("forward")
     if forward is None:
@@ -72,6 +72,11 @@ def is_slip(cls: ClassInfo, store: MemberAssignment) -> bool:
         and any(unparsed(one.value) == unparsed(store.value) for one in stores)
         for other, stores in stores_of(cls).items()
     )
+
+
+def is_lost(cls: ClassInfo, store: MemberAssignment) -> bool:
+    """Is it called in the forward, for a result that nobody reads?"""
+    return _is_read(cls, store.target.attr) and _is_only_lost(cls, store)
 
 
 def _is_nearly(one: str, other: str) -> bool:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeGuard
 
-from torchlint.source.flow.classes import ClassInfo
 from torchlint.source.flow.memory import remembered
-from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer
 from torchlint.source.text.index import FUNCTIONS, ancestors, block_of, last_word, test_around
 from torchlint.source.text.spelling import unparsed
 
 if TYPE_CHECKING:
+    from torchlint.source.flow.classes import ClassInfo
+    from torchlint.source.flow.module import Module
     from torchlint.source.flow.values import Value
+
+    # A class of the project, a dotted name, or the function or the call that makes it.
+    Thing: TypeAlias = ClassInfo | str | ast.AST
+    Resolve: TypeAlias = Callable[[ast.expr], list[Thing | None]]
 
 MAX_TESTS = 12  # around one call, the innermost ones
 SILENT = "silent"  # the answer of a test that does not ask what the thing is
@@ -34,9 +38,6 @@ _HAVING_HEIRS = ("Module", "RNNBase", "Sequential", "ModuleList", "Linear", "NLL
 _WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP DP FSDP FullyShardedDataParallel ScriptModule OptimizedModule".split()
 )
-
-Thing = ClassInfo | str | ast.AST  # a class of the project, a dotted name, or the expression or function that makes it
-Resolve = Callable[[ast.expr], list[Thing | None]]
 
 
 class Called(Protocol):
@@ -268,7 +269,7 @@ class _Asker:
         callee = self.callee
         if thing is None or callee.partials:
             return None
-        if isinstance(thing, ClassInfo):
+        if _is_class(thing):
             return callee.kind == "class" and callee.owner is not None and callee.owner.node is thing.node
         if isinstance(thing, str):
             return callee.kind == "external" and callee.name == thing
@@ -286,7 +287,7 @@ class _Asker:
         if not self._is_object:
             return False
         if self.callee.owner is not None:
-            return isinstance(thing, ClassInfo) and thing.node is self.callee.owner.node
+            return _is_class(thing) and thing.node is self.callee.owner.node
         return isinstance(thing, str) and self.callee.name.removesuffix("()") == thing
 
     def _is_one_of(self, kinds: ast.expr, of_class: bool) -> Answer:
@@ -308,7 +309,7 @@ class _Asker:
             return None if isinstance(thing, str) and not thing.startswith("torch.") else False
         if callee.owner is None:
             return _is_layer_a(callee.name.removesuffix("()"), thing)
-        if isinstance(thing, ClassInfo):
+        if _is_class(thing):
             if any(owner.node is thing.node for owner in callee.owner.mro):
                 return True
             return False if callee.owner.known else None
@@ -324,7 +325,7 @@ class _Asker:
 
 def _is_layer_a(name: str, thing: Thing) -> Answer:
     """Does a class of a library inherit from another one?"""
-    if isinstance(thing, ClassInfo):
+    if _is_class(thing):
         return False
     if name == thing:
         return True
@@ -333,6 +334,10 @@ def _is_layer_a(name: str, thing: Thing) -> Answer:
     if thing == "torch.nn.Module":
         return True
     return False if thing.count(".") == 2 and not thing.endswith(_HAVING_HEIRS) else None
+
+
+def _is_class(thing: Thing | None) -> TypeGuard[ClassInfo]:
+    return thing is not None and not isinstance(thing, (str, ast.AST))
 
 
 def _words_of(kinds: list[ast.expr]) -> set[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from torchlint.facts import fact, named
 from torchlint.source.flow import flow
-from torchlint.source.flow.asked_identity import Thing, passes, tests_of
+from torchlint.source.flow.asked_identity import passes, tests_of
 from torchlint.source.flow.branches import returned, runs
 from torchlint.source.flow.changed import is_changed, last_added, names_of, only_appended, only_entry
 from torchlint.source.flow.classes import ClassInfo, class_info, method_class
@@ -20,6 +21,9 @@ from torchlint.source.flow.signatures import is_class_itself, is_static
 from torchlint.source.flow.values import EACH, VALUE, LookedThrough, Step, Value, frame_of
 from torchlint.source.text.index import FUNCTIONS, enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key, is_super, rooted_in_import
+
+if TYPE_CHECKING:
+    from torchlint.source.flow.asked_identity import Thing
 
 MAX_FRAMES = 6
 _JOINS = named("joins")
