@@ -181,5 +181,5 @@ def counted_epoch(call: Call):
     if made and all(scheduler.is_call(*scheduler.names & COUNTING) for scheduler in made):
         yield call.finding(
             f"`{call.short}` is deprecated since torch 1.4: a scheduler counts the epochs itself",
-            help=f"call `{call.source(call.node.func)}()` without it",
+            help=f"call `{call.source(call.node.func)}()` without it, at the end of each epoch",
         )

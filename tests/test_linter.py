@@ -442,6 +442,46 @@ def test_what_is_said_fits_the_place(text, said):
 
 
 @pytest.mark.parametrize(
+    "text, said, advised, is_fixed",
+    [
+        (
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2)\n        self.c = nn.Linear(2, 2)\n"
+            "    def forward(self, x):\n        a = self.a(x)\n        c = self.c(x)\n        return a + self.b(x)\n",
+            "what the layer `self.c` gives is not used: it is not trained",
+            "use its result, or delete it with its call",
+            False,
+        ),
+        (
+            "x = torch.randn(8, 4)\nx.double()\nprint(x + 1)\n",
+            "what `x.double()` returns is dropped: `x` stays as it is",
+            "write `x = x.double()`, or remove the call if nothing needs it",
+            True,
+        ),
+        (
+            "x = torch.rand(3, requires_grad=True, dtype=kind)\nx.float()\nloss = (x + 1).sum()\nloss.backward()\n",
+            "what `x.float()` returns is dropped: `x` stays as it is",
+            "make the tensor as it is to be, or remove the call if nothing needs it",
+            False,
+        ),
+        (
+            "optimizer = torch.optim.SGD(nn.Linear(2, 2).parameters(), 0.1)\n"
+            "schedule = torch.optim.lr_scheduler.StepLR(optimizer, 30)\n"
+            "for epoch in range(90):\n    schedule.step(epoch=epoch)\n    train(optimizer)\n",
+            "`schedule.step(epoch=epoch)` is deprecated since torch 1.4: a scheduler counts the epochs itself",
+            "call `schedule.step()` without it, at the end of each epoch",
+            False,
+        ),
+    ],
+)
+def test_what_is_advised_is_right_whatever_was_meant(text, said, advised, is_fixed):
+    text = "import torch\nfrom torch import nn\n" + text
+    found = lint(text, Job.of("/nowhere/a.py", TEXT_WORLD, strict=True)).findings
+    (finding,) = (f for f in found if f.message == said)
+    assert finding.help == advised and (finding.fix is not None) is is_fixed
+
+
+@pytest.mark.parametrize(
     "last, code, words",
     [
         ("nn.Softmax(dim=1)", "nn.CrossEntropyLoss()(net(x), y)", "`net(x)` has applied softmax"),

@@ -19,6 +19,7 @@ from torchlint.source.text.index import FUNCTIONS, ancestors, enclosing_function
 from torchlint.source.text.spelling import argument, unparsed
 from torchlint.source.training.grads import CONVERTS
 from torchlint.source.training.moves import is_moved_at
+from torchlint.source.training.reckoned import looks_like_a_number
 
 MOVED, HERE = "moved", "here"
 MAX_MOVES = 40  # of one object, those nearest to its use
@@ -270,6 +271,8 @@ def _parameter(origin: Value) -> str | None:
         if plain or not without_default or parameter.arg in _moved_names(origin.module):
             return None
         if _is_read_as_number(origin.module, parameter) or _is_a_record(owner, function, parameter):
+            return None
+        if parameter is not positional[1] and looks_like_a_number(origin.module, parameter):
             return None
         return MOVED
     if (
