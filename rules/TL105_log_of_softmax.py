@@ -66,13 +66,18 @@ def log_of(scores):
     return log_p
 ```
 
-How what is done about it is found: `torchlint/source/answers/handled_infinities.py`.
+In float64, and where a constant of 1 or more is added before a sigmoid, only scores far from all others underflow: this
+is a remark.
+
+How what is done about it is found: `torchlint/source/answers/handled_infinities.py`; which scores are far away:
+`late_underflows.py` beside it.
 """
 
 import ast
 
 from torchlint import SAME_NUMBERS, Call, named, on_call
 from torchlint.source.answers.handled_infinities import is_handled, only_scores
+from torchlint.source.answers.late_underflows import underflows_late
 
 read_on = ("TL101", "TL103", "torch.nn.functional.log_softmax", "torch.nn.functional.logsigmoid")
 in_tests = False
@@ -100,6 +105,7 @@ def check(call: Call):
             continue
         softmax = origin.does("softmax")
         if (softmax and not complement) or origin.does("sigmoid"):
+            is_far = not complement and underflows_late(origin.value, origin.argument("input", 0))
             cure = "F.log_softmax" if softmax else "F.logsigmoid(-x)" if complement else "F.logsigmoid"
             called = call.called(origin, "input", 0)
             called = f"1 - {called}" if complement and called == origin.short else called
@@ -109,7 +115,7 @@ def check(call: Call):
                 help=f"use `{cure}` on the scores",
                 fix=fused(call, origin, argument),
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
-                severity="info" if only_scores(call.module, call.node) else "warning",
+                severity="info" if only_scores(call.module, call.node) or is_far else "warning",
             )
             return
 

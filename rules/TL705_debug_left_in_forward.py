@@ -28,7 +28,8 @@ class Net(nn.Module):
             return y * x
 ```
 
-A stop that waits for a value that should not be, or for an error, is a remark.
+A stop that waits for a value that should not be, or for an error, is a remark. So is all of it in a class that nobody
+builds (`torchlint/source/answers/unbuilt_classes.py`).
 
 ```python remark
 class Net(nn.Module):
@@ -95,6 +96,7 @@ import ast
 from pathlib import PurePath
 
 from torchlint import ModuleClass, on_module
+from torchlint.source.answers.unbuilt_classes import is_built_by_nobody
 
 read_on = ("TL704", "profiler")
 in_tests = False
@@ -140,8 +142,12 @@ def check(cls: ModuleClass):
             if alone and not call.tests
             else None,
             at=call.node,
-            severity="info" if looks or waits and call.is_call(*STOPS) else "warning",
+            severity="info" if looks or waits and call.is_call(*STOPS) or is_unbuilt(cls) else "warning",
         )
+
+
+def is_unbuilt(cls: ModuleClass) -> bool:
+    return is_built_by_nobody(cls.module, cls.node)
 
 
 def is_meant(text: str) -> bool:

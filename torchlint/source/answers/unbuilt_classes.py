@@ -1,0 +1,31 @@
+"""Classes that nobody builds, in a file of which others are."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.text.index import within
+
+_BY_NAME = "getattr|globals|import_module|instantiate"  # what finds a class by a word that stands in no program
+
+
+@remembered
+def is_built_by_nobody(module: Module, node: ast.ClassDef) -> bool:
+    """Is it named nowhere else in the project, be it in a string, while another class of its file is?"""
+    if node.up is not module.tree or node.decorator_list or _is_named(module, node) or module.mentions(_BY_NAME):
+        return False
+    return any(_is_named(module, other) for other in module.index.classes if other is not node)
+
+
+def _is_named(module: Module, node: ast.ClassDef) -> bool:
+    index = module.index
+    if any(not within(name, node) for name in (*index.names(node.name), *index.attributes(node.name))):
+        return True
+    word = re.compile(rf"\b{re.escape(node.name)}\b")
+    strings = (text for text in index.nodes(ast.Constant) if isinstance(text.value, str))
+    if any(word.search(text.value) and not within(text, node) for text in strings):
+        return True
+    return bool(module.world.view.mentions(node.name))
