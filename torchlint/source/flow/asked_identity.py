@@ -33,7 +33,6 @@ _COMPARED = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _DENYING = (ast.NotEq, ast.IsNot, ast.NotIn)
 # The bases that say all there is: what inherits from these alone is nothing else of a library's.
 _WHOLE = frozenset("torch.nn.Module builtins.object abc.ABC typing.Generic typing.Protocol".split())
-_HAVING_HEIRS = ("Module", "RNNBase", "Sequential", "ModuleList", "Linear", "NLLLoss")  # in torch itself
 # What is wrapped in one of these counts as the same object.
 _WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP DP FSDP FullyShardedDataParallel ScriptModule OptimizedModule".split()
@@ -333,7 +332,8 @@ def _is_layer_a(name: str, thing: Thing) -> Answer:
         return None
     if thing == "torch.nn.Module":
         return True
-    return False if thing.count(".") == 2 and not thing.endswith(_HAVING_HEIRS) else None
+    has_heirs = thing.endswith(("RNNBase", "Sequential", "ModuleList", "Linear", "NLLLoss"))  # in torch itself
+    return False if thing.count(".") == 2 and not has_heirs else None
 
 
 def _is_class(thing: Thing | None) -> TypeGuard[ClassInfo]:
