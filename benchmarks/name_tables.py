@@ -17,7 +17,16 @@ from torch import nn
 HOMES = (torch, torch.Tensor, nn.functional, nn, nn.init, torch.linalg, torch.special, torch.optim, torch.cuda)
 NAMES = {name for home in HOMES for name in dir(home) if not name.startswith("__")} | {"torch", "cpu"}
 # Of NumPy, of torch's own operators below its functions, and what the dry run may import.
-OTHERS = ("numpy.py", "numpy_numbers.py", "numpy_signals.py", "arrays.py", "autocast.py", "libraries/torch.py")
+OTHERS = (
+    "numpy.py",
+    "numpy_algebra.py",
+    "numpy_numbers.py",
+    "numpy_pieces.py",
+    "numpy_signals.py",
+    "arrays.py",
+    "autocast.py",
+    "libraries/torch.py",
+)
 
 
 def last(word: str) -> str:

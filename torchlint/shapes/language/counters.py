@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from torchlint.shapes.language.cut_short import Name, Rounds
 
 LONGEST = 100_000  # items of a list that is filled up
-_CHANGING_NUMBER = "it changes from round to round"
 
 
 class RoundBegins(NamedTuple):
@@ -90,7 +89,7 @@ def _held(owner: Any) -> dict:
 def _alike(item: Any, depth: int = 3) -> Any:
     """What another round would have put there: things of the same shapes, and other numbers."""
     if type(item) in (int, float, bool):
-        return Unknown(_CHANGING_NUMBER)
+        return Unknown("it changes from round to round")
     if depth and type(item) in (list, tuple):
         return type(item)(_alike(part, depth - 1) for part in item)
     if depth and type(item) is dict:
