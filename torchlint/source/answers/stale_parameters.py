@@ -16,6 +16,7 @@ from torchlint.source.flow.values import Value
 from torchlint.source.text.index import ancestors, enclosing_function, statement_of, within
 from torchlint.source.text.spelling import is_super, unparsed
 from torchlint.source.training.members import has_weights
+from torchlint.source.training.naming import sounds_like
 from torchlint.source.training.optimizers import constructor_argument, constructors, holding
 from torchlint.source.training.regions import loops_around, tests_around
 from torchlint.source.training.sameness import is_same
@@ -233,8 +234,10 @@ def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Valu
 @remembered
 def _made_by_helpers(module: Module) -> list[Value]:
     """The calls of the project's functions that make an optimizer, and are stored: `self.opt = make_optimizer(net)`."""
-    stored = [node.value for node in module.index.nodes(ast.Assign) if isinstance(node.value, ast.Call)]
-    calls = [Value(module, call) for call in stored if call.args or call.keywords]
+    stored = [node for node in module.index.nodes(ast.Assign) if isinstance(node.value, ast.Call)]
+    # To look into all that a file calls costs more than it finds.
+    named = [node.value for node in stored if any(sounds_like(n, OPTIMIZER) for n in (*node.targets, node.value))]
+    calls = [Value(module, call) for call in named if call.args or call.keywords]
     return [
         call
         for call in calls
