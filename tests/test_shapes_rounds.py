@@ -311,6 +311,13 @@ def test_the_round_is_run_in_which_what_is_counted_asks_for_more(tmp_path, test,
             "n = 0\nfor epoch in range(9):\n    for _ in range(5):\n        train()\n        n += 1\n    n = 0\n    if n == 20:\n"
             "        log.report()",
         ),
+        (
+            "False",
+            "7",
+            "def go(wide):\n    for n in range(30):\n        train()\n        if n == 9:\n"
+            "            nn.Linear(8, 1)(torch.zeros(2, log.wide))\n        log.wide, k = wide[n], 0\n        k += 1\n"
+            "go([6, 7, 8] + [8] * 30)",
+        ),
         ("self.step == 26", "7", "for epoch in range(5):\n    for _ in range(5):\n        log.batch()"),
         ("False", "7", "import random\nfor n in range(60):\n    train()\n    log.maybe(random.random() < 0.5)"),
     ],

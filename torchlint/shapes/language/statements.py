@@ -171,9 +171,11 @@ def _augmented(node: ast.AugAssign, scope: CompiledScope) -> Run:
     def assign(frame):
         a, b = current(frame), value(frame)
         if type(a) in PLAIN and type(b) in PLAIN and apply not in GROWING:
+            changes = frame.machine.changes
+            before = len(changes.fields)
             target(frame, apply(a, b))
-            if counting and (fields := frame.machine.changes.fields):
-                frame.machine.changes.counting.add(len(fields) - 1)
+            if counting and len(changes.fields) > before:
+                changes.counting.add(before)
             return
         frame.machine.place = place
         target(frame, frame.machine.operate(apply, a, b))

@@ -34,10 +34,7 @@ class Texts:
                 self.place = place or self.place
                 kind = type(value).__name__ if type(value) is not Array else "numpy.ndarray"
                 self.refuse(TypeError(f"unsupported format string passed to {kind}.__format__"), format, (value, spec))
-            text = self.text(value)
-            if type(text) is Unknown:
-                return text
-            return text
+            return self.text(value)
         elif isinstance(value, int) and value.bit_length() > Budget.BITS:
             raise Exhausted("it prints a number that is too large")
         return (
