@@ -67,7 +67,7 @@ def log_of(scores):
 ```
 
 In float64, and where a constant of 1 or more is added before a sigmoid, only scores far from all others underflow: this
-is a remark.
+is a remark. So is a logarithm where nothing around it speaks of a loss, or of the probability of an action that was taken.
 
 How what is done about it is found: `torchlint/source/answers/handled_infinities.py`; which scores are far away:
 `late_underflows.py` beside it.
@@ -101,7 +101,8 @@ def check(call: Call):
         isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Sub) and isinstance(argument.left, ast.Constant)
     )
     for origin in picked_from(call, argument.right if complement else argument):
-        if is_of_plain_numbers(origin) or (call.no_grad and is_drawn(call, argument)):
+        was_drawn = is_drawn(call, argument)
+        if is_of_plain_numbers(origin) or (call.no_grad and was_drawn):
             continue
         softmax = origin.does("softmax")
         if (softmax and not complement) or origin.does("sigmoid"):
@@ -115,7 +116,7 @@ def check(call: Call):
                 help=f"use `{cure}` on the scores",
                 fix=fused(call, origin, argument),
                 notes=[] if origin.node.lineno == call.node.lineno else [call.note(origin, "computed here")],
-                severity="info" if only_scores(call.module, call.node) or is_far else "warning",
+                severity="info" if was_drawn or is_far or only_scores(call.module, call.node) else "warning",
             )
             return
 
@@ -130,11 +131,13 @@ def picked_from(call: Call, argument: ast.expr):
 
 
 def is_drawn(call: Call, argument: ast.expr) -> bool:
-    """Is it the probability of what was drawn by it, as in `p.gather(1, p.multinomial(1))`? It has not become 0."""
+    """Is it the probability of what was drawn by it, as in `p.gather(1, p.multinomial(1))`, or of an action that was
+    taken? It has not become 0.
+    """
     named = [
         n for node in (argument, *(o.node for o in call.origins(argument))) for n in call.inside(ast.Name, of=node)
     ]
-    return any("sampl" in name.id or any(map(draws, call.origins(name))) for name in named)
+    return any("sampl" in name.id or "action" in name.id or any(map(draws, call.origins(name))) for name in named)
 
 
 def draws(origin) -> bool:

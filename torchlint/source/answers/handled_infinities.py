@@ -10,11 +10,12 @@ import re
 from torchlint.facts import named_of, words
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
-from torchlint.source.text.index import enclosing_function, last_word, statement_of
+from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.regions import under_no_grad
 
 _SEARCHES = re.compile(r"decode|beam|search|greedy|generate|translate|infer|predict")
+_LEARNS = re.compile(r"loss|nll|entropy|criterion|objective|cost|bce|_ce\b|kl\b|elbo|focal|distil|perplexity|backward")
 
 
 def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
@@ -33,17 +34,28 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
 
 
 def only_scores(module: Module, logarithm: ast.Call) -> bool:
-    """Is it how likely something is, in a search or without gradients? There -inf says the right thing, unless it is
-    multiplied by a 0, or an average of many.
+    """Is it how likely something is: in a search, without gradients, or where no name around speaks of a loss? There
+    -inf says the right thing, unless it is multiplied by a 0, or an average of many in a loss.
     """
+    is_averaged = False
     around = logarithm.up
     while isinstance(around, (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Call)):
-        is_product = isinstance(around, ast.BinOp) and isinstance(around.op, ast.Mult)
-        if is_product or isinstance(around, ast.Call) and last_word(around.func) in ("mean", "sum"):
+        if isinstance(around, ast.BinOp) and isinstance(around.op, ast.Mult):
             return False
+        is_averaged |= isinstance(around, ast.Call) and last_word(around.func) in ("mean", "sum")
         around = around.up
+    if not _is_for_learning(logarithm):
+        return True
     name = getattr(enclosing_function(logarithm), "name", "")
-    return bool(_SEARCHES.search(name.lower())) or under_no_grad(module, logarithm)
+    return not is_averaged and (bool(_SEARCHES.search(name.lower())) or under_no_grad(module, logarithm))
+
+
+def _is_for_learning(logarithm: ast.Call) -> bool:
+    """Does its statement, function or class, or what comes after it in the function, say that it is for a loss?"""
+    *_, file = around = list(ancestors(logarithm))
+    inside = enclosing_function(logarithm) or file
+    names = [getattr(place, "name", "") for place in around]
+    return bool(_LEARNS.search(" ".join((*names, unparsed(inside))).lower()))
 
 
 def _is_asked_for(use: ast.expr) -> bool:
