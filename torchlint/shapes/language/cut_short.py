@@ -89,6 +89,12 @@ class Changes:
         """Something of which nobody knows what it makes was not run."""
         self.cut = self.built = True
 
+    def miss_items(self, made: Iterable) -> None:
+        """More items of a comprehension were not made: they build something only if those do that were."""
+        values = made.values() if isinstance(made, dict) else made
+        self.cut = True
+        self.built = self.built or any(isinstance(value, (nn.Module, nn.Parameter)) for value in values)
+
     def asked_somewhere(self, container: dict) -> None:
         """A dict is asked for an unknown key: one that makes what it lacks has got it."""
         if getattr(container, "default_factory", None) is not None:
@@ -366,11 +372,13 @@ class Rounds:
         named = [(old, read(self.frame)) for (read, _), old in zip(self.names, earlier)]
         if any(old is not new and isinstance(old, nn.Module) for old, new in named):
             return True
+        buffers: dict[tuple[int, str], Any] = {}
         return any(
             isinstance(owner, nn.Parameter)
             or isinstance(value, (nn.Module, nn.Parameter))
             or isinstance(owner, nn.Module)
             and any(name in owner.__dict__.get(held, ()) for held in TABLES)
+            and not may_be_alike(buffers.setdefault((id(owner), name), value), value)  # else its old place has it
             for owner, name, value in changes.fields[self.fields :]
         )
 

@@ -412,7 +412,7 @@ def _comprehension(node, scope: CompiledScope) -> Evaluate:
             changes.early = True
         if changes.early or longer:
             changes.early = False
-            changes.miss()
+            changes.miss_items(made)
             loosen(made)
         if kind is ast.SetComp:
             return machine.build(set, made)

@@ -189,6 +189,8 @@ def _is_setting(item: Any, builds: bool) -> bool:
     """Where a round builds, numbers are settings too, but not the number that stands before a part of the data."""
     if type(item) is tuple:
         return any(_is_setting(part, False) for part in item) or builds and all(_is_setting(p, True) for p in item)
+    if type(item) is list:
+        return 0 < len(item) <= BATCHES and all(_is_setting(part, builds) for part in item)
     return type(item) in (str, dict) or builds and type(item) in (int, float)
 
 

@@ -11,7 +11,7 @@ import torch
 from torchlint.shapes.core.standins import ImportedFile, Library
 from torchlint.shapes.core.values import ProgramExit, Special, Unknown, report_use
 from torchlint.shapes.language import functions
-from torchlint.shapes.language.cut_short import MORE
+from torchlint.shapes.language.cut_short import MORE, REST
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.libraries.containers import order_of
 from torchlint.shapes.libraries.importing import IMPORT
@@ -29,12 +29,12 @@ def _len(machine, value):
         if machine.wild and wild.known_of(value) is not None:
             return machine.in_worlds(lambda given: _len(machine, given[0]), [value], value.reason)
         report_use(value, "len")
-        return Unknown(value.reason)
+        return wild.unknown(value.reason, wild.WHOLE)
     method = getattr(kind, "__len__", None)
     if functions.closure_of(method) is not None:
         return method(value)
     if machine.may_miss(value):
-        return Unknown(MORE)
+        return wild.unknown(MORE, wild.WHOLE)
     return machine.foreign(len, (value,), {}) if isinstance(value, (torch.Tensor, Array)) else len(value)
 
 
@@ -125,13 +125,15 @@ def _extreme(best):
         if machine.wild and key is None and wild.has_count(values) and wild.choices_in(values)[1] is None:
             return machine.in_worlds(lambda given: best(given), list(values), "the largest or smallest of some counts")
         if any(type(v) is Unknown or machine.is_tensor(v) for v in values):
-            return Unknown("the largest or smallest of unknown values")
+            kind = wild.kind_among(v for v in values if v is not REST)
+            return wild.unknown("the largest or smallest of unknown values", kind)
         if key is None:
             machine.budget.touch(values)
             return best(values)
         keys = [machine.call(key, [v], {}) for v in values]
         if any(type(k) is Unknown for k in keys):
-            return Unknown("the largest or smallest of unknown values")
+            found = in_any_order(values) if machine.wild else None
+            return found[0] if found else Unknown("the largest or smallest of unknown values")
         machine.budget.touch(keys, keys)
         return values[keys.index(best(keys))]
 
@@ -210,6 +212,8 @@ def _iter(machine, items, *sentinel):
 def _round(machine, number, ndigits=None):
     if isinstance(number, NUMBERS) and (ndigits is None or type(ndigits) is int and abs(ndigits) < 30):
         return round(number, ndigits)
+    if wild.is_number(number):
+        return wild.unknown("a rounded value", wild.WHOLE if ndigits is None else wild.FLOAT)
     return (
         machine.foreign(torch.round, (number,), {}) if isinstance(number, torch.Tensor) else Unknown("a rounded value")
     )
@@ -265,7 +269,7 @@ def _chr(machine, value):
 
 
 def _ord(machine, value):
-    return ord(value) if type(value) is str and len(value) == 1 else Unknown("a character's number")
+    return ord(value) if type(value) is str and len(value) == 1 else wild.unknown("a character's number", wild.WHOLE)
 
 
 TYPES = (

@@ -8,8 +8,9 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from torchlint.shapes.core.values import Unknown, UnknownUsed
+from torchlint.shapes.core.values import Unknown, UnknownUsed, unknown_in
 from torchlint.shapes.language.cut_short import REST, is_open
+from torchlint.shapes.tensors import wild
 
 
 def dictionary(machine, kind, source=None, **extra):
@@ -53,9 +54,14 @@ def _pop(machine, method, *args):
 
 def _look_for(machine, method, item, *bounds):
     """`index` and `count`: an item that nobody knows may be the one."""
-    if _holds_unknown(machine, method.__self__):
-        return Unknown("where an item is among some that nobody knows")
+    if type(item) is Unknown or _holds_unknown(machine, method.__self__):
+        return wild.unknown("where an item is among some that nobody knows", wild.WHOLE)
     return machine.foreign(method, (item, *bounds), {})
+
+
+def _look_in_text(machine, method, *args):
+    unknown = unknown_in(args)
+    return machine.foreign(method, args, {}) if unknown is None else wild.unknown(unknown.reason, wild.WHOLE)
 
 
 def _remove(machine, method, item):
@@ -91,7 +97,7 @@ def order_of(machine, keys: list, reverse: bool = False) -> list[int]:
 
 def _get(machine, method, key, default=None):
     if type(key) is Unknown or _may_hold(machine, method.__self__, key):
-        return Unknown("the value of an unknown key")
+        return wild.unknown("the value of an unknown key", wild.kind_among((*method.__self__.values(), default)))
     return method(key, default)
 
 
@@ -139,6 +145,7 @@ def _pop_any(machine, method):
 
 
 _SEARCHED: dict[str, Callable] = {"index": _look_for, "count": _look_for, "remove": _remove}
+OF_TEXTS: dict[str, Callable] = dict.fromkeys(("index", "rindex", "find", "rfind", "count"), _look_in_text)
 _OF_DICTS: dict[str, Callable] = {"get": _get, "pop": _take, "setdefault": _setdefault, "update": _update}
 
 

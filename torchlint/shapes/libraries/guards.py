@@ -19,7 +19,7 @@ from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import cut_short, functions
 from torchlint.shapes.language.cut_short import REST, is_open
 from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.libraries import containers, distributions, iterators, open_optimizers, world
+from torchlint.shapes.libraries import containers, distributions, iterators, open_optimizers, sparse, world
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -493,6 +493,7 @@ TENSOR_METHODS = {
     "type": _tensor_type,
     "apply_": _not_looked_at,
     "map_": _not_looked_at,
+    **sparse.METHODS,
 }
 MODULE_METHODS: dict[str, Callable] = {
     "compile": _nothing,
@@ -522,10 +523,8 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
         {
             "format": _str_format,
             "join": _str_join,
-            "ljust": _str_grow,
-            "rjust": _str_grow,
-            "center": _str_grow,
-            "zfill": _str_grow,
+            **dict.fromkeys(("ljust", "rjust", "center", "zfill"), _str_grow),
+            **containers.OF_TEXTS,
             "replace": _str_replace,
             "expandtabs": _not_looked_at,
         },

@@ -15,7 +15,7 @@ _LOOKED_AT = 1000  # items that are compared
 
 
 def _choice(machine, items, **options):
-    if not isinstance(items, (list, tuple, range)) or not items:
+    if not isinstance(items, (list, tuple, range, str)) or not items:
         return Unknown("a random choice")
     return any_of(items)
 

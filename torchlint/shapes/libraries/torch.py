@@ -16,7 +16,7 @@ from torch.utils import _pytree
 
 from torchlint.shapes.core.values import Special, Unknown, from_unknown, unknown_in
 from torchlint.shapes.language.cut_short import REST, may_be_longer
-from torchlint.shapes.libraries import defaults, onlookers, saving
+from torchlint.shapes.libraries import defaults, onlookers, saving, sparse
 from torchlint.shapes.libraries.builtins import NAMES
 from torchlint.shapes.libraries.compilers import DECORATORS, compiled, transparent
 from torchlint.shapes.libraries.data import DATA
@@ -397,6 +397,7 @@ FOUND: dict[str, Any] = {
     "torch.__version__": torch.__version__,
     **DIVERGENCES,
     **onlookers.of("torch"),
+    **sparse.FOUND,
     **REPARAMETRIZATIONS,
     **OPERATIONS,
     **OF_TORCH,

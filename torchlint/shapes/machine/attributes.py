@@ -23,7 +23,7 @@ from torchlint.shapes.language.cut_short import CHANGING, NUMBERS
 from torchlint.shapes.libraries import builtins, guards, inspecting, world
 from torchlint.shapes.libraries.free_layers import FreeLayer
 from torchlint.shapes.libraries.numpy import Number
-from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors import dense_stand_ins, wild
 from torchlint.shapes.tensors.arrays import Array, of_number
 from torchlint.shapes.tensors.wild import Known
 
@@ -90,6 +90,14 @@ def is_several(value: Any) -> bool:
     )
 
 
+def _is_meant(kind: type, name: str) -> bool:
+    """Whether a list or a dict is asked for what an optimizer, a model or a schedule has: it holds them."""
+    return kind in (list, tuple, dict) and any(hasattr(one, name) for one in _HELD)
+
+
+_HELD = (torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler, nn.Module)
+
+
 class Attributes:
     """The part of the machine that reads and sets attributes."""
 
@@ -125,7 +133,7 @@ class Attributes:
                 if kind in (int, float) and (found := of_number(owner, name)) is not None:
                     return found
                 error = AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
-                if self.scripting and is_several(owner) and hasattr(torch.Tensor, name):
+                if self.scripting and (is_several(owner) and hasattr(torch.Tensor, name) or _is_meant(kind, name)):
                     self.remember(error, getattr, (owner, name), {}, certain=not self.asked)
                 raise error
         if isinstance(owner, (Array, standins.StandIn)) or kind is super:
@@ -177,6 +185,8 @@ class Attributes:
             return self.device_of(owner)
         if name == "is_cuda":
             return self.device_of(owner).type == "cuda"
+        if name in ("is_sparse", "layout") and dense_stand_ins.is_sparse(owner):
+            return Unknown("how a sparse tensor is kept")
         if name in HIDDEN or (name.startswith("_") and name not in owner.__dict__):
             return Unknown(f"Tensor.{name} is not looked at")
         try:

@@ -38,6 +38,12 @@ _FEW = 64  # constants among which something is looked for
 LOOPS = 4096  # rounds over a tensor's first dimension, more are taken as unknown
 
 
+def _number_or_more(item: Unknown, items: Iterable[Any]) -> Unknown:
+    """An unknown one of some items, known to be a number if all of them are."""
+    item.known = wild.kind_among(items)
+    return item
+
+
 class Operations(Texts):
     """The part of the machine that evaluates syntax other than calls."""
 
@@ -111,7 +117,10 @@ class Operations(Texts):
         report_use(unknown, "operator", (apply, other))
         if type(other) is Unknown or isinstance(other, (int, float, torch.Tensor)):
             both = (unknown, other) if type(other) is Unknown else (unknown,)
-            return Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
+            made = Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
+            if unknown.known is not None and not isinstance(other, torch.Tensor):
+                made.known = wild.kind_of_result(apply.__name__.lstrip("i"), (unknown, other))
+            return made
         return Unknown(unknown.reason)
 
     def _with_any_number(self, operate: Callable, apply: Callable, a: Any, b: Any) -> Any:
@@ -267,7 +276,7 @@ class Operations(Texts):
             if type(key) is Unknown:
                 if key.known == WHOLE and are_alike(owner):
                     return owner[0]
-                return one_of(owner, "an item at an unknown position")
+                return _number_or_more(one_of(owner, "an item at an unknown position"), owner)
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
             if self.scripting and type(key) is tuple and is_several(owner):
@@ -309,7 +318,9 @@ class Operations(Texts):
             try:
                 if type(key) is Unknown:
                     self.changes.asked_somewhere(owner)
-                return owner[key] if type(key) is not Unknown else one_of(owner, "the value of an unknown key")
+                if type(key) is not Unknown:
+                    return owner[key]
+                return _number_or_more(one_of(owner, "the value of an unknown key"), owner.values())
             except TypeError:
                 return Unknown("the value of an unhashable key")
             except KeyError as error:

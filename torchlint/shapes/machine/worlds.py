@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from collections import Counter, OrderedDict
@@ -269,7 +270,12 @@ class Worlds(Fitting):
 
     def layer_in_part(self, module: nn.Module, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """One of torch's own layers, called with what is known in part; None if it holds modules of the program."""
-        if type(module).forward is nn.Sequential.forward and len(args) == 1:
+        forward = type(module).forward
+        most = forward.__code__.co_argcount
+        if len(args) >= most and not forward.__code__.co_flags & inspect.CO_VARARGS:
+            text = f"{forward.__qualname__}() takes {most} positional arguments but {len(args) + 1} were given"
+            self.refuse(TypeError(text), module, tuple(args))
+        if forward is nn.Sequential.forward and len(args) == 1:
             value = args[0]
             for part in module:
                 value = self.call_module(part, [value], {})

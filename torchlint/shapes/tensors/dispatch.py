@@ -28,6 +28,7 @@ from torchlint.shapes.core.values import Exhausted, UnknownUsed, machines
 from torchlint.shapes.tensors import (
     as_many,
     autocast,
+    dense_stand_ins,
     device_tags,
     examples,
     kernels,
@@ -296,7 +297,7 @@ def _meta(operation: _Operation, function: Any, args: tuple, kwargs: dict[str, A
     if operation.is_factory and kwargs.get("layout") in (None, torch.strided):
         return torch.empty(args[0], dtype=kwargs.get("dtype"), device="meta")
     try:
-        return function(*args, **kwargs)
+        return dense_stand_ins.in_place_of(function(*args, **kwargs))
     except NotImplementedError as error:
         raise UnknownUsed(f"{function._schema.name.partition('::')[2]} needs data") from error
     except RuntimeError as error:
@@ -397,6 +398,8 @@ def _evaluate(function: Any, args: tuple, kwargs: dict[str, Any], result: Any) -
 def _keep(output: torch.Tensor, real: torch.Tensor) -> None:
     if real.shape != output.shape or real.dtype != output.dtype:
         return
+    if real.layout is not torch.strided:
+        real = real.to_dense()
     if real.stride() != output.stride() or real.storage_offset():
         laid_out = torch.empty_strided(output.shape, output.stride(), dtype=real.dtype)
         real = laid_out.copy_(real)

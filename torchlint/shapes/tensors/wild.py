@@ -239,6 +239,29 @@ def kind_of_all(values: Sequence[Any]) -> Any:
     return None if not kinds or not kinds <= {int, float} else float if float in kinds else int
 
 
+_LOOKED_AT = 1000  # items that are compared
+
+
+def kind_among(values: Iterable[Any]) -> str | None:
+    """What kind of number one of some values is, if all of them are numbers."""
+    some = list(itertools.islice(values, _LOOKED_AT + 1))
+    if not some or len(some) > _LOOKED_AT or not all(type(v) in (int, float) or is_number(v) for v in some):
+        return None
+    kind = kind_of_all(some)
+    return WHOLE if kind is int else FLOAT if kind is float and all(type(v) is float for v in some) else NUMBER
+
+
+_ON_NUMBERS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod"})
+
+
+def kind_of_result(operator: str, values: Sequence[Any]) -> str | None:
+    """What kind of number Python's operator makes of two numbers of which one at least is unknown."""
+    if operator not in _ON_NUMBERS or not all(is_number(v) or type(v) in (int, float) for v in values):
+        return None
+    kind = float if operator == "truediv" else kind_of_all(values)
+    return FLOAT if kind is float else WHOLE if kind is int else NUMBER
+
+
 def unknown(reason: str, known: Any) -> Unknown:
     """A value of which something is known."""
     made = Unknown(reason)
