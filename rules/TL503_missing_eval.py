@@ -121,6 +121,8 @@ class Lit(L.LightningModule):
 How it is found: `torchlint/source/answers/evaluation.py`.
 """
 
+import re
+
 from torchlint import Node, on_node
 from torchlint.source.answers.evaluation import evaluations_in_train_mode
 
@@ -132,6 +134,8 @@ in_tests = False
 def check(file: Node):
     for found in evaluations_in_train_mode(file.module):
         model = file.quoted(found.model)
+        if re.search(rf"#[ \t]*{re.escape(model)}\.eval\(\)", file.module.index.text):
+            continue  # its author tried it, and decided otherwise
         yield file.finding(
             f"`{model}` evaluates in train mode, in which dropout is active and batch norm uses this batch",
             help=f"call `{model}.eval()` before, and `{model}.train()` when training goes on",

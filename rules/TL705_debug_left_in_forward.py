@@ -93,6 +93,7 @@ def forward(x):
 """
 
 import ast
+import re
 from pathlib import PurePath
 
 from torchlint import ModuleClass, on_module
@@ -105,6 +106,7 @@ STOPS = ("builtins.breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.set_tra
 PROFILES = ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx")
 SHOWS = ("builtins.print",)
 WRITES = ("open", "write", "save", "savefig", "log", "log_metrics", "add_scalar", "add_scalars", "dump", "to_csv")
+DEMONSTRATES = re.compile(r"\bin(side)? (the )?(model|forward)\b", re.IGNORECASE)  # beside what is printed outside
 MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, a class or a parameter may be called
 
 
@@ -134,7 +136,8 @@ def check(cls: ModuleClass):
         else:
             continue
         alone = isinstance(statement, ast.Expr) and statement.value is call.node
-        looks = cls.module.path.endswith(".ipynb") and call.is_call(*SHOWS)  # which is what a notebook is for
+        is_looked_at = cls.module.path.endswith(".ipynb") or DEMONSTRATES.search(call.source(call.node))
+        looks = call.is_call(*SHOWS) and is_looked_at  # which is what a notebook is for
         yield cls.finding(
             f"`{call.short}` in a forward {what}",
             help="remove it, or put it behind a flag",

@@ -161,6 +161,12 @@ def test_what_is_no_notebook_is_refused_in_one_line(text, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_kernel_of_python_3_says_more_than_an_editor_that_names_python_2():
+    metadata = {"language_info": {"name": "python", "version": "2.7.6"}, "kernelspec": {"name": "python3"}}
+    notebook = Notebook.parse(document("x = 1", "y = (", "z = 2", metadata=metadata))
+    assert [broken.cell for broken in notebook.broken] == [2]
+
+
 def test_the_place_of_broken_json_is_known():
     with pytest.raises(NotebookError) as caught:
         Notebook.parse('{\n "cells": [}\n')
@@ -453,6 +459,8 @@ def test_a_notebook_that_python_would_not_take(text, words):
         ("x = <YOUR CODE>", True),
         ("optimizer = SGD(model.parameters(), lr=???)", True),
         ("val_acc = # YOUR CODE", True),
+        ("best = torch.optim.<name>(net.parameters())", True),
+        ("best = torch.optim.<3>(net.parameters())", False),
         ("def standardize(df, ...):\n    return df", True),
         ("net = # complete here", True),
         ("for i in range(3):\n    # make a batch\n    # train", True),

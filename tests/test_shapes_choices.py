@@ -117,3 +117,11 @@ def test_only_so_many_are_tried(tmp_path):
     many = ", ".join(f'"m{number}"' for number in range(40))
     option = f'parser.add_argument("--kind", default="m0", choices=[{many}])'
     assert said(tmp_path, more=option, made='model = (Wide if args.kind == "m39" else Plain)(args.width)') == []
+
+
+def test_a_file_of_settings_may_be_that_of_another_choice(tmp_path):
+    (tmp_path / "plain.json").write_text('{"width": 12}')
+    option = 'parser.add_argument("--config", default="plain.json")'
+    made = f"import json\nsettings = json.load(open(args.config))\n{LISTED}"
+    assert [remark for _, _, remark in said(tmp_path, more=option, made=made)] == [True]
+    assert [remark for _, _, remark in said(tmp_path, more=option, made=LISTED)] == [False]

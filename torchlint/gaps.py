@@ -16,7 +16,7 @@ _GAP = re.compile(
     re.IGNORECASE,
 )
 _BLANK = re.compile(r"[ \t]*[\w.]+ *= *\.\.\.[ \r]*(#|$)")  # `self.conv = ...`
-_UNWRITTEN = re.compile(r"=[ \t]*#")  # `x = # YOUR CODE`
+_UNWRITTEN = re.compile(r"=[ \t]*#|\.<[a-z_]+>")  # `x = # YOUR CODE`, `torch.optim.<name>(...)`
 _TEMPLATE = re.compile(r"^[ \t]*\{%-?[ \t]", re.MULTILINE)  # `{% if wanted %}`
 _NO_BLOCK = "expected an indented block"  # what Python says
 _PLAN = re.compile(r"[ \t]*#.*\bTODO\b")

@@ -118,6 +118,7 @@ def text_at(machine, path: Any) -> str | None:
         if place.startswith(root.rstrip(os.sep) + os.sep) and place not in texts:
             texts[place] = machine.view.document(place)
     found = [text for text in texts.values() if text is not None]
+    machine.starts.reads_settings |= bool(found)
     return found[0] if len(found) == 1 else None
 
 

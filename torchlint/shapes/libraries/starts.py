@@ -47,6 +47,7 @@ class Starts:
         self.count = 1
         self.line: list[str] = []
         self.leaves_out = False  # is there an option that is nothing, since nobody gives it?
+        self.reads_settings = False  # a file of the project's: it may be that of another choice
         self.offered: dict[OfferedChoice, None] = {}
         self.switches: dict[OfferedChoice, None] = {}
 

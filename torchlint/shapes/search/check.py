@@ -452,6 +452,8 @@ class _Run:
                 start = shlex.join([os.path.basename(self.program.path), *machine.starts.line])
                 says = f"started as `{start.replace(MISSING, '…')}`"
                 fault = msgspec.structs.replace(fault, help=f"{fault.help}; {says}" if fault.help else says)
+                if machine.starts.start.choices and machine.starts.reads_settings:
+                    fault = msgspec.structs.replace(fault, presumed=True)  # who chooses that gives other settings
             cause = failure.stack[-1][0] if failure.stack and TOO_EARLY in fault.message else failure.place
             if self.told.setdefault(cause, (fault.path, fault.span)) != (fault.path, fault.span):
                 return  # another way that leads to the same place, or another layer of the same constructor

@@ -80,6 +80,9 @@ class Meeting(NamedTuple):
     partner: ast.expr
 
 
+_CLAMPS = {"torch.clamp", "torch.clip"}
+
+
 def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
     """Where the tensor that is made there meets one that was moved to a device."""
     if is_the_other_branch(module, created):
@@ -313,7 +316,8 @@ def _argument(module: Module, call: ast.Call, node: ast.expr, seen: set[int], de
     elif names & _MEETING_FUNCTIONS or any(
         n.startswith("torch.nn.functional.") and n not in _MEETING_NOBODY for n in names
     ):
-        met = list(_meets(module, call, [a for a in flat(call) if a is not node]))
+        bounds = [*call.args[1:], *(k.value for k in call.keywords)] if names & _CLAMPS else []  # numbers, mostly
+        met = list(_meets(module, call, [a for a in flat(call) if a is not node and a not in bounds]))
         yield from met
         if not met and not _is_mean_loss(call, names):
             yield from _follow(module, call, seen, depth - 1)

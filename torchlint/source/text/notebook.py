@@ -114,7 +114,8 @@ class Notebook:
             cell.source.text if is_code and known and _is_python(cell.metadata) else None
             for cell, is_code in zip(document.cells, code)
         )
-        if notebook.broken and str(language.get("version", "")).startswith("2."):
+        is_old = str(language.get("version", "")).startswith("2.") and "3" not in str(kernel.get("name", ""))
+        if notebook.broken and is_old:
             raise NotebookError("the notebook is written in Python 2")
         notebook._json = text
         notebook._document = document
