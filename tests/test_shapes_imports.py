@@ -257,3 +257,23 @@ def test_a_table_may_be_filled_by_the_package_around_it(tmp_path, name, imports,
         (tmp_path / path).write_text(content)
     path = tmp_path / "train.py"
     assert len(dry_run(files["train.py"], str(path), Project(tmp_path).view(path)).faults) == found
+
+
+@pytest.mark.parametrize(
+    "statement, remark",
+    [
+        ("from net import Net, Gone", True),
+        ("from net import Net", False),
+        ("from net import Net\ntry:\n    from net import Gone\nexcept ImportError:\n    Gone = None", False),
+    ],
+)
+def test_behind_an_import_of_what_a_file_has_not_nothing_runs(tmp_path, statement, remark):
+    (tmp_path / "net.py").write_text(
+        "from torch import nn\nclass Net(nn.Sequential):\n"
+        "    def __init__(self, width): super().__init__(nn.Linear(width, 3))\n"
+    )
+    text = f"import torch\n{statement}\nNet(4)(torch.zeros(2, 5))\n"
+    path = tmp_path / "train.py"
+    path.write_text(text)
+    (fault,) = dry_run(text, str(path), Project(tmp_path).view(path)).faults
+    assert fault.presumed == remark

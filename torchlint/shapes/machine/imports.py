@@ -77,6 +77,9 @@ class Imports:
                 return found
             if guarded and module.complete:
                 raise ImportError(f"cannot import name '{name}'")
+            program = source_of(module.path)
+            if module.complete and not self.trying and program is not None and not program.may_define(name):
+                self.never = True  # Python ends there
             return named(f"{module.name}.{name} is not found")
         if type(module) is standins.Library:
             return self.of_library(module, name)
