@@ -92,7 +92,7 @@ class Loader(StandIn):
         if isinstance(self.dataset, IterableDataset) or not hasattr(type(self.dataset), "__getitem__"):
             first = list(itertools.islice(machine.iterate(self.dataset), LOOKED_UP)) or [Unknown("a sample")]
         else:
-            first = [machine.item(self.dataset, 0)]
+            first = [machine.item(self.dataset, self._first_place())]
         sample = first[0]
         size, samples = self.batch_size, samples_of(self.dataset)
         if size is None:
@@ -111,6 +111,14 @@ class Loader(StandIn):
         if machine.is_sure() and type(size) is int and not rest:
             _number(batch, [sample, *self._others()])
         return batch
+
+    def _first_place(self) -> Any:
+        """By what the first sample is asked for: a sampler of the program's own says it."""
+        machine = machines[-1]
+        if self.batch_sampler is None and machine.is_own(self.sampler):
+            for place in machine.iterate(self.sampler):
+                return place if type(place) in (int, list, tuple) else 0
+        return 0
 
     def _others(self) -> list:
         """More samples, from all over the dataset, if every sample gets its turn and all may be looked at."""

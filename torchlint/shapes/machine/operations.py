@@ -44,6 +44,9 @@ def _number_or_more(item: Unknown, items: Iterable[Any]) -> Unknown:
     return item
 
 
+_NO_PLACES = frozenset({list, dict, str, float})  # in a list
+
+
 class Operations(Texts):
     """The part of the machine that evaluates syntax other than calls."""
 
@@ -279,8 +282,8 @@ class Operations(Texts):
                 return _number_or_more(one_of(owner, "an item at an unknown position"), owner)
             if type(key) is slice and any(type(part) is Unknown for part in (key.start, key.stop, key.step)):
                 return Unknown("a slice of unknown length")
-            if self.scripting and type(key) is tuple and is_several(owner):
-                error = TypeError("tuple indices must be integers or slices, not tuple")
+            if self.scripting and (type(key) in _NO_PLACES or type(key) is tuple and is_several(owner)):
+                error = TypeError(f"{kind.__name__} indices must be integers or slices, not {type(key).__name__}")
                 self.remember(error, operator.getitem, (owner, key), {}, certain=not self.asked)
                 raise error
             if type(key) is slice:
