@@ -33,6 +33,7 @@ from torchlint.shapes.tensors import (
     examples,
     kernels,
     mapped,
+    plain_sizes,
     process_settings,
     ranges,
     replay,
@@ -291,6 +292,10 @@ def _make(template: Any) -> Any:
 
 def _meta(operation: _Operation, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The operation on tensors without data; what torch cannot do there is unknown."""
+    return plain_sizes.run(_by_kernel, operation, function, args, kwargs)
+
+
+def _by_kernel(operation: _Operation, function: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     made = operation.plain(*args) if operation.plain is not None and not kwargs else None
     if made is not None:
         return made
