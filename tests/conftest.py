@@ -82,6 +82,12 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dry runs are done in this process, which has imported torch: for who asks what is said of them, not by whom."""
+    monkeypatch.setattr("torchlint.pool.spread", lambda function, tasks, *_: ((task, function(task)) for task in tasks))
+
+
+@pytest.fixture
 def run(capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
     """Runs the command in this process, without the dry run and with all fixes: exit code, output and errors."""
     from torchlint.frontends import cli

@@ -16,7 +16,7 @@ def calls_of(function: Callable[[], Any], limit: int) -> int:
 
     A loop that calls nothing is not seen.
     """
-    counting, is_broken_off = cProfile.Profile(), False
+    counting, is_broken_off = cProfile.Profile(subcalls=False), False
 
     def look(signum, frame):
         nonlocal is_broken_off

@@ -448,7 +448,7 @@ def wait_for(sign, seconds: float = 30.0) -> None:
         time.sleep(0.02)
 
 
-def test_statistics_are_in_words(tree, command):
+def test_statistics_are_in_words(tree, command, without_workers):
     pytest.importorskip("torch")
     net = "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     net += "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        return self.fc(self.fc(x){})\n"

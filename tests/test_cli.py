@@ -164,13 +164,12 @@ def test_version_loads_next_to_nothing():
 
 
 def test_a_cached_run_loads_nothing_heavy(tree):
-    tree({"a.py": BAD})
+    os.utime(tree({"a.py": BAD}) / "a.py", (10**9, 10**9))  # what was just written is not trusted by its time
     first, out = imported_by(".", "--output-format", "concise")
     assert "TL101" in out
-    imported_by(".", "--output-format", "concise")  # files that were just written are not trusted by their times
-    third, again = imported_by(".", "--output-format", "concise")
+    second, again = imported_by(".", "--output-format", "concise")
     assert again == out
-    assert not third & (HEAVY | {"torchlint.linter", "tempfile"})
+    assert not second & (HEAVY | {"torchlint.linter", "tempfile"})
 
 
 def test_a_run_in_which_no_rule_is_armed_does_not_load_libcst(tree):

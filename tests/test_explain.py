@@ -124,6 +124,7 @@ def explained(capsys: pytest.CaptureFixture, *words: str) -> tuple[int, str, str
     return code, *capsys.readouterr()
 
 
+@pytest.mark.usefixtures("without_workers")
 def test_the_answer_is_the_finding_its_cause_and_its_fix(project: Path, capsys: pytest.CaptureFixture) -> None:
     pytest.importorskip("torch")
     (project / "log.txt").write_text(PYTHON)

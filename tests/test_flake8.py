@@ -70,7 +70,7 @@ def codes(ran: subprocess.CompletedProcess) -> list[str]:
 def test_a_finding_stands_where_torchlint_says(tree: Callable, flake8_process: Run, alone: None, run: Callable) -> None:
     tree({"bad.py": BAD, "clean.py": CLEAN})
     ran = flake8_process("bad.py", "clean.py")
-    ours = run("check", "--isolated", "--no-cache", "--output-format", "concise", "bad.py")[1]
+    ours = run("check", "--isolated", "--no-cache", "--no-dry-run", "--output-format", "concise", "bad.py")[1]
     place = ours.splitlines()[0].split(" ")[0]
     assert ran.returncode == 1
     (line,) = ran.stdout.splitlines()
@@ -199,11 +199,19 @@ def test_the_dry_run_is_an_option(tree: Callable, flake8: Run) -> None:
     assert codes(flake8("--torchlint-dry-run", "digits.py")) == ["TL901"]
 
 
-def test_the_dry_run_may_be_asked_for_in_flake8s_configuration(tree: Callable, python_m: Run) -> None:
+def test_the_dry_run_may_be_asked_for_in_flake8s_configuration(
+    tree: Callable, alone: None, capsys: pytest.CaptureFixture
+) -> None:
     digits = Path(__file__).parent.parent / "fixtures" / "demo" / "digits.py"
-    text = digits.read_text()
-    tree({"one.py": text, "two.py": text, ".flake8": "[flake8]\nselect = TL\ntorchlint-dry-run = true\n"})
-    assert codes(python_m("flake8", "--jobs=2", "one.py", "two.py")) == ["TL901", "TL901"]
+    tree({"net.py": digits.read_text(), ".flake8": "[flake8]\nselect = TL\n"})
+    said = []
+    for _ in range(2):
+        plugin.configurations.cache_clear()
+        plugin.project.cache_clear()
+        main(["--jobs=1", "net.py"])
+        said.append([line.split(": ", 1)[1].split()[0] for line in capsys.readouterr().out.splitlines()])
+        tree({".flake8": "[flake8]\nselect = TL\ntorchlint-dry-run = true\n"})
+    assert said == [[], ["TL901"]]
 
 
 def test_loading_the_plugin_loads_nothing_else() -> None:

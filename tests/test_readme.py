@@ -9,6 +9,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from torchlint.frontends import cli
 from torchlint.rule import load_rules
 
@@ -54,6 +56,7 @@ def rewritten(text: str) -> str:
     return EXAMPLE.sub(lambda match: f"{match[1]}{output(match[2])}{match[3]}", text)
 
 
+@pytest.mark.usefixtures("without_workers")
 def test_the_readme_is_true() -> None:
     text = README.read_text()
     assert RULES.search(text) and EXAMPLE.search(text)

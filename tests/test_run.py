@@ -42,7 +42,8 @@ def test_a_file_named_twice_is_linted_once(tree):
 
 
 def test_each_file_has_its_own_configuration(tree):
-    tree({"a/x.py": BAD, "b/x.py": BAD, "b/torchlint.toml": 'ignore = ["TL101"]', "torchlint.toml": "dry-run = false"})
+    own = 'ignore = ["TL101"]\ndry-run = false'
+    tree({"a/x.py": BAD, "b/x.py": BAD, "b/torchlint.toml": own, "torchlint.toml": "dry-run = false"})
     assert found(check(["."])) == ["a/x.py:5:TL101"]
 
 

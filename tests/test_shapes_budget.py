@@ -3,7 +3,6 @@ there are, and no file leaves anything.
 """
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 
@@ -196,22 +195,6 @@ def test_rounds_that_call_what_nobody_knows_are_paid_for():
     lines = "import torch, foo\ndef f(x):\n    n = 0\n    while n < 10**6:\n        n += 1\n"
     few, many = (ran(lines + "        foo.bar(n)\n" * n).statistics["work"] for n in (1, 40))
     assert many < 4 * few
-
-
-def test_training_does_not_import_the_compiler():
-    """It takes as long as a file of a thousand lines, once for each worker."""
-    program = (
-        "import torch\nnet = torch.nn.Linear(3, 4)\nfor make in (torch.optim.SGD, torch.optim.AdamW):\n"
-        "    optimizer = make(net.parameters(), lr=0.1)\n    net(torch.zeros(2, 3)).sum().backward()\n"
-        "    optimizer.step()\nnet(torch.zeros(2, 5))\n"
-    )
-    code = (
-        "import sys\nfrom torchlint.project import Project\nfrom torchlint.shapes.search.check import dry_run\n"
-        f"found = dry_run({program!r}, '/nowhere/a.py', Project('/nowhere').view('/nowhere/a.py')).faults\n"
-        "assert [f.span.line for f in found] == [7], found\nassert 'torch._dynamo' not in sys.modules\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def test_where_the_script_fails_its_classes_are_not_searched_for_a_proof():

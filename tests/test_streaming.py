@@ -83,11 +83,13 @@ def test_the_report_is_what_it_is_in_one_piece(tree, run, monkeypatch, style):
 
 
 def test_the_result_has_what_was_handed_on(tree):
+    from torchlint.config import Settings
     from torchlint.config_file import Configurations
 
     folder = tree({f"{name}.py": BAD for name in "cab"})
     handed: list[Finding] = []
-    result = Run([str(folder)], Configurations(isolated=True), cache=False, found=handed.extend).check()
+    plain = Configurations(settings=Settings(dry_run=False))
+    result = Run([str(folder)], plain, cache=False, found=handed.extend).check()
     assert handed == result.findings and len(handed) == 3
 
 
