@@ -9,10 +9,9 @@ from typing import Any
 
 import torch
 
+from torchlint.facts import named, named_of, words
 from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.tensors import dense_stand_ins
-
-_MADE_OF = ("sparse_coo_tensor", "sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor", "sparse_bsc_tensor")
 
 
 def _maker(name: str) -> Special:
@@ -28,12 +27,12 @@ def _maker(name: str) -> Special:
     return Special(name, make)
 
 
-def _product(machine, mat1, mat2, *options):
+def mm(machine, mat1, mat2, *options):
     """`torch.sparse.mm(adjacency, x)`"""
     return machine.foreign(torch.mm, (mat1, mat2), {})
 
 
-def _sum_of_products(machine, mat, mat1, mat2, *, beta=1.0, alpha=1.0):
+def addmm(machine, mat, mat1, mat2, *, beta=1.0, alpha=1.0):
     return machine.foreign(torch.addmm, (mat, mat1, mat2), {"beta": beta, "alpha": alpha})
 
 
@@ -54,14 +53,14 @@ def _part(machine, method: Callable, *args: Any, **kwargs: Any) -> Unknown:
     return Unknown("a part of a sparse tensor")
 
 
+_MADE = [name for name in words(named("creates", home="torch")) if name.startswith("sparse")]
 FOUND = {
-    "torch.sparse.mm": Special("mm", _product),
-    "torch.sparse.addmm": Special("addmm", _sum_of_products),
-    **{f"torch.{name}": _maker(name) for name in _MADE_OF},
+    **{f"torch.sparse.{product.__name__}": Special(product.__name__, product) for product in (mm, addmm)},
+    **{f"torch.{name}": _maker(name) for name in _MADE},
 }
 METHODS: dict[str, Callable] = {
-    **dict.fromkeys(("coalesce", "to_dense"), _same),
-    **dict.fromkeys(("to_sparse", "to_sparse_coo", "to_sparse_csr", "to_sparse_csc"), _sparse),
-    **dict.fromkeys(("is_coalesced", "indices", "values", "crow_indices", "col_indices", "sparse_mask"), _part),
-    **dict.fromkeys(("sparse_dim", "dense_dim", "ccol_indices", "row_indices"), _part),
+    **dict.fromkeys(words(named_of("coalesce", "to_dense")), _same),
+    **dict.fromkeys([name for name in dir(torch.Tensor) if name.startswith("to_sparse")], _sparse),
+    **dict.fromkeys(words(named_of("is_coalesced", "indices", "values", "crow_indices", "col_indices")), _part),
+    **dict.fromkeys(words(named_of("sparse_mask", "sparse_dim", "dense_dim", "ccol_indices", "row_indices")), _part),
 }

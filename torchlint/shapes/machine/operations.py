@@ -122,7 +122,7 @@ class Operations(Texts):
             both = (unknown, other) if type(other) is Unknown else (unknown,)
             made = Unknown(unknown.reason, made_of(*both) if apply is not operator.matmul else None)
             if unknown.known is not None and not isinstance(other, torch.Tensor):
-                made.known = wild.kind_of_result(apply.__name__.lstrip("i"), (unknown, other))
+                made.known = wild.kind_of_result(apply, (unknown, other))
             return made
         return Unknown(unknown.reason)
 

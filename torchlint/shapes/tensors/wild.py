@@ -10,6 +10,7 @@ the free sizes are, the program is wrong.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
@@ -251,14 +252,16 @@ def kind_among(values: Iterable[Any]) -> str | None:
     return WHOLE if kind is int else FLOAT if kind is float and all(type(v) is float for v in some) else NUMBER
 
 
-_ON_NUMBERS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod"})
+_DIVISIONS = frozenset({operator.truediv, operator.itruediv})
+_ON_NUMBERS = _DIVISIONS | {operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod}
+_ON_NUMBERS |= {operator.iadd, operator.isub, operator.imul, operator.ifloordiv, operator.imod}
 
 
-def kind_of_result(operator: str, values: Sequence[Any]) -> str | None:
+def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | None:
     """What kind of number Python's operator makes of two numbers of which one at least is unknown."""
-    if operator not in _ON_NUMBERS or not all(is_number(v) or type(v) in (int, float) for v in values):
+    if apply not in _ON_NUMBERS or not all(is_number(v) or type(v) in (int, float) for v in values):
         return None
-    kind = float if operator == "truediv" else kind_of_all(values)
+    kind = float if apply in _DIVISIONS else kind_of_all(values)
     return FLOAT if kind is float else WHOLE if kind is int else NUMBER
 
 

@@ -80,7 +80,7 @@ class Meeting(NamedTuple):
     partner: ast.expr
 
 
-_CLAMPS = {"torch.clamp", "torch.clip"}
+_CLAMPS = named_of("clamp", "clip")
 
 
 def first_meeting(module: Module, created: ast.expr) -> Meeting | None:
