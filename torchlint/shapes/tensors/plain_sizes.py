@@ -86,8 +86,15 @@ def _for_plain(name: str, is_plain: Callable[..., bool], answer: Callable[..., A
     setattr(_STAND_INS[_SYMBOLS], name, asked)
 
 
-def _is_bool(value: Any, *more: Any) -> bool:
-    return type(value) is bool and not more
+def _for_itself(name: str, kind: type) -> None:
+    """The same of a function that gives back what is plain: it is asked often, and costs one call."""
+
+    def asked(value: Any, *more: Any, **named: Any) -> Any:
+        if type(value) is kind and not more and not named:
+            return value
+        return getattr(_real(_SYMBOLS), name)(value, *more, **named)
+
+    setattr(_STAND_INS[_SYMBOLS], name, asked)
 
 
 def _is_size(value: Any, *more: Any) -> bool:
@@ -106,9 +113,9 @@ def _are_sizes(x: Any, y: Any = None, *more: Any) -> bool:
 
 
 for _name in _OF_CONDITIONS.split():
-    _for_plain(_name, _is_bool, bool)
+    _for_itself(_name, bool)
 for _name in _OF_SIZES.split():
-    _for_plain(_name, _is_size, int)
+    _for_itself(_name, int)
 for _name in ("has_guarding_hint", "has_hint"):
     _for_plain(_name, _is_size, lambda size: True)
 _for_plain("is_nested_int", _is_size, lambda size: False)
