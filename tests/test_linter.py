@@ -426,11 +426,11 @@ def test_functions_that_call_each_other_are_followed_once():
     "text, said",
     [
         (
-            "p = torch.softmax(logits, dim=1)\nwith torch.no_grad():\n    print(p.log().mean())\n",
+            "p = torch.softmax(logits, dim=1)\nwith torch.no_grad():\n    loss = p.log().mean()\n    print(loss)\n",
             ("warning", "it underflows to 0"),
         ),
         (
-            "p = torch.softmax(logits, dim=1)\nq = p.log()\nprint(q)\n",
+            "p = torch.softmax(logits, dim=1)\nloss = -p.log()\nprint(loss)\n",
             ("warning", "it underflows to 0, and its gradient NaN"),
         ),
     ],
@@ -486,8 +486,8 @@ def test_what_is_advised_is_right_whatever_was_meant(text, said, advised, is_fix
     [
         ("nn.Softmax(dim=1)", "nn.CrossEntropyLoss()(net(x), y)", "`net(x)` has applied softmax"),
         ("nn.Sigmoid()", "nn.BCEWithLogitsLoss()(net(x), y)", "`net(x)` has applied the sigmoid"),
-        ("nn.Softmax(dim=1)", "torch.log(net(x))", "the logarithm of `net(x)` is -inf"),
-        ("nn.Sigmoid()", "torch.log(1 - net(x))", "the logarithm of `1 - net(x)` is -inf"),
+        ("nn.Softmax(dim=1)", "loss = -torch.log(net(x))", "the logarithm of `net(x)` is -inf"),
+        ("nn.Sigmoid()", "loss = -torch.log(1 - net(x))", "the logarithm of `1 - net(x)` is -inf"),
         ("nn.Softmax(dim=1)", "nn.NLLLoss()(net(x), y)", "given probabilities by `net(x)`"),
     ],
 )

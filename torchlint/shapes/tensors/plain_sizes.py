@@ -44,8 +44,14 @@ class _NoneOfThem:
 _STAND_INS = {name: _StandIn(name) for name in (_SYMBOLS, _SYMPY)}
 
 
+_left = [2_000]  # calls that are answered so: in a process that does much, the real modules are quicker in the end
+
+
 def run(kernel: Callable[..., Any], *args: Any) -> Any:
     """Call what runs kernels; what they ask of sizes imports nothing that has not been imported before."""
+    if _left[0] <= 0:
+        return kernel(*args)
+    _left[0] -= 1
     for name, module in _STAND_INS.items():
         sys.modules.setdefault(name, module)
     try:
