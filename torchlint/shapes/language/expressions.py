@@ -153,7 +153,7 @@ def _unary(node: ast.UnaryOp, scope: CompiledScope) -> Evaluate:
         if type(value) in PLAIN:
             return apply(value)
         frame.machine.place = place
-        return frame.machine.foreign(apply, (value,), {})
+        return frame.machine.operate_alone(apply, value)
 
     return compute
 

@@ -220,7 +220,7 @@ def _round(machine, number, ndigits=None):
 
 
 def _abs(machine, value):
-    return machine.foreign(abs, (value,), {})
+    return machine.operate_alone(abs, value)
 
 
 def _pow(machine, a, b, *modulus):

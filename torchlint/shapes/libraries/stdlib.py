@@ -35,6 +35,7 @@ from torchlint.shapes.libraries.randomness import RANDOM
 from torchlint.shapes.libraries.regexes import REGEXES
 from torchlint.shapes.libraries.settings_files import read_json
 from torchlint.shapes.libraries.temporary import TEMPORARY
+from torchlint.shapes.tensors import wild
 from torchlint.shapes.tensors.supposed import surely_has_graph
 
 # Modules that exist; names of them that are not in FOUND are unknown.
@@ -90,11 +91,16 @@ def machine():
     return machines[-1]
 
 
+_PAIRS = (math.frexp, math.modf, math.isnan, math.isinf, math.isfinite)  # these give pairs, or answers
+
+
 def _math(function):
     def compute(machine, *args, **kwargs):
         for value in (*args, *kwargs.values()):
             if type(value) is Unknown or machine.is_tensor(value):
-                return Unknown("a number computed from an unknown")
+                number = wild.is_number(value) and function not in _PAIRS
+                kind = wild.WHOLE if function in (math.floor, math.ceil, math.trunc) else wild.FLOAT
+                return wild.unknown("a number computed from an unknown", kind if number else None)
         if function in (math.factorial, math.comb, math.perm) and any(abs(a) > 500 for a in args):
             raise Exhausted("it computes a number that is too large")
         if len(args) > 1000:

@@ -242,7 +242,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             )
         unknown = unknown_in(args) if guard in guards.STRICT else None
         if unknown is not None:
-            return Unknown(unknown.reason)
+            return wild.unknown(unknown.reason, guards.MAKING_NUMBERS.get(guard))
         try:
             return guard(self, function, *args, **kwargs)
         except UnknownUsed as used:

@@ -109,6 +109,10 @@ class Operations(Texts):
             return apply(a, b)
         return self.foreign(apply, (a, b), {})
 
+    def operate_alone(self, apply: Callable, value: Any) -> Any:
+        """`-x`, `~x`"""
+        return wild.of_same_kind(value) if wild.is_number(value) else self.foreign(apply, (value,), {})
+
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
         unknown, other = (a, b) if type(a) is Unknown else (b, a)
         if (made := self._with_any_number(self.operate, apply, a, b)) is not None:

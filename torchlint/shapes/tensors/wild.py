@@ -265,6 +265,11 @@ def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | None:
     return FLOAT if kind is float else WHOLE if kind is int else NUMBER
 
 
+def of_same_kind(number: Unknown) -> Unknown:
+    """What an operator makes of one unknown number: `-x`, `abs(x)`."""
+    return unknown(number.reason, FLOAT if number.known == DRAWN else number.known)
+
+
 def unknown(reason: str, known: Any) -> Unknown:
     """A value of which something is known."""
     made = Unknown(reason)
