@@ -53,13 +53,14 @@ class Report:
         return np.exp(x)
 ```
 
-What comes back from NumPy is followed in `torchlint/source/answers/brought_back.py`.
+What comes back from NumPy is followed in `torchlint/source/answers/brought_back.py`, helper functions in `handed_on.py`.
 """
 
 import ast
 
 from torchlint import ModuleClass, named, on_module
 from torchlint.source.answers.brought_back import comes_back, copied_tensor, lets_gradients_through
+from torchlint.source.answers.handed_on import numpy_of_helpers
 
 read_on = ("TL208", "TL204", "torch.from_numpy", "torch.Tensor.numpy")
 in_tests = False
@@ -74,16 +75,28 @@ def check(cls: ModuleClass):
     for node in (call for method in run_by(cls, forward) for call in cls.inside(ast.Call, of=method)):
         name = cls.name(node.func) or ""
         call = cls.at(node)
-        if not name.startswith("numpy.") or call.word() in NO_NUMBERS or call.no_grad or asks_for_places(node):
+        for inner, given in () if call.no_grad else numpy_of_helpers(call.value):
+            if takes_numbers(cls.at(inner)) and is_computed(call, given):
+                yield gives_to_numpy(cls, cls.at(inner))
+        if not name.startswith("numpy.") or not takes_numbers(call):
             continue
         yield from copies_that_come_back(cls, call, name)
         taken = next((given for given in arguments(node) if is_computed(call, given)), None)
         if taken is not None:
-            yield cls.finding(
-                f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
-                help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
-                at=node,
-            )
+            yield gives_to_numpy(cls, call)
+
+
+def gives_to_numpy(cls: ModuleClass, call):
+    name = cls.name(call.node.func) or ""
+    return cls.finding(
+        f"`{call.short}` gives a tensor to NumPy: no gradient comes back, and on a GPU it raises",
+        help=f"use `torch.{name.rsplit('.', 1)[-1]}`" if has_same(name) else "compute it with torch",
+        at=call.node,
+    )
+
+
+def takes_numbers(call) -> bool:
+    return call.word() not in NO_NUMBERS and not call.no_grad and not asks_for_places(call.node)
 
 
 def copies_that_come_back(cls: ModuleClass, call, name: str):

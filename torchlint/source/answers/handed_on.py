@@ -1,0 +1,59 @@
+"""Plain functions of a file that compute with NumPy on what they are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchlint.source.flow.flow import callees
+from torchlint.source.flow.identity import external_name
+from torchlint.source.flow.memory import remembered
+from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument
+from torchlint.source.flow.values import Value
+from torchlint.source.text.index import last_word
+
+_ASK_TYPES = ("isinstance", "is_tensor", "hasattr", "type", "asarray")
+
+
+def numpy_of_helpers(call: Value) -> Iterator[tuple[ast.Call, ast.expr]]:
+    """What a call runs of NumPy in a function of its file, and its argument that this is computed of as it came:
+    `bump(scores)`, where `def bump(x)` gives back `np.exp(-x)`.
+    """
+    for callee in callees(call):
+        if callee.kind != "function" or callee.module is not call.module or callee.instance is not None:
+            continue
+        for computed, parameter in _computed_of_parameters(call.module, callee.function):
+            given = bound_argument(callee.function, parameter, call, False)
+            if given is not None and isinstance(given.node, ast.expr):
+                yield computed, given.node
+
+
+@remembered(meanwhile=())
+def _computed_of_parameters(module: Module, function: ast.AST) -> list[tuple[ast.Call, ast.arg]]:
+    if not isinstance(function, ast.FunctionDef):
+        return []
+    calls = list(module.index.inside(function, ast.Call))
+    if function.decorator_list or any(last_word(call.func) in _ASK_TYPES for call in calls):
+        return []  # a function that asks what it was given may take both
+    return [
+        (call, parameter)
+        for call in calls
+        if (external_name(Value(module, call.func)) or "").startswith("numpy.")
+        for given in call.args[:2]
+        for parameter in _parameters_in(given, function)
+    ]
+
+
+def _parameters_in(given: ast.expr, function: ast.FunctionDef) -> Iterator[ast.arg]:
+    """`x` of `-(x ** 2)`, where it still is what the function was given."""
+    if isinstance(given, ast.BinOp):
+        yield from _parameters_in(given.left, function)
+        yield from _parameters_in(given.right, function)
+    elif isinstance(given, ast.UnaryOp):
+        yield from _parameters_in(given.operand, function)
+    elif isinstance(given, ast.Name) and (scope := given.at.lookup(given.id)) is not None and scope.node is function:
+        bound = reaching(given, scope)
+        if len(bound) == 1 and isinstance(bound[0], ast.arg):
+            yield bound[0]
