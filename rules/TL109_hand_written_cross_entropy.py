@@ -36,11 +36,11 @@ from torchlint import SAME_NUMBERS, Call, Node, on_node
 read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather")
 
 
-@on_node("Mult", needs=("oftmax", "long|argmax|randint"))
+@on_node("Mult", needs=("oftmax|logsumexp", "long|argmax|randint"))
 def check(place: Node):
     if any(isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)):
         return
-    if not place.says("log_softmax", "LogSoftmax") and all(is_plain(place, call) for call in place.calls("log")):
+    if not place.says("log_softmax", "LogSoftmax", "logsumexp") and all(is_plain(place, call) for call in place.calls("log")):
         return
     for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
         if is_log_probability(place, scores) and is_index(place, target):
@@ -53,13 +53,27 @@ def check(place: Node):
 
 def is_log_probability(place: Node, node: ast.expr) -> bool:
     for origin in place.origins(node):
-        if origin.does("log_softmax"):
+        if origin.does("log_softmax") or is_normalized(origin):
             return True
         if origin.does("log"):
             inner = origin.argument("input", 0)
             if inner is not None and any(o.does("softmax") for o in origin.origins(inner)):
                 return True
     return False
+
+
+def is_normalized(origin) -> bool:
+    """`scores - scores.logsumexp(1, keepdim=True)`, also with a name for what is taken off"""
+    node = origin.node
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub):
+        return False
+    taken = origin.origins(node.right)
+    return bool(taken) and all(
+        o.does("logsumexp")
+        and (scores := o.receiver if o.is_method else o.argument("input", 0)) is not None
+        and ast.unparse(scores) == ast.unparse(node.left)
+        for o in taken
+    )
 
 
 def is_plain(place: Node, call: Call) -> bool:

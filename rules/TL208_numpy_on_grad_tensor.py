@@ -162,6 +162,7 @@ bands = Filters()(torch.tensor(signal)).cpu().numpy()
 import ast
 
 from torchlint import SAME_NUMBERS, Call, on_call
+from torchlint.source.answers.collected import collected_with_graph
 
 read_on = ("TL204", "TL405", "torch.Tensor.numpy", "torch.Tensor.detach")
 in_tests = False
@@ -181,15 +182,18 @@ def check(call: Call):
         or call.in_forward
         and call.asks_mode
         or is_asked_first(call, tensor)
-        or call.requires_grad(tensor) is not True
         or call.says("requires_grad_(False)", "requires_grad = False")
         or call.may_be_without_grad
     ):
+        return
+    kept = None if call.requires_grad(tensor) is True else collected_with_graph(call.value.at(tensor, ()))
+    if kept is None and call.requires_grad(tensor) is not True:
         return
     yield call.finding(
         f"`{call.source(tensor) if len(call.source(tensor)) < 40 else 'this tensor'}` belongs to a"
         " graph: NumPy refuses it",
         help="write `.detach().cpu().numpy()`, or compute it under `torch.no_grad()`",
+        notes=[] if kept is None else [call.note(kept, "put into the list here, with its graph")],
         fix=call.fix("detach it", call.with_suffix(tensor, ".detach()")) if call.is_tensor(tensor) else None,
         severity="info" if call.in_forward else "error",  # whoever runs a forward may do so under `no_grad`
     )
