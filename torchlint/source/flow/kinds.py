@@ -166,6 +166,8 @@ def _external_kind(name: str, origin: Value) -> str | None:
         return MODULE if last[:1].isupper() else None
     if head.startswith("torchvision.models") or name == "timm.create_model":
         return MODULE
+    if head.startswith("torch.distributions") and last[:1].isupper():
+        return OBJECT
     row = fact(name)
     if row is not None:
         return TENSOR if row.gives == "tensor" or row.gives == "tensors" and origin.path else None
