@@ -40,7 +40,9 @@ read_on = ("TL101", "TL103", "torch.nn.functional.cross_entropy", "torch.gather"
 def check(place: Node):
     if any(isinstance(side, ast.Constant) for side in (place.node.left, place.node.right)):
         return
-    if not place.says("log_softmax", "LogSoftmax", "logsumexp") and all(is_plain(place, call) for call in place.calls("log")):
+    if not place.says("log_softmax", "LogSoftmax", "logsumexp") and all(
+        is_plain(place, call) for call in place.calls("log")
+    ):
         return
     for scores, target in ((place.node.left, place.node.right), (place.node.right, place.node.left)):
         if is_log_probability(place, scores) and is_index(place, target):

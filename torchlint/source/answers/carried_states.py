@@ -12,12 +12,21 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import FUNCTIONS, LOOPS, enclosing_class, enclosing_function, last_word, within
+from torchlint.source.text.index import (
+    FUNCTIONS,
+    LOOPS,
+    ancestors,
+    enclosing_class,
+    enclosing_function,
+    last_word,
+    within,
+)
 from torchlint.source.text.spelling import unparsed
 from torchlint.source.training.acts import BACKWARD, acts
-from torchlint.source.training.events import may_call
+from torchlint.source.training.events import may_call, reaches
 from torchlint.source.training.grads import STOPS
 from torchlint.source.training.graphs import backpropagated, graph, is_model_call
+from torchlint.source.training.regions import tests_around
 
 _RECURRENT = frozenset("rnn lstm gru cell".split())
 _STORING = frozenset("tuple list stack cat".split())
@@ -95,7 +104,10 @@ def _states(call: Value, loop: ast.AST) -> Iterator[ast.expr]:
         for part in _parts(argument):
             if isinstance(part, ast.Name) and within(call.node, loop) and _comes_round(call, part, loop):
                 yield part
-            elif isinstance(part, ast.Attribute) and _is_kept_in_attribute(call, part):
+            elif isinstance(part, ast.Name) and (kept := _read_into(call, part)) is not None:
+                if _is_kept_in_attribute(call, kept, loop):
+                    yield kept
+            elif isinstance(part, ast.Attribute) and _is_kept_in_attribute(call, part, loop):
                 yield part
             elif isinstance(part, ast.Subscript) and _is_kept_in_entry(call, part, loop):
                 yield part
@@ -185,8 +197,43 @@ def _is_kept_in_entry(call: Value, part: ast.Subscript, loop: ast.AST) -> bool:
     return bool(stores) and len(stores) == len(changes) and all(_passes(call, store, set()) for store in stores)
 
 
-def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
-    """Is `self.h` set by this call alone, from what it was given as `self.h`?"""
+def _read_into(call: Value, use: ast.Name) -> ast.Attribute | None:
+    """`self.h` of `h = self.h`, where all else that `h` may be is what the call itself has returned, or a beginning."""
+    scope = use.at.lookup(use.id)
+    if scope is None or not isinstance(scope.node, FUNCTIONS):
+        return None
+    kept = None
+    for binding in reaching(use, scope):
+        read = _assigned(binding)
+        if isinstance(read, ast.Attribute) and kept is None:
+            kept = read
+        elif not _passes(call, binding, set()) and not _is_a_beginning(binding, use.id):
+            return None
+    return kept
+
+
+def _assigned(binding: ast.AST) -> ast.expr | None:
+    """What a name is given by an assignment, also by `h, c = self.h, self.c`."""
+    targets = binding.up
+    if (
+        isinstance(targets, ast.Tuple)
+        and isinstance(targets.up, ast.Assign)
+        and isinstance(targets.up.value, ast.Tuple)
+    ):
+        parts = targets.up.value.elts
+        return parts[targets.elts.index(binding)] if len(parts) == len(targets.elts) else None
+    return targets.value if isinstance(targets, ast.Assign) else None
+
+
+def _is_a_beginning(binding: ast.AST, text: str) -> bool:
+    """`if h is None: h = torch.zeros(…)`"""
+    return any(truth and unparsed(test) == f"{text} is None" for test, truth in tests_around(binding))
+
+
+def _is_kept_in_attribute(call: Value, part: ast.Attribute, loop: ast.AST) -> bool:
+    """Is `self.h` set by this call alone, from what it was given as `self.h`? What sets it anew must not run in the
+    loop.
+    """
     if not isinstance(part.value, ast.Name) or part.value.id != "self":
         return False
     index = call.module.index
@@ -197,14 +244,36 @@ def _is_kept_in_attribute(call: Value, part: ast.Attribute) -> bool:
     ):
         return False
     function = enclosing_function(part)
-    if function is None or enclosing_class(function) is None:
+    owner = enclosing_class(function) if function is not None else None
+    if owner is None:
         return False
     stores = [s for s in index.stored(part.attr) if not _runs_in_init(call.module, enclosing_function(s))]
     if not stores or index.says("setattr(") or index.says("__dict__"):
         return False
     if any(user.index.stored(part.attr) for user in call.module.users(part.attr)):
         return False  # `net.hidden = net.start()` in the file that trains it
-    return all(enclosing_function(s) is function and _passes(call, s, set()) for s in stores)
+    mine = [s for s in stores if enclosing_function(s) is function and not _is_a_beginning(s, unparsed(part))]
+    anew = [enclosing_function(s) for s in stores if enclosing_function(s) is not function]
+    return (
+        bool(mine)
+        and all(_passes(call, s, set()) for s in mine)
+        and not any(_is_a_setting(test) for s in mine for test, _ in tests_around(s))
+        and (not anew or _runs_elsewhere(call.module, anew, owner, loop))
+    )
+
+
+def _is_a_setting(test: ast.expr) -> bool:
+    """`if self.stateful:`"""
+    return isinstance(test, ast.Attribute) and test.attr != "training"
+
+
+def _runs_elsewhere(module: Module, methods: list, owner: ast.ClassDef, loop: ast.AST) -> bool:
+    """Are these methods of a class, of which a loop of the same file reaches none?"""
+    return (
+        all(method is not None and enclosing_class(method) is owner for method in methods)
+        and [*ancestors(loop)][-1] is module.tree
+        and not reaches(module, loop.body, methods)
+    )
 
 
 def _runs_in_init(module: Module, function: ast.AST | None) -> bool:
