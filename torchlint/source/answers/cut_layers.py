@@ -140,9 +140,37 @@ def networks_cut_off(module: Module, backward: ast.Call) -> Iterator[tuple[Value
                 and is_model_call(node)
                 and _is_called_once(module, func)
                 and any(holds(optimizer, node.at(func, ())) is True for optimizer in constructors(module))
+                and not _is_for_others(module, backward, node.at(func, ()))
             ):
                 yield cut, func
                 break
+
+
+def _is_for_others(module: Module, backward: ast.Call, network: Value) -> bool:
+    """Is a network learned from another backward, as the steps after the backwards say: that of a critic may cut the
+    generator off, that of the generator may not?
+    """
+    if _steps(module, backward, network):
+        return False
+    others = [call for word in ("backward", "manual_backward") for call in module.index.callers(word)]
+    return any(_steps(module, other, network) for other in others if other is not backward)
+
+
+def _steps(module: Module, backward: ast.Call, network: Value) -> bool:
+    """Is the first step after a backward, in its function, one of an optimizer that holds a network?"""
+    function = enclosing_function(backward)
+    later = [
+        call
+        for word in ("step", "backward", "manual_backward")
+        for call in module.index.callers(word)
+        if call.pos > backward.pos and enclosing_function(call) is function and isinstance(call.func, ast.Attribute)
+    ]
+    first = min(later, key=lambda call: call.pos, default=None)
+    return (
+        first is not None
+        and last_word(first.func) == "step"
+        and holds(Value(module, first.func.value), network) is True
+    )
 
 
 @remembered
