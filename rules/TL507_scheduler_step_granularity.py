@@ -116,11 +116,12 @@ for epoch in range(90):
     late.step()
 ```
 
-How it is known what a scheduler counts: `torchlint/source/answers/horizons.py`.
+How it is known what a scheduler counts: `torchlint/source/answers/horizons.py`; who steps it for Lightning: `lightning_schedulers.py`.
 """
 
-from torchlint import Loop, on_loop
+from torchlint import Loop, ModuleClass, on_loop, on_module
 from torchlint.source.answers.horizons import horizon
+from torchlint.source.answers.lightning_schedulers import stepped_otherwise
 
 read_on = ("TL506", "optim#how-to-adjust-learning-rate", "torch.optim.lr_scheduler.OneCycleLR")
 in_tests = False
@@ -144,6 +145,19 @@ def check(loop: Loop):
             help = "step it after each `optimizer.step()`, or let the horizon count epochs"
         yield loop.finding(message, help=help, notes=[loop.note(counted, "the horizon is set here")], at=schedule)
         return
+
+
+@on_module(needs="configure_optimizers")
+def check_lightning(cls: ModuleClass):
+    """Lightning steps a scheduler once per epoch, or after each batch where `"interval"` is `"step"`."""
+    for counted, interval in stepped_otherwise(cls.info):
+        runs, wanted, other = ("batch", "epoch", "batches") if counted.unit == "epochs" else ("epoch", "step", "epochs")
+        yield cls.finding(
+            f"Lightning steps this scheduler once per {runs}, but its horizon counts {counted.unit}",
+            help=f'say `"interval": "{wanted}"` beside the scheduler, or let the horizon count {other}',
+            notes=[cls.note(interval, "how often it is stepped is said here")],
+            at=counted,
+        )
 
 
 def _runs(loop, schedule) -> str | None:

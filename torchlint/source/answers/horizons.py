@@ -40,12 +40,9 @@ class Horizon(NamedTuple):
 def horizon(scheduler: Value, loop: Value) -> Horizon | None:
     """What a scheduler counts that steps in a loop over epochs; None where it is not plain."""
     made = next(iter(objects(scheduler)), None) if isinstance(loop.node, (ast.For, ast.AsyncFor)) else None
-    if made is None or not isinstance(made.node, ast.Call) or has_stars(made.node):
+    name = _name_of(made)
+    if made is None or not name:
         return None
-    names = {callee.name.rsplit(".", 1)[-1] for callee in callees(made) if callee.name}
-    if len(names) != 1:
-        return None
-    name = names.pop()
     if name in _DECAYS:
         unit = EPOCHS if _decays_by_epoch(loop, made, name) else None
     elif name in _HORIZONS:
@@ -53,6 +50,29 @@ def horizon(scheduler: Value, loop: Value) -> Horizon | None:
     else:
         unit = None
     return Horizon(unit, made) if unit else None
+
+
+def _name_of(made: Value | None) -> str:
+    """`CosineAnnealingLR` of its constructor; nothing where that is not plain."""
+    if made is None or not isinstance(made.node, ast.Call) or has_stars(made.node):
+        return ""
+    names = {callee.name.rsplit(".", 1)[-1] for callee in callees(made) if callee.name}
+    return names.pop() if len(names) == 1 else ""
+
+
+def horizon_alone(scheduler: Value) -> Horizon | None:
+    """What a scheduler counts that somebody else steps, as its horizon is called: `max_epochs`, or the batches of all
+    epochs.
+    """
+    made = objects(scheduler)
+    name = _name_of(made[0]) if len(made) == 1 else ""
+    given = argument(made[0].node, *_HORIZONS[name]) if name in _HORIZONS else None
+    if given is None:
+        return None
+    known = [origin.node for origin in origins(made[0].at(given, ())) if not origin.unknown]
+    if "estimated_stepping_batches" in f"{unparsed(given)} {' '.join(map(unparsed, known))}":
+        return Horizon(BATCHES, made[0])
+    return Horizon(EPOCHS, made[0]) if _is_called_after_epochs(made[0].at(given, ())) else None
 
 
 def _unit(loop: Value, made: Value, given: ast.expr | None, name: str) -> str | None:
@@ -108,16 +128,19 @@ def _is_counted_by(loop: Value, given: Value) -> bool:
     if isinstance(given.node, ast.Constant):
         same = isinstance(stop, ast.Constant) and stop.value == given.node.value
         return same and target in ("epoch", "ep", "e", "_")
-    before = _named_before(given)
-    text = f"{unparsed(given.node)} {before or ''}".lower()
-    counts_others = _is_product(given.node) or any(word in text for word in ("step", "iter", "batch", "len"))
-    named_so = "epoch" in text and not counts_others
+    before, named_so = _named_before(given), _is_called_after_epochs(given)
     same = (
         unparsed(stop) in (unparsed(given.node), before)
         or before is not None
         and before == _named_before(loop.at(stop, ()))
     )
     return same and ("ep" in target or target == "_" or named_so) or named_so and "ep" in target
+
+
+def _is_called_after_epochs(given: Value) -> bool:
+    text = f"{unparsed(given.node)} {_named_before(given) or ''}".lower()
+    counts_others = _is_product(given.node) or any(word in text for word in ("step", "iter", "batch", "len"))
+    return "epoch" in text and not counts_others
 
 
 def _named_before(value: Value) -> str | None:
