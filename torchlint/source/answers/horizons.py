@@ -72,6 +72,8 @@ def horizon_alone(scheduler: Value) -> Horizon | None:
     known = [origin.node for origin in origins(made[0].at(given, ())) if not origin.unknown]
     if "estimated_stepping_batches" in f"{unparsed(given)} {' '.join(map(unparsed, known))}":
         return Horizon(BATCHES, made[0])
+    if any(map(_is_product, known)):
+        return None  # `epochs = epochs * len(loader)`
     return Horizon(EPOCHS, made[0]) if _is_called_after_epochs(made[0].at(given, ())) else None
 
 

@@ -14,6 +14,7 @@ from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
+from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, statement_of, within
 from torchlint.source.training.asked_for import is_off_by_default
@@ -58,8 +59,10 @@ def changes(module: Module, wanted: Callable[[ast.AST], bool]) -> Iterator[tuple
             ):
                 if (changed := base_of(call.func.value)) is not None:
                     yield call, changed
-            elif call.args and _names(module, call) & FUNCTIONAL:
-                yield call, call.args[0]
+            elif call.args:
+                if _names(module, call) & FUNCTIONAL:
+                    yield call, call.args[0]
+                yield from ((call, given) for given in _changed_elsewhere(Value(module, call)))
         elif call in with_out:
             written = next(k.value for k in call.keywords if k.arg == "out")
             if isinstance(written, (ast.Name, ast.Attribute)) and all(
@@ -69,6 +72,29 @@ def changes(module: Module, wanted: Callable[[ast.AST], bool]) -> Iterator[tuple
         elif call.args and (word in flagged or (isinstance(call.func, ast.Call) and flagged) or call in with_flag):
             if _has_flag(module, call):
                 yield call, call.args[0]
+
+
+def _changed_elsewhere(call: Value) -> Iterator[ast.expr]:
+    """The arguments that a function of another file changes in place: `hide_(scores, mask)`, whose name says so."""
+    for callee in callees(call):
+        if callee.kind == "function" and callee.module is not call.module and callee.instance is None:
+            for parameter in _changed_parameters(callee.module, callee.function):
+                given = bound_argument(callee.function, parameter, call, False)
+                if given is not None and isinstance(given.node, (ast.Name, ast.Attribute)):
+                    yield given.node
+
+
+@remembered(meanwhile=())
+def _changed_parameters(module: Module, function: ast.AST) -> list[ast.arg]:
+    """The parameters that a function changes in place whatever it is given, and not under `no_grad`."""
+    found = []
+    for change, tensor in changes(module, lambda node: enclosing_function(node) is function):
+        scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
+        bound = reaching(tensor, scope) if scope is not None and scope.node is function else []
+        plain = not under_no_grad(module, change) and not any(True for _ in tests_around(change))
+        if plain and len(bound) == 1 and isinstance(bound[0], ast.arg):
+            found.append(bound[0])
+    return found
 
 
 def _names(module: Module, call: ast.Call) -> set[str]:
