@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.facts import fact, named, named_of, words
+from torchlint.source.answers.handed_moved import is_handed_moved
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.kinds import PARAMETER, TENSOR, is_tensor_method, kinds
 from torchlint.source.flow.memory import remembered
@@ -383,7 +384,7 @@ def _has_weights(name: str) -> bool:
 def _meets(module: Module, where: ast.expr, others: list[ast.expr]) -> Iterator[Meeting]:
     for other in others:
         if (
-            device_of(Value(module, other)) == MOVED
+            (device_of(Value(module, other)) == MOVED or is_handed_moved(Value(module, other)))
             and not _is_plain(other)
             and not _is_among_numbers(where)
             and not (is_in_construction(module, where) and _holds_parameter(module, other))
