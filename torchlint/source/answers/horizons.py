@@ -70,7 +70,7 @@ def horizon_alone(scheduler: Value) -> Horizon | None:
     if given is None:
         return None
     known = [origin.node for origin in origins(made[0].at(given, ())) if not origin.unknown]
-    if "estimated_stepping_batches" in f"{unparsed(given)} {' '.join(map(unparsed, known))}":
+    if any(isinstance(node, ast.Attribute) and node.attr == "estimated_stepping_batches" for node in (given, *known)):
         return Horizon(BATCHES, made[0])
     if any(map(_is_product, known)):
         return None  # `epochs = epochs * len(loader)`

@@ -88,7 +88,10 @@ def _changed_elsewhere(call: Value) -> Iterator[ast.expr]:
 def _changed_parameters(module: Module, function: ast.AST) -> list[ast.arg]:
     """The parameters that a function changes in place whatever it is given, and not under `no_grad`."""
     found = []
+    left = min((node.pos for node in module.index.inside(function, ast.Return)), default=None)
     for change, tensor in changes(module, lambda node: enclosing_function(node) is function):
+        if left is not None and left < change.pos:
+            continue  # `if x.requires_grad: return x.clamp(min=0)` before it
         scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
         bound = reaching(tensor, scope) if scope is not None and scope.node is function else []
         plain = not under_no_grad(module, change) and not any(True for _ in tests_around(change))
