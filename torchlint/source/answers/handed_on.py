@@ -14,8 +14,6 @@ from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import last_word
 
-_ASK_TYPES = ("isinstance", "is_tensor", "hasattr", "type", "asarray")
-
 
 def numpy_of_helpers(call: Value) -> Iterator[tuple[ast.Call, ast.expr]]:
     """What a call runs of NumPy in a function of its file, and its argument that this is computed of as it came:
@@ -35,7 +33,8 @@ def _computed_of_parameters(module: Module, function: ast.AST) -> list[tuple[ast
     if not isinstance(function, ast.FunctionDef):
         return []
     calls = list(module.index.inside(function, ast.Call))
-    if function.decorator_list or any(last_word(call.func) in _ASK_TYPES for call in calls):
+    asks = any(last_word(call.func).startswith(("is", "hasattr", "type")) for call in calls)
+    if function.decorator_list or asks:
         return []  # a function that asks what it was given may take both
     return [
         (call, parameter)
