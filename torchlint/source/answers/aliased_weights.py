@@ -47,8 +47,10 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
         return
     for holder, value in _assigned(assignment):
         # The cheap questions first.
-        if isinstance(value, (ast.Call, ast.Dict, ast.DictComp)) and _is_kept(module, assignment, holder):
-            state = _state(module, value)
+        if isinstance(value, (ast.Call, ast.Dict, ast.DictComp)) and (
+            _is_kept(module, assignment, holder) or _is_kept(module, assignment, _kept_on(module, holder))
+        ):
+            state, holder = _state(module, value), _kept_on(module, holder)
             if (
                 state is not None
                 and not _takes_its_place(holder, state)
@@ -184,6 +186,14 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
         isinstance(test, (ast.Compare, ast.BoolOp)) and _TO_COME_BACK_TO.search(unparsed(test).lower())
         for test, _ in tests_around(assignment)
     )
+
+
+def _kept_on(module: Module, holder: ast.expr) -> ast.expr:
+    """`self.snapshot` of `self.snapshot = state`, if that is all that becomes of what has a local name."""
+    found = uses(module, holder) if isinstance(holder, ast.Name) else []
+    put = found[0].up if len(found) == 1 else None
+    is_put = isinstance(put, ast.Assign) and put.value is found[0] and isinstance(put.targets[0], ast.Attribute)
+    return put.targets[0] if is_put and len(put.targets) == 1 else holder
 
 
 def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:

@@ -6,7 +6,7 @@ import ast
 
 from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.records import field_or_default
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import Value, frame_of
 from torchlint.source.text.index import enclosing_function
 from torchlint.source.text.spelling import constant_key
 from torchlint.source.training.dict_changes import FILLING, changes_in
@@ -32,7 +32,7 @@ def keyword_names(call: Value) -> frozenset[str] | None:
         if keyword.arg is not None:
             names.add(keyword.arg)
             continue
-        options = call.at(keyword.value, ())
+        options = _returned(call.at(keyword.value, ()))
         changed = changes_in(options).names
         found = origins(options)
         if not found or changed is None:
@@ -60,6 +60,7 @@ def _keys(made: Value) -> frozenset[str] | None:
 
 def _entries(options: Value, name: str) -> list[Value]:
     """What stands in a dict under a key."""
+    options = _returned(options)
     node = options.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _entries(options.at(node.right, ()), name) or _entries(options.at(node.left, ()), name)
@@ -80,6 +81,25 @@ def _entries(options: Value, name: str) -> list[Value]:
         elif made.node is not None:
             found += origins(made.at(made.node, (name,)))
     return found
+
+
+def _returned(options: Value) -> Value:
+    """`options` of the one `return options` in the function of the project that is called, which may fill it first."""
+    if not isinstance(options.node, ast.Call) or options.path:
+        return options
+    called = callees(options)
+    function = called[0].function if len(called) == 1 and called[0].kind == "function" else None
+    if not isinstance(function, ast.FunctionDef) or function.yields or len(function.gives) != 1:
+        return options
+    if not isinstance(function.gives[0], ast.Name) or called[0].module is None:
+        return options
+    frame = options.frame
+    while frame is not None:  # what calls itself
+        if frame.function is function:
+            return options
+        frame = frame.call.frame if frame.call else None
+    inside = frame_of(options.module, function, options, called[0].instance, called[0].closure)
+    return Value(called[0].module, function.gives[0], inside)
 
 
 def _record(made: Value) -> Value | None:
@@ -143,6 +163,7 @@ def is_given(call: Value, name: str) -> bool:
 
 
 def _surely_holds(options: Value, name: str) -> bool:
+    options = _returned(options)
     node = options.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _surely_holds(options.at(node.right, ()), name)
