@@ -142,7 +142,7 @@ def _container(value: Value, hops: int = 0) -> _Made | None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
         return _Made(node, LIST, _parts(value, node.left), True)
     if isinstance(node, ast.Call):
-        return _helped(value, hops) or (_called(value) if len(node.args) <= 1 else None)
+        return _helped(value, hops) or _regrouped(value, hops) or (_called(value) if len(node.args) <= 1 else None)
     return None
 
 
@@ -167,14 +167,41 @@ def _helped(value: Value, hops: int) -> _Made | None:
         return None
     [returned], home = helper.gives, called[0].module
     frame = frame_of(value.module, helper, value, called[0].instance, called[0].closure)
-    made = _container(Value(home, returned, frame), hops + 1)
-    if made is None or not isinstance(returned, ast.Name):
+    return _filled(Value(home, returned, frame), hops + 1)
+
+
+def _regrouped(value: Value, hops: int) -> _Made | None:
+    """`dict(zip(names, heads))`, `tuple(heads)`: a collection of what stands in another one, which has a local name."""
+    names = {callee.name for callee in callees(value)}
+    shape = DICT if names and names <= _DICTS else LIST if names and names <= _LISTS else None
+    inner = value.node.args[0] if shape and len(value.node.args) == 1 and not value.node.keywords else None
+    if shape == DICT and isinstance(inner, ast.Call):
+        place = {"builtins.zip": 1, "builtins.enumerate": 0}.get(_only_name(value.at(inner, ())))
+        inner = inner.args[place] if place is not None and len(inner.args) == place + 1 else None
+    made = _filled(value.at(inner, ()), hops) if isinstance(inner, (ast.Name, ast.ListComp)) else None
+    if made is None or (made.shape, shape) == (DICT, LIST):  # `list(heads)` of a dict are its keys
+        return None
+    return made._replace(node=value.node, shape=shape)
+
+
+def _only_name(call: Value) -> str | None:
+    names = {callee.name for callee in callees(call)}
+    return names.pop() if len(names) == 1 else None
+
+
+def _filled(value: Value, hops: int) -> _Made | None:
+    """The collection that an expression is, with all that it gets under its local name, if that leads to nothing
+    else.
+    """
+    made, name, home = _container(value, hops), value.node, value.module
+    if made is None or not isinstance(name, ast.Name):
         return made
-    names = [n for n in home.index.names(returned.id) if n is not returned and enclosing_function(n) is helper]
+    function = enclosing_function(name)
+    names = [n for n in home.index.names(name.id) if n is not name and enclosing_function(n) is function]
     if any(isinstance(n.ctx, ast.Load) and _leads_on(home, n) for n in names):
         return None
-    changes = [c for c in changes_of(home.index, returned.id) if enclosing_function(c) is helper]
-    put = [Value(home, part, frame) for change in changes for part in _put(change)]
+    changes = [c for c in changes_of(home.index, name.id) if enclosing_function(c) is function]
+    put = [value.at(part, ()) for change in changes for part in _put(change)]
     return made._replace(given=(*made.given, *put), repeats=made.repeats or bool(put))
 
 
