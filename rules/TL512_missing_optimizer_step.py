@@ -100,7 +100,7 @@ def apply(model, lr):
 
 import ast
 
-from torchlint import Loop, on_round
+from torchlint import Loop, Round, on_round
 
 read_on = ("TL501", "TL519", "torch.optim.Optimizer.step")
 in_tests = False
@@ -109,9 +109,27 @@ across_files = False
 CLEARING = frozenset("zero_grad no_grad set_grad_enabled requires_grad_ clip_grad_norm_ clip_grad_value_".split())
 
 
+@on_round("function", needs=("manual_backward", "zero_grad", "optim"))
+def by_hand(step: Round):
+    """Lightning's `training_step` with `automatic_optimization = False`, if nothing else in the file steps."""
+    owner = step.at(step.node.body[0]).module_class
+    if step.repeats is not True or owner is None or not step.may_call("manual_backward"):
+        return
+    if len(owner.mro) > 1 or not all((base or "").endswith(".LightningModule") for base in owner.foreign):
+        return  # what else it inherits may step
+    known = {act.node for act in step.acts}
+    if all(call.node in known for call in step.calls("step", "optimizer_step")):
+        yield from never_stepped(step, step)
+
+
 @on_round("loop", needs=("zero_grad", "optim"))
 def check(loop: Loop):
-    if not loop.may_call("zero_grad") or not loop.around.is_seen_through or _uses_gradients(loop):
+    if loop.may_call("zero_grad"):
+        yield from never_stepped(loop, loop.around)
+
+
+def never_stepped(loop: Round, around: Round):
+    if not around.is_seen_through or _uses_gradients(loop):
         return
     for clear in loop.each("clear"):
         if not clear.clears_optimizer or clear.event.loops:
@@ -119,7 +137,7 @@ def check(loop: Loop):
         backward = loop.next_after(clear, "backward", "clear")
         if backward is None or backward.role == "clear":
             continue
-        if any(step.may_step(clear) for step in loop.around.each("step")):
+        if any(step.may_step(clear) for step in around.each("step")):
             continue
         name = clear.on_text
         yield loop.finding(

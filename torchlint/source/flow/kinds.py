@@ -20,6 +20,7 @@ TENSOR, PARAMETER, MODULE, ARRAY, OPTIMIZER, SCHEDULER, LOADER, SCALER, PLAIN, O
 )
 # What a module gives by a name that may be computed.
 _PARTS = {"get_submodule": MODULE, "get_parameter": PARAMETER, "get_buffer": TENSOR}
+_OF_LIGHTNING = {"optimizers": OPTIMIZER, "lr_schedulers": SCHEDULER}
 
 
 def kinds(value: Value) -> set[str]:
@@ -203,7 +204,7 @@ def _method_kind(name: str, receiver: Value, origin: Value) -> str | None:
     if on == {MODULE}:
         if name in ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "requires_grad_", "apply"):
             return MODULE
-        return TENSOR if name == "forward" else _PARTS.get(name, PLAIN)
+        return TENSOR if name == "forward" else _PARTS.get(name) or _OF_LIGHTNING.get(name, PLAIN)
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.memory import remembered
-from torchlint.source.flow.values import Value
+from torchlint.source.flow.values import EACH, VALUE, Value
 from torchlint.source.text.index import last_word
 from torchlint.source.text.spelling import dumped
 
@@ -41,12 +41,22 @@ def are_distinct(a: Value, b: Value) -> bool:
         return False
     nodes = [*first.values(), *second.values()]
     if all(isinstance(o.node, ast.Call) for o in nodes):
-        return not any(last_word(o.node.func) == "getattr" for o in nodes)  # it makes nothing
+        if any(last_word(o.node.func) == "getattr" for o in nodes):  # it makes nothing
+            return False
+        return not any(_may_be_one(one, other) for one in first.values() for other in second.values())
     if all(isinstance(o.node, ast.arg) for o in nodes):
         return len({id(o.node.up) for o in nodes}) == 1
     if all(isinstance(o.node, ast.Attribute) for o in nodes):  # self.opt_g and self.opt_d, wherever they are set
         return len({dumped(o.node.value) for o in nodes}) == 1 and len({o.node.attr for o in nodes}) == len(nodes)
     return False
+
+
+def _may_be_one(a: Value, b: Value) -> bool:
+    """`self.optimizers()[1]` and one of `for opt in self.optimizers()`: may two parts of what is made be the same?"""
+    if a.node is not b.node and not (_is_getter(a) and _is_getter(b) and dumped(a.node) == dumped(b.node)):
+        return False
+    steps = (*a.path, *b.path)
+    return len(a.path) != len(b.path) or any(s in (EACH, VALUE) or isinstance(s, int) and s < 0 for s in steps)
 
 
 def is_same(a: Value | None, b: Value) -> bool:
