@@ -82,19 +82,23 @@ for x, y in DataLoader(rows, batch_size=32):
 ```
 
 Which data sort themselves by length: `torchlint/source/answers/length_sorted.py`; which are made class by class:
-`torchlint/source/answers/class_blocks.py`.
+`torchlint/source/answers/class_blocks.py`; which mix themselves: `torchlint/source/answers/mixing_datasets.py`; what Lightning
+trains with: `torchlint/source/answers/lightning_loaders.py`.
 """
 
 import ast
 import re
 
-from torchlint import Loop, on_round
+from torchlint import Loop, Node, on_node, on_round
 from torchlint.source.answers.class_blocks import are_in_blocks
 from torchlint.source.answers.length_sorted import is_sorted_by_length
+from torchlint.source.answers.lightning_loaders import asked_by, training_loaders
+from torchlint.source.answers.mixing_datasets import shuffles_itself
 
 read_on = ("TL701", "TL515", "data#torch.utils.data.DataLoader")
 in_tests = False
 
+LOADER = "torch.utils.data.DataLoader"
 ORDERED = re.compile(
     r"forecast|time.?series|tempor|stock|traffic|lstm|\bgru|\brnn|seq2seq|language.?model|bptt|curriculum|video|benchmark"
 )
@@ -107,21 +111,34 @@ def check(loop: Loop):
     if loop.iterated is None or not loop.may_train or loop.is_tried_once:
         return
     loaders = loop.objects(loop.iterated)
-    if not loaders or not all(made.is_call("torch.utils.data.DataLoader") for made in loaders) or not loop.updates:
-        return
-    if ORDERED.search(loop.module.index.text.lower()) or takes_the_first(loop):
+    if loaders and all(made.is_call(LOADER) for made in loaders) and loop.updates and not takes_the_first(loop):
+        yield from in_order(loop, loaders, loop.note(loop.node, "this loop trains with it"))
+
+
+@on_node("FunctionDef", needs=("train_dataloader", "DataLoader"))
+def given_to_lightning(function: Node):
+    loaders = [function.at(made) for made in training_loaders(function.value)]
+    if all(made.is_call(LOADER) for made in loaders):
+        yield from in_order(function, loaders, function.note(function.node, "Lightning trains with it"))
+
+
+def in_order(place, loaders, note):
+    """The loaders that plainly give in one order what may be mixed."""
+    if ORDERED.search(place.module.index.text.lower()):
         return
     for loader in loaders:
         if is_in_order(loader) and not is_held_out(loader) and not is_whole(loader) and not loader.module.is_test:
             asked = loader.argument("shuffle", 2)
             shuffled = loader.with_keyword("shuffle", "True") if asked is None else loader.replace(asked, "True")
-            may_change = loader.module is loop.module and not loader.has_stars
-            yield loop.finding(
-                f"`{loader.short}` gives the training data in one order in all epochs",
+            shared = asked_by(place.value, loader.value) if isinstance(place, Node) else None
+            shown = loader if shared is None else loader.at(shared)
+            may_change = shared is None and loader.module is place.module and not loader.has_stars
+            yield place.finding(
+                f"`{shown.short}` gives the training data in one order in all epochs",
                 help="pass `shuffle=True`",
-                fix=loop.fix("shuffle it", shuffled, applicability="unsafe") if may_change else None,
-                notes=[loop.note(loop.node, "this loop trains with it")],
-                at=loader,
+                fix=place.fix("shuffle it", shuffled, applicability="unsafe") if may_change else None,
+                notes=[note],
+                at=shown,
             )
 
 
@@ -144,30 +161,16 @@ def is_in_order(loader) -> bool:
     dataset = loader.argument("dataset", 0)
     if dataset is None or given & {"sampler", "batch_sampler"} or loader.dataset_is(dataset) != "indexed":
         return False
-    if shuffles_itself(loader, dataset) or any(is_sorted_by_length(made.value) for made in loader.origins(dataset)):
+    made = loader.origins(dataset)
+    if shuffles_itself(loader.at(dataset).value) or any(is_sorted_by_length(one.value) for one in made):
         return False
     if "shuffle" not in given and loader.argument("shuffle", 2) is None:
         return True
     # Whoever says False may know why, unless it is a set of pictures that everybody shuffles, or one class after another.
     said = loader.argument_origins("shuffle", 2)
-    known = are_in_blocks(loader.value) or any(
-        o.names and all(n.startswith("torchvision.") for n in o.names) for o in loader.origins(dataset)
-    )
+    pictures = (o for o in made if o.names and all(name.startswith("torchvision.") for name in o.names))
+    known = are_in_blocks(loader.value) or any(pictures)
     return known and all(isinstance(o.node, ast.Constant) and not o.path and o.node.value is False for o in said)
-
-
-def shuffles_itself(loader, dataset) -> bool:
-    """Does a class of the project mix what it gives, where it is made or in a method for the loop to call, or does it
-    not look at the number it is asked for?
-    """
-    gets = [m for made in loader.origins(dataset) for m in made.methods("__getitem__")]
-    classes = [m.node.up for m in gets]
-    return any(len(m.node.args.args) > 1 and m.node.args.args[1].arg not in m.names_in(m.node) for m in gets) or any(
-        loader.word(call) in ("shuffle", "permutation", "randperm")
-        for owner in classes
-        for call in ast.walk(owner)
-        if isinstance(call, ast.Call)
-    )
 
 
 def is_held_out(loader) -> bool:

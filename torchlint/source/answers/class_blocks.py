@@ -32,12 +32,22 @@ def are_in_blocks(loader: Value) -> bool:
 
 
 def _whole(part: Value) -> list[Value]:
-    """`self.labels` of `self.labels[i]`, where `i` is what the dataset is asked for"""
+    """`self.labels` of `self.labels[i]`, where `i` is what the dataset is asked for, and of `labels[mask]`"""
     item, function = part.node, enclosing_function(part.node) if part.node is not None else None
-    if not isinstance(item, ast.Subscript) or not isinstance(item.slice, ast.Name) or function is None:
-        return [part]
-    asked = [parameter.arg for parameter in parameters_of(function)]
-    return origins(part.at(item.value, ()), _IN_ORDER) if item.slice.id in asked else [part]
+    if not isinstance(item, ast.Subscript) or part.path or not _is_mask(part.at(item.slice, ())):
+        if not isinstance(item, ast.Subscript) or not isinstance(item.slice, ast.Name) or function is None:
+            return [part]
+        if item.slice.id not in [parameter.arg for parameter in parameters_of(function)]:
+            return [part]
+    return origins(part.at(item.value, ()), _IN_ORDER)
+
+
+def _is_mask(index: Value) -> bool:
+    """`last`, `~last` of `last = numbers % 5 == 4`: what is chosen so stays in its order."""
+    if isinstance(index.node, ast.UnaryOp) and isinstance(index.node.op, ast.Invert):
+        return _is_mask(index.at(index.node.operand))
+    found = origins(index)
+    return bool(found) and all(isinstance(origin.node, ast.Compare) and not origin.path for origin in found)
 
 
 def _is_in_blocks(labels: Value) -> bool:

@@ -69,6 +69,10 @@ class DictChanges:
             self._about[name] = [c for c, keys in zip(self.all, self._keys) if keys is None or name in keys]
         return self._about[name]
 
+    def only_by_default(self, name: str) -> bool:
+        """Do all changes that may set a key set it where nothing else has: `options.setdefault("shuffle", True)`?"""
+        return all(map(_is_default, self.about(name)))
+
     def always_run(self, name: str, node: ast.AST) -> bool:
         """Do all changes before a place that may set a key run wherever the place does, and say what they set?"""
         if name not in self._blocks:
@@ -124,21 +128,28 @@ class _LastValues:
                 set_now = given(self.options.at(self.changes[len(self.found) - 1], ()), self.name)
             finally:
                 self.is_busy = False
-            self.found.append(self.found[-1] if set_now is None else set_now)
+            is_known = set_now is None or self.found[-1] and _is_default(self.changes[len(self.found) - 1])
+            self.found.append(self.found[-1] if is_known else set_now)
         return self.found[min(count, len(self.found) - 1)]
+
+
+def _is_default(change: ast.AST) -> bool:
+    return isinstance(change, ast.Call) and change.func.attr == "setdefault"
 
 
 def _names_changed(changes: list[ast.AST]) -> set[str] | None:
     """The keys that are set or deleted one by one; None where there are other changes."""
-    names = {constant_key(change.slice) if isinstance(change, ast.Subscript) else None for change in changes}
-    return {name for name in names if isinstance(name, str)} if all(isinstance(n, str) for n in names) else None
+    keys = [_keys_set(change) for change in changes]
+    names = {key for known in keys if known is not None for key in known}
+    plain = None not in keys and all(isinstance(name, str) for name in names)
+    return {name for name in names if isinstance(name, str)} if plain else None
 
 
 def _keys_set(change: ast.AST) -> frozenset | None:
     """The keys that a change may set; None for any."""
     if isinstance(change, ast.Subscript):
         keys = [constant_key(change.slice)]
-    elif isinstance(change, ast.Call) and change.func.attr == "setdefault":
+    elif _is_default(change):
         keys = [constant_key(change.args[0])] if change.args else []
     elif isinstance(change, ast.Call) and change.func.attr in FILLING:
         keys = [keyword.arg for keyword in change.keywords]

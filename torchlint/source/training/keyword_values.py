@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.records import field_or_default
-from torchlint.source.flow.values import Value, frame_of
-from torchlint.source.text.index import enclosing_function
+from torchlint.source.flow.values import LookedThrough, Value, frame_of
+from torchlint.source.text.index import enclosing_function, last_word
 from torchlint.source.text.spelling import constant_key
 from torchlint.source.training.dict_changes import FILLING, changes_in
 
@@ -34,15 +35,23 @@ def keyword_names(call: Value) -> frozenset[str] | None:
             continue
         options = _returned(call.at(keyword.value, ()))
         changed = changes_in(options).names
+        if changed is None:
+            return None
+        names |= changed
+        if (passed := _passed_on(options)) is not None:
+            given, own = keyword_names(passed.call), _parameters(passed)
+            if given is None:
+                return None
+            names |= given - own
+            continue
         found = origins(options)
-        if not found or changed is None:
+        if not found:
             return None
         for made in found:
             given = _keys(made)
             if given is None:
                 return None
             names |= given
-        names |= changed
     return frozenset(names)
 
 
@@ -67,9 +76,12 @@ def _entries(options: Value, name: str) -> list[Value]:
     if changes_in(options).may_remove(name):
         return []
     set_later = _set_later(options, name)
-    if set_later:
+    if set_later and not changes_in(options).only_by_default(name):
         return set_later
     found: list[Value] = []
+    if (passed := _passed_on(options)) is not None:
+        found = [] if name in _parameters(passed) else keyword_values(passed.call, name)
+        return found or set_later
     for made in origins(options):
         copied = _copied(made)
         if copied is not None or _is_dict_call(made):
@@ -80,7 +92,28 @@ def _entries(options: Value, name: str) -> list[Value]:
             found += _displayed(made, name)
         elif made.node is not None:
             found += origins(made.at(made.node, (name,)))
-    return found
+    return found or set_later
+
+
+def _passed_on(options: Value) -> LookedThrough | None:
+    """The frame of a function whose own `**options` they are, where the call is known."""
+    node = options.node
+    scope = node.at.lookup(node.id) if isinstance(node, ast.Name) and options.frame is not None else None
+    bound = reaching(node, scope) if scope is not None else []
+    if len(bound) != 1 or not isinstance(bound[0], ast.arg) or bound[0] is not scope.node.args.kwarg:
+        return None
+    frame = options.frame.of(scope.node)
+    return frame if frame is not None and frame.call is not None and _is_plain(frame.call) else None
+
+
+def _is_plain(call: Value) -> bool:
+    """Is all that the function is given written there, and nothing bound before?"""
+    return last_word(call.node.func) != "partial" and not any(callee.partials for callee in callees(call))
+
+
+def _parameters(frame: LookedThrough) -> frozenset[str]:
+    arguments = frame.function.args
+    return frozenset(a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
 
 def _returned(options: Value) -> Value:
