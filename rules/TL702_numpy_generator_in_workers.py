@@ -63,6 +63,7 @@ c = DataLoader(Held(), num_workers=4, worker_init_fn=seed_worker)
 import ast
 
 from torchlint import Call, on_call
+from torchlint.source.answers.worker_code import run_for_samples
 
 read_on = ("TL706", "TL308", "notes/randomness#dataloader", "data#data-loading-randomness")
 in_tests = False
@@ -125,10 +126,7 @@ def names_called(function) -> list[str]:
 
 def run_by_workers(loader: Call) -> list:
     """What gives an element of the dataset, and the functions of the project that it calls."""
-    dataset = loader.argument("dataset", 0)
-    found = [m for made in loader.objects(dataset) for m in made.methods("__getitem__")] if dataset is not None else []
-    helpers = [helper for f in found for node in f.inside(ast.Call) for helper in f.at(node).functions]
-    return list({function.node: function for function in (*found, *helpers)}.values())
+    return [loader.at(function) for function in run_for_samples(loader.value)]
 
 
 def held_generator(call: Call, anew):

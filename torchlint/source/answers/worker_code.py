@@ -19,6 +19,7 @@ _PARTS = frozenset(("torch.utils.data.Subset", "torch.utils.data.random_split"))
 _ONE_AFTER_THE_OTHER = frozenset(
     f"torchvision.transforms.{name}" for name in ("Compose", "v2.Compose", "Lambda", "v2.Lambda")
 )
+MAX_HELPERS = 2  # that call each other
 MAX_PARTS = 4  # of data that is a part of data, of transforms in transforms
 
 
@@ -31,6 +32,27 @@ def run_by_workers(loader: Value) -> list[Value]:
         for way in _calls(*code, MAX_PARTS):
             if all(map(_is_certain, way)):
                 found.setdefault(id(way[-1].node), way[-1])
+    return list(found.values())
+
+
+def run_for_samples(loader: Value) -> list[Value]:
+    """The functions that give a sample of the dataset, and those of the project that they may call for it, each as it
+    is reached first: in a method of a base class `self` is the dataset.
+    """
+    given = argument(loader.node, "dataset", 0)
+    made = objects(loader.at(given, ())) if given is not None else []
+    fetching = [Value(*code) for dataset in made for code in _fetching(dataset, MAX_PARTS)]
+    found = {id(code.node): code for code in fetching if code.node.name != "__iter__"}
+    last = list(found.values())
+    for _ in range(MAX_HELPERS):
+        calls = [code.at(node) for code in last for node in code.module.index.inside(code.node, ast.Call)]
+        last = []
+        for call in calls:
+            for callee in callees(call):
+                if callee.function is not None and callee.module is not None and id(callee.function) not in found:
+                    frame = frame_of(call.module, callee.function, call, callee.instance, callee.closure)
+                    found[id(callee.function)] = Value(callee.module, callee.function, frame)
+                    last.append(found[id(callee.function)])
     return list(found.values())
 
 
