@@ -31,6 +31,7 @@ _NO_TENSORS = (ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.ListComp, ast.Di
 _SEVERAL = (ast.List, ast.Dict)
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _SEQUENCES = frozenset("list List tuple Tuple Sequence ndarray".split())
+_MAKE_LISTS = frozenset(("builtins.list", "builtins.sorted", "builtins.tuple"))
 _ROWS = named("row")
 _MAX_READS = 20
 
@@ -133,7 +134,9 @@ def _is_computed_here(origin: Value, depth: int) -> bool:
     sides = [origin.at(side, ()) for side in (node.left, node.right)]
     here = [side for side in sides if kinds(side) == {TENSOR} and _is_here(side, depth)]
     others = [side for side in sides if side not in here]
-    return len(here) == 1 and all(map(_has_dimensions, origins(here[0]))) and all(map(_is_a_setting, others))
+    if len(here) == 1 and kinds(others[0]) == {PLAIN}:  # `len(counts) * weights`
+        return True
+    return len(here) == 2 or bool(here) and all(map(_has_dimensions, origins(here[0]))) and _is_a_setting(others[0])
 
 
 def _is_a_setting(value: Value) -> bool:
@@ -146,8 +149,8 @@ def _is_a_setting(value: Value) -> bool:
 def _has_dimensions(origin: Value) -> bool:
     """A tensor of one number goes with every device."""
     node = origin.node
-    if isinstance(node, ast.Call) and (rank(origin) or 0) > 0:
-        return True
+    if isinstance(node, ast.Call) and (size := rank(origin)) is not None:
+        return size > 0
     if isinstance(node, ast.BinOp):
         return any(
             _has_dimensions(o)
@@ -174,6 +177,8 @@ def _is_several(value: Value) -> bool:
     """Is it a list, for all that gives it: as it is written, annotated or given by default, or gone through?"""
     if isinstance(value.node, _LISTS):
         return True
+    if isinstance(value.node, ast.Call) and {callee.name for callee in callees(value)} <= _MAKE_LISTS:
+        return bool(callees(value))
     return isinstance(value.node, ast.Name) and all(
         isinstance(o.node, _LISTS) and not o.path or isinstance(o.node, ast.arg) and not o.path and _holds_several(o)
         for o in origins(value)
