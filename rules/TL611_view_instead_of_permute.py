@@ -81,7 +81,8 @@ def check(place: Node):
         text = f"{place.source(tensor)}.permute({', '.join(map(str, found.order))})"
         fix = place.fix("move the axes", place.replace(place.node, text), applicability="unsafe")
     yield place.finding(
-        f"`{place.word()}` moves no axes: `{found.name}` was axis {found.before}, and its numbers are torn apart",
+        f"`{place.word()}` moves no axes: `{found.name}` was {'in ' * found.is_part}axis {found.before}, and its numbers"
+        " are torn apart",
         help="cut the axes where they are, then `transpose` or `permute`",
         fix=fix,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torchlint.facts import named
+from torchlint.source.answers.last_axes import leaves_axes
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
@@ -17,10 +18,17 @@ from torchlint.source.text.index import enclosing_function, last_word
 
 Factor = tuple  # (id of what the tensor comes from, its axis), or (a text,) for any other size
 Layout = list[list[Factor]]  # the factors of the size of each axis
+
+
+class _Merged(list):
+    """The factors of an axis into which others were put together, in the order in which its numbers lie."""
+
+
 _DEPTH = 8
 _NAMES = 3  # of one tensor, from one to the next
 _SAME = named("same_shape", but="broadcasts")  # `repeat` and `tile` keep the numbers, not the axes
 _FROM_ARRAY = frozenset(("torch.from_numpy", "torch.tensor", "torch.as_tensor", "torch.FloatTensor"))
+_OF_LAYERS = frozenset(("torch.nn.Sequential()", ""))  # and modules of the project
 _UNKNOWN = ("?",)
 _PADS = frozenset("cat concat concatenate pad".split())
 
@@ -30,6 +38,7 @@ class Misplaced(NamedTuple):
 
     name: str
     before: int
+    is_part: bool  # of that axis
     after: int
     order: list[int] | None  # what `permute` would have to be given, where the axes are the same ones
 
@@ -50,11 +59,16 @@ def misplaced(module: Module, call: ast.Call) -> Misplaced | None:
     before = None if _is_padded(tensor) else _layout(tensor, _DEPTH)
     if before is None:
         return None
+    each = (([factor] for factor in axis) if isinstance(axis, _Merged) else [axis] for axis in before)
+    parts = [(j, part) for j, axis in enumerate(each) for part in axis]
+    split = [axis for _, axis in parts]
     for i, axis in enumerate(after):
-        if len(axis) == 1 and _is_axis(axis[0]) and before.count(axis) == after.count(axis) == 1:
-            j = before.index(axis)
-            if axis[0] not in _flat(before[:j] + before[j + 1 :]) and _is_torn(before, j, after, i):
-                return Misplaced(module.segment(sizes[i]), j, i, _order(before, after))
+        if len(axis) == 1 and _is_axis(axis[0]) and split.count(axis) == after.count(axis) == 1:
+            j = split.index(axis)
+            if axis[0] not in _flat(split[:j] + split[j + 1 :]) and _is_torn(split, j, after, i):
+                number = parts[j][0]
+                is_part = isinstance(before[number], _Merged)
+                return Misplaced(module.segment(sizes[i]), number, is_part, i, _order(before, after))
     return None
 
 
@@ -255,7 +269,7 @@ def _arranged(source: Value, call: ast.Call, depth: int) -> Layout | None:
     if given is None or not names:
         return None
     inner = source.at(given, ())
-    if names <= {"torch.nn.Linear()"}:
+    if names <= {"torch.nn.Linear()"} or names <= _OF_LAYERS and leaves_axes(source):
         layout = _layout(inner, depth - 1)
         return layout and [*layout[:-1], [(f"out of {id(call)}",)]]
     if names <= _SAME or names <= _FROM_ARRAY or word in ("contiguous", "clone", "float"):
@@ -263,10 +277,34 @@ def _arranged(source: Value, call: ast.Call, depth: int) -> Layout | None:
     if word in ("view", "reshape") and names <= {".view", ".reshape"}:
         sizes = _sizes(call)
         layout = [_factors(source.module, size) for size in sizes]
-        return layout if len(sizes) > 1 and _UNKNOWN not in _flat(layout) else None
+        if len(sizes) < 2 or _UNKNOWN in _flat(layout):
+            return None
+        return [_merged(axis, _layout(inner, depth - 1)) if len(axis) > 1 else axis for axis in layout]
+    if word == "flatten" and names <= {".flatten", "torch.flatten"}:
+        return _flattened(_layout(inner, depth - 1), call)
     if word in ("transpose", "permute", "swapaxes") and names <= {".transpose", ".permute", ".swapaxes"}:
         return _turned(_layout(inner, depth - 1), word, [_number(a) for a in _sizes(call)])
     return None
+
+
+def _merged(axis: list[Factor], before: Layout | None) -> list[Factor]:
+    """The factors of an axis in the order of the axes before, if they stood there side by side, each once."""
+    flat = _flat(before or [])
+    if any(flat.count(factor) != 1 or not _is_axis(factor) for factor in axis):
+        return axis
+    ordered = sorted(axis, key=flat.index)
+    first = flat.index(ordered[0])
+    return _Merged(ordered) if flat[first : first + len(axis)] == ordered else axis
+
+
+def _flattened(before: Layout | None, call: ast.Call) -> Layout | None:
+    """`x.flatten(0, 1)`, with its two numbers"""
+    places = [_number(given) for given in call.args[-2:]]
+    if before is None or len(places) != 2 or call.keywords or None in places:
+        return None
+    first, last = (place % len(before) for place in places)
+    together = _flat(before[first : last + 1])
+    return [*before[:first], _Merged(together) if all(map(_is_axis, together)) else together, *before[last + 1 :]]
 
 
 def _given(call: ast.Call, names: set[str]) -> Iterator[ast.expr]:
