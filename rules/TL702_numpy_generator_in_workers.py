@@ -58,6 +58,8 @@ a = DataLoader(Noisy(0), num_workers=4)
 b = DataLoader(Held(), num_workers=0)
 c = DataLoader(Held(), num_workers=4, worker_init_fn=seed_worker)
 ```
+
+What the workers run: `torchlint/source/answers/worker_code.py`.
 """
 
 import ast
