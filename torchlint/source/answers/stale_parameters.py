@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from torchlint.source.flow.flow import callees, objects
+from torchlint.source.flow.flow import callees, objects, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, PARAMETER, kinds
 from torchlint.source.flow.memory import remembered
@@ -45,15 +45,19 @@ class _Change(NamedTuple):
 def changed_after(module: Module, statement: ast.Assign | ast.Expr) -> Stale | None:
     """The change of a model by a statement after the same function has made the optimizer."""
     change = _change(module, statement)
-    if change is None or not _may_be_given(module, statement) or not _has_parameters(change.layer):
+    if change is None or not _may_be_given(module, statement):
         return None
-    model, _, rebuilt = change
+    model, layer, rebuilt = change
+    is_plain = _has_parameters(layer)
+    if not is_plain and not (rebuilt and _is_made_anew_by(layer, model)):
+        return None
     if rebuilt and _is_own(model) and getattr(enclosing_function(statement), "name", "") == "__init__":
         if not module.index.says(f"{unparsed(model)}.parameters("):
             model, rebuilt = model.value, False  # a layer more of the module that `self` is
     for made in _made_before(module, statement, model):
         if rebuilt:
-            matters = bool(_later_calls(made, statement, "step"))
+            steps = _later_calls(made, statement, "step")
+            matters = any(is_plain or may_follow(statement, step) for step in steps)
         else:
             matters = (
                 not _later_calls(made, statement, "add_param_group")
@@ -203,6 +207,44 @@ def _has_parameters(value: Value) -> bool:
     if name.startswith("torch.nn.") and any(part in name for part in _WITHOUT_PARAMETERS):
         return False
     return "parallel" not in name.lower() and "compile" not in name and all(o.node is layer for o in objects(value))
+
+
+def _is_made_anew_by(value: Value, model: ast.expr) -> bool:
+    """Is a model that a call gives another one for certain: a deep copy, or one that a function makes for the call?"""
+    if not isinstance(value.node, ast.Call) or value.path or kinds(Value(value.module, model)) - {MODULE}:
+        return False
+    text, function = unparsed(model), enclosing_function(value.node) or value.module.tree
+    if any(unparsed(node.value) == text for node in value.module.index.inside(function, ast.Assign)):
+        return False  # the old one may be trained under another name
+    given = [*value.node.args, *(keyword.value for keyword in value.node.keywords)]
+    made = origins(value)
+    return bool(made) and all(
+        isinstance(origin.node, ast.Call)
+        and not origin.path
+        and _is_made_for(origin, value.node)
+        and (
+            {callee.name for callee in callees(origin)} == {"copy.deepcopy"}
+            and all(kinds(o) == {MODULE} for o in objects(origin))
+            or origin.node is not value.node
+            and kinds(origin) == {MODULE}
+            and has_weights(origin) is True
+            and text not in map(unparsed, given)
+        )
+        for origin in made
+    )
+
+
+def _is_made_for(origin: Value, call: ast.Call) -> bool:
+    """Does a call run what makes an object, in functions that do so each time?"""
+    frame = origin.frame
+    inside = origin.node
+    while inside is not call:
+        if frame is None or frame.call is None or enclosing_function(inside) is not frame.function:
+            return False
+        if getattr(frame.function, "decorator_list", ()):
+            return False
+        inside, frame = frame.call.node, frame.call.frame
+    return True
 
 
 def _made_before(module: Module, change: ast.stmt, model: ast.expr) -> list[Value]:
