@@ -138,11 +138,13 @@ in_tests = False
 @on_loop(needs="optim|backward")
 def check(loop: Loop):
     for switch, step in eval_modes_kept(loop.module, loop.node):
-        model = switch.on_text
+        is_afar = switch.module is not loop.module  # in a helper of another file: what is missing is missing here
+        said, call = switch.text, f"`{switch.on_text}.train()`"
+        if is_afar:
+            said, call = loop.at(switch.event.here).short, "its `train()`"
         yield loop.finding(
-            f"`{switch.text}` puts the model in eval mode, and the next round trains it so: nothing in the loop calls"
-            f" `{model}.train()`",
-            help=f"call `{model}.train()` at the head of the loop",
-            notes=[loop.note(step, "trained here")],
-            at=switch,
+            f"`{said}` puts the model in eval mode, and the next round trains it so: nothing in the loop calls {call}",
+            help=f"call {call} at the head of the loop",
+            notes=[loop.note(step, "trained here"), loop.note(switch, "put in eval mode here")],
+            at=switch.event.here if is_afar else switch,
         )
