@@ -119,7 +119,14 @@ How the samplers are found: `torchlint/source/answers/epoch_samplers.py`; which 
 import ast
 
 from torchlint import Loop, on_loop
-from torchlint.source.answers.epoch_samplers import EVALUATES, is_distributed, samplers_of, shuffles_by_epoch
+from torchlint.source.answers.epoch_samplers import (
+    EVALUATES,
+    is_distributed,
+    is_run_by_nobody,
+    may_be_told_by_others,
+    samplers_of,
+    shuffles_by_epoch,
+)
 from torchlint.source.answers.renewed_data import has_new_data
 
 read_on = ("TL701", "TL708", "data#torch.utils.data.distributed.DistributedSampler")
@@ -175,13 +182,13 @@ def _told(loop) -> list:
     other files of the project may do.
     """
     calls = loop.calls("set_epoch")
-    if loop.others_say(".set_epoch(", '"set_epoch"', "'set_epoch'"):
+    if may_be_told_by_others(loop.module):
         return [None]  # a callback, or who has made it
     if not calls:
         return [None] if loop.says("set_epoch") or loop.may_call("set_epoch") else []
     found = []
     for call in calls:
-        if _is_of_one_epoch(loop, call):
+        if _is_of_one_epoch(loop, call) or is_run_by_nobody(loop.module, loop.module, call.node):
             continue
         on = call.receiver or call.node
         made = loop.objects(on)

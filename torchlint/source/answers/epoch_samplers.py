@@ -8,11 +8,13 @@ from collections.abc import Iterator
 
 from torchlint.source.flow.branches import decided
 from torchlint.source.flow.flow import callees, objects, origins
+from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
-from torchlint.source.text.index import has_stars, statement_of
+from torchlint.source.text.index import enclosing_class, enclosing_function, has_stars, statement_of
 from torchlint.source.text.spelling import argument, unparsed
 
 EVALUATES = re.compile(r"(^|[_.])(val|valid|validation|dev|test|eval)(_|$|set|loader|data)")
+_TELLING = ".set_epoch("
 _DISTRIBUTED = "torch.utils.data.DistributedSampler"
 
 
@@ -23,6 +25,33 @@ def samplers_of(loader: Value) -> Iterator[Value]:
         for batches in _given(loader, "batch_sampler", 4):
             if _makes(batches, "torch.utils.data.BatchSampler"):
                 yield from _given(batches, "sampler", 0)
+
+
+def may_be_told_by_others(module: Module) -> bool:
+    """May another file of the project call `set_epoch`: in a function that somebody names, or that a library runs?"""
+    if not module.others_mention((_TELLING, '"set_epoch"', "'set_epoch'")):
+        return False
+    if module.others_mention(('"set_epoch"', "'set_epoch'")):
+        return True
+    others = module.others_that_mention(_TELLING)
+    return not all(
+        other is not None and is_run_by_nobody(module, other, call)
+        for other in others
+        for call in (other.index.callers("set_epoch") if other is not None else [None])
+    )
+
+
+def is_run_by_nobody(asking: Module, home: Module, call: ast.AST) -> bool:
+    """Does it stand in a plain function or method whose name is nowhere in the project but where it is defined?"""
+    function = enclosing_function(call)
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list or function.name.startswith("__"):
+        return False
+    owner, name = enclosing_class(function), function.name
+    if owner is not None and (owner.bases or owner.keywords) or asking is not home and asking.index.says(name):
+        return False
+    if set(asking.world.view.mentions(name)) - {home.path}:
+        return False
+    return len(re.findall(rf"\b{re.escape(name)}\b", home.index.text)) == 1
 
 
 def is_distributed(sampler: Value) -> bool:

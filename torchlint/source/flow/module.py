@@ -176,6 +176,11 @@ class Module:
         """Does one of those other files contain one of these texts?"""
         return any(self.world.view.project.is_in_one(word, self._around) for word in words)
 
+    def others_that_mention(self, word: str) -> list[Module | None]:
+        """Those of them that do; None stands for one that is not read."""
+        contains = self.world.view.project.contains
+        return [self.world.module(path) for path in self._around if contains(path, word)]
+
     @cached_property
     def behind(self) -> Behind:
         """The project files that it imports, and what packages pass on to it."""
