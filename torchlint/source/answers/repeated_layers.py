@@ -6,9 +6,11 @@ import ast
 import re
 
 from torchlint.source.flow.classes import method_class
-from torchlint.source.flow.flow import origins
+from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.module import Module
+from torchlint.source.flow.reaching import reaching
+from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function, statement_of
 from torchlint.source.training.asked_for import defaults_of
@@ -90,7 +92,30 @@ def _is_rebound(module: Module, layer: ast.Name, loop: ast.AST) -> bool:
 
 
 def _has_weights(place: Value, layer: ast.expr) -> bool:
-    return isinstance(layer, (ast.Name, ast.Call)) and has_weights(place.at(layer, ())) is True
+    if not isinstance(layer, (ast.Name, ast.Call)):
+        return False
+    return has_weights(place.at(layer, ())) is True or isinstance(layer, ast.Name) and _is_given_weights(place, layer)
+
+
+def _is_given_weights(place: Value, layer: ast.Name) -> bool:
+    """Is it a parameter of a helper, `clones(module, n)`, and does each call in the project give it such a layer?"""
+    module, function = place.module, enclosing_function(place.node)
+    scope = layer.at.lookup(layer.id)
+    bound = reaching(layer, scope) if scope is not None else []
+    if not isinstance(function, ast.FunctionDef) or function.up is not module.tree or function.decorator_list:
+        return False
+    if len(bound) != 1 or not isinstance(bound[0], ast.arg) or bound[0].up.up is not function:
+        return False
+    users = (module, *module.users(function.name))
+    named = (Value(user, call) for user in users for call in user.index.callers(function.name))
+    calls = [call for call in named if any(callee.function is function for callee in callees(call))]
+    return bool(calls) and all(
+        (given := bound_argument(function, bound[0], call, False)) is not None
+        and given.node is not None
+        and has_weights(given) is True
+        and not _is_meant(call)
+        for call in calls
+    )
 
 
 def _is_in_a_module(place: Value) -> bool:
