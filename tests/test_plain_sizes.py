@@ -73,6 +73,7 @@ def real(tmp_path, monkeypatch):
     monkeypatch.setattr(plain_sizes, "_SYMBOLS", "real_symbols")
     monkeypatch.setattr(plain_sizes, "_SYMPY", "real_algebra")
     monkeypatch.setattr(plain_sizes, "_STAND_INS", stand_ins)
+    monkeypatch.setattr(plain_sizes, "_left", [9])
     yield lambda: {"real_symbols", "real_algebra"} & set(sys.modules)
     for name in stand_ins:
         sys.modules.pop(name, None)
@@ -170,3 +171,14 @@ def test_what_looks_through_all_modules_imports_nothing(real):
 
     assert plain_sizes.run(kernel)
     assert not real()
+
+
+def test_after_many_kernels_the_real_ones_are_asked(real, monkeypatch):
+    def kernel():
+        from real_symbols import sym_eq
+
+        return sym_eq(1, 1)
+
+    monkeypatch.setattr(plain_sizes, "_left", [2])
+    assert [plain_sizes.run(kernel) for _ in range(4)] == [True, True, "asked", "asked"]
+    assert real()

@@ -211,26 +211,30 @@ def _has_parameters(value: Value) -> bool:
 
 def _is_made_anew_by(value: Value, model: ast.expr) -> bool:
     """Is a model that a call gives another one for certain: a deep copy, or one that a function makes for the call?"""
-    if not isinstance(value.node, ast.Call) or value.path or kinds(Value(value.module, model)) - {MODULE}:
+    if not isinstance(value.node, ast.Call) or value.path:
         return False
     text, function = unparsed(model), enclosing_function(value.node) or value.module.tree
     if any(unparsed(node.value) == text for node in value.module.index.inside(function, ast.Assign)):
         return False  # the old one may be trained under another name
     given = [*value.node.args, *(keyword.value for keyword in value.node.keywords)]
     made = origins(value)
-    return bool(made) and all(
-        isinstance(origin.node, ast.Call)
-        and not origin.path
-        and _is_made_for(origin, value.node)
-        and (
-            {callee.name for callee in callees(origin)} == {"copy.deepcopy"}
-            and all(kinds(o) == {MODULE} for o in objects(origin))
-            or origin.node is not value.node
-            and kinds(origin) == {MODULE}
-            and has_weights(origin) is True
-            and text not in map(unparsed, given)
+    return (
+        bool(made)
+        and all(
+            isinstance(origin.node, ast.Call)
+            and not origin.path
+            and _is_made_for(origin, value.node)
+            and (
+                {callee.name for callee in callees(origin)} == {"copy.deepcopy"}
+                and all(kinds(o) == {MODULE} for o in objects(origin))
+                or origin.node is not value.node
+                and kinds(origin) == {MODULE}
+                and has_weights(origin) is True
+                and text not in map(unparsed, given)
+            )
+            for origin in made
         )
-        for origin in made
+        and kinds(Value(value.module, model)) == {MODULE}
     )
 
 
