@@ -213,7 +213,7 @@ def _round(machine, number, ndigits=None):
     if isinstance(number, NUMBERS) and (ndigits is None or type(ndigits) is int and abs(ndigits) < 30):
         return round(number, ndigits)
     if wild.is_number(number):
-        return wild.unknown("a rounded value", wild.WHOLE if ndigits is None else wild.FLOAT)
+        return wild.unknown("a rounded value", wild.WHOLE) if ndigits is None else wild.of_same_kind(number)
     return (
         machine.foreign(torch.round, (number,), {}) if isinstance(number, torch.Tensor) else Unknown("a rounded value")
     )

@@ -544,7 +544,7 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
 ]
 # Guards that cannot do anything with an unknown among their arguments.
 STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, iterators.reversed_of, _deque})
-MAKING_NUMBERS = {_integer: wild.WHOLE, _float: wild.FLOAT}
+MAKING_NUMBERS = {_integer: wild.WHOLE, _float: wild.REAL}
 # Guards of functions that make a number or a text of what they are given, and change nothing.
 IN_PART = frozenset({_integer, _float, _tensor_of_sizes})
 # A method of these costs a step or two, not as many as one of torch.

@@ -99,7 +99,7 @@ def _math(function):
         for value in (*args, *kwargs.values()):
             if type(value) is Unknown or machine.is_tensor(value):
                 number = wild.is_number(value) and function not in _PAIRS
-                kind = wild.WHOLE if function in (math.floor, math.ceil, math.trunc) else wild.FLOAT
+                kind = wild.WHOLE if function in (math.floor, math.ceil, math.trunc) else wild.REAL
                 return wild.unknown("a number computed from an unknown", kind if number else None)
         if function in (math.factorial, math.comb, math.perm) and any(abs(a) > 500 for a in args):
             raise Exhausted("it computes a number that is too large")

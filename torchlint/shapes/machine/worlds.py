@@ -271,8 +271,9 @@ class Worlds(Fitting):
     def layer_in_part(self, module: nn.Module, args: list, kwargs: dict[str, Any], unknown: Unknown) -> Any:
         """One of torch's own layers, called with what is known in part; None if it holds modules of the program."""
         forward = type(module).forward
-        most = forward.__code__.co_argcount
-        if len(args) >= most and not forward.__code__.co_flags & inspect.CO_VARARGS:
+        code = getattr(forward, "__code__", None)  # that of torch: a class may have been given another one
+        if code is not None and len(args) >= code.co_argcount and not code.co_flags & inspect.CO_VARARGS:
+            most = code.co_argcount
             text = f"{forward.__qualname__}() takes {most} positional arguments but {len(args) + 1} were given"
             self.refuse(TypeError(text), module, tuple(args))
         if forward is nn.Sequential.forward and len(args) == 1:

@@ -249,7 +249,7 @@ def kind_among(values: Iterable[Any]) -> str | None:
     if not some or len(some) > _LOOKED_AT or not all(type(v) in (int, float) or is_number(v) for v in some):
         return None
     kind = kind_of_all(some)
-    return WHOLE if kind is int else FLOAT if kind is float and all(type(v) is float for v in some) else NUMBER
+    return WHOLE if kind is int else REAL if all(type(v) is float for v in some) else NUMBER
 
 
 _DIVISIONS = frozenset({operator.truediv, operator.itruediv})
@@ -262,12 +262,14 @@ def kind_of_result(apply: Callable, values: Sequence[Any]) -> str | None:
     if apply not in _ON_NUMBERS or not all(is_number(v) or type(v) in (int, float) for v in values):
         return None
     kind = float if apply in _DIVISIONS else kind_of_all(values)
-    return FLOAT if kind is float else WHOLE if kind is int else NUMBER
+    if kind is not float:
+        return WHOLE if kind is int else NUMBER
+    return FLOAT if all(type(v) is not Unknown or v.known == FLOAT for v in values) else REAL
 
 
 def of_same_kind(number: Unknown) -> Unknown:
-    """What an operator makes of one unknown number: `-x`, `abs(x)`."""
-    return unknown(number.reason, FLOAT if number.known == DRAWN else number.known)
+    """What is made of one unknown number: `-x`, `abs(x)`, `round(x, 2)`."""
+    return unknown(number.reason, REAL if number.known == DRAWN else number.known)
 
 
 def unknown(reason: str, known: Any) -> Unknown:
