@@ -184,12 +184,14 @@ def check(call: Call):
         or call.in_forward
         and call.asks_mode
         or is_asked_first(call, tensor)
-        or call.says("requires_grad_(False)", "requires_grad = False")
-        or call.may_be_without_grad
     ):
         return
-    kept = None if call.requires_grad(tensor) is True else collected_with_graph(call.value.at(tensor, ()))
-    if kept is None and call.requires_grad(tensor) is not True:
+    kept = None
+    if call.requires_grad(tensor) is not True:
+        kept = collected_with_graph(call.value.at(tensor, ()))
+        if kept is None:
+            return
+    if call.says("requires_grad_(False)", "requires_grad = False") or call.may_be_without_grad:
         return
     yield call.finding(
         f"`{call.source(tensor) if len(call.source(tensor)) < 40 else 'this tensor'}` belongs to a"

@@ -8,6 +8,7 @@ import ast
 import re
 
 from torchlint.facts import named_of, words
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.uses import may_follow, uses
 from torchlint.source.text.index import ancestors, enclosing_function, last_word, statement_of
@@ -44,18 +45,22 @@ def only_scores(module: Module, logarithm: ast.Call) -> bool:
             return False
         is_averaged |= isinstance(around, ast.Call) and last_word(around.func) in ("mean", "sum")
         around = around.up
-    if not _is_for_learning(logarithm):
+    if not _is_for_learning(module, logarithm):
         return True
     name = getattr(enclosing_function(logarithm), "name", "")
     return not is_averaged and (bool(_SEARCHES.search(name.lower())) or under_no_grad(module, logarithm))
 
 
-def _is_for_learning(logarithm: ast.Call) -> bool:
-    """Does its statement, function or class, or what comes after it in the function, say that it is for a loss?"""
-    *_, file = around = list(ancestors(logarithm))
-    inside = enclosing_function(logarithm) or file
-    names = [getattr(place, "name", "") for place in around]
-    return bool(_LEARNS.search(" ".join((*names, unparsed(inside))).lower()))
+def _is_for_learning(module: Module, logarithm: ast.Call) -> bool:
+    """Does its function, a name around it, or else its file say that it is for a loss?"""
+    names = " ".join(getattr(place, "name", "") for place in ancestors(logarithm))
+    return bool(_LEARNS.search(names.lower())) or _speaks_of_losses(module, enclosing_function(logarithm))
+
+
+@remembered
+def _speaks_of_losses(module: Module, function: ast.AST | None) -> bool:
+    text = module.index.text if function is None else module.segment(function)
+    return bool(_LEARNS.search(text.lower()))
 
 
 def _is_asked_for(use: ast.expr) -> bool:

@@ -9,8 +9,6 @@ from torchlint.source.flow.flow import callees, objects
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_function
 
-_BASES = ("LightningModule", "LightningDataModule")
-
 
 def training_loaders(function: Value) -> list[Value]:
     """What makes them, if a function is such a method."""
@@ -18,7 +16,7 @@ def training_loaders(function: Value) -> list[Value]:
     if not isinstance(node, ast.FunctionDef) or node.name != "train_dataloader" or node.yields:
         return []
     owner = method_class(function.module, node)
-    if owner is None or not any((base or "").rpartition(".")[2] in _BASES for base in owner.foreign):
+    if owner is None or not owner.is_lightning:
         return []
     return [made for given in node.gives for made in objects(function.at(given, ()))]
 
