@@ -448,6 +448,17 @@ STRUCTURES: dict[str, Callable[[int], str]] = {
         _each(n, lambda i: "v = F.cross_entropy(F.softmax(x, dim=1), y)  # noqa: TL101")
     ),
     "findings in notes": lambda n: _defined("p = F.softmax(x, dim=1)", _each(n, lambda i: "v = F.cross_entropy(p, y)")),
+    "policies that draw": lambda n: _defined(
+        "class Base:\n    def select(self, x):\n        with torch.no_grad():\n            return self.sample(x)",
+        _each(
+            n,
+            lambda i: (
+                f"class Holder{i}(Base):\n    def sample(self, x):\n        return self.policy.sample(x)\n"
+                f"class Policy{i}(nn.Module):\n    def sample(self, x):\n        return self.draw(self.head(x))\n"
+                "    def draw(self, logits):\n        return F.softmax(logits, 0).cpu().numpy()"
+            ),
+        ),
+    ),
 }
 
 

@@ -16,7 +16,7 @@ def training_loaders(function: Value) -> list[Value]:
     if not isinstance(node, ast.FunctionDef) or node.name != "train_dataloader" or node.yields:
         return []
     owner = method_class(function.module, node)
-    if owner is None or not owner.is_lightning:
+    if owner is None or not owner.has_lightning_base:
         return []
     return [made for given in node.gives for made in objects(function.at(given, ()))]
 

@@ -21,7 +21,7 @@ def stepped_otherwise(info: ClassInfo) -> Iterator[tuple[Horizon, ast.expr]]:
     expression that says how often.
     """
     method = info.methods.get("configure_optimizers")
-    if method is None or not info.is_lightning:
+    if method is None or not info.has_lightning_base:
         return
     if any(map(info.module.index.says, _BY_HAND)) or info.method("lr_scheduler_step") is not None:
         return

@@ -143,8 +143,13 @@ class ClassInfo:
         )
 
     @property
+    def has_lightning_base(self) -> bool:
+        return any(n and n.rsplit(".", 1)[-1] in ("LightningModule", "LightningDataModule") for n in self.foreign)
+
+    @property
     def is_lightning(self) -> bool:
-        return any(n and n.rsplit(".", 1)[-1] in ("LightningModule", "LightningDataModule") for n in self.foreign) or (
+        """Also one that is written like Lightning's, though its base is not seen."""
+        return self.has_lightning_base or (
             "training_step" in self.methods and ("configure_optimizers" in self.methods or bool(self._unseen))
         )
 
