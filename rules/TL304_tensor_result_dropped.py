@@ -5,19 +5,21 @@ On a module, `.to()`, `.cuda()` and `.float()` change the module itself. On a te
 and the next layer says so only on a machine with a GPU; or nothing says so, and its numbers are used unclamped. Keep
 what is returned, or, if all is well without it, remove the line.
 
+A move that is lost is what matters. Of a shape or a clamp that was lost, public code mostly went on as well: a remark.
+
 ```python bad
-model = nn.Linear(4, 2)
-x = torch.randn(8, 4)
-x.double()  # TL304
+model = nn.Linear(4, 2).cuda()
+x = torch.stack(rows)
+x.to("cuda")  # TL304
 model(x)
 ```
 ```python fixed
-model = nn.Linear(4, 2)
-x = torch.randn(8, 4)
-x = x.double()
+model = nn.Linear(4, 2).cuda()
+x = torch.stack(rows)
+x = x.to("cuda")
 model(x)
 ```
-```python bad
+```python remark
 def clipped(scores):
     ratio = torch.exp(scores)
     ratio.clamp(0.8, 1.2)  # TL304
@@ -55,7 +57,7 @@ Where a tensor may stay: `torchlint/source/answers/unmoved.py`; what is one: `ce
 
 import ast
 
-from torchlint import Node, named, named_of, on_node, words
+from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import has_fields, is_a_batch, is_used_as_tensor
 from torchlint.source.answers.unmoved import is_float32_anyhow, is_learned, is_read_later, may_stay
 
@@ -64,8 +66,6 @@ in_tests = False
 
 # The methods whose only work is what they return.
 PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
-# Whoever meets the tensor does that by itself, or says that it needs it.
-DONE_ANYHOW = words(named_of("expand", "expand_as", "broadcast_to", "contiguous"))
 
 
 @on_node("Expr")
@@ -92,11 +92,8 @@ def dropped(place: Node, call: ast.Call):
     if is_that_already(place, call) or has_fields(place.module, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
-    needless = only_moves(place, call) and (
-        may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__"
-    )
+    needless = may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__"
     needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
-    needless = needless or call.func.attr in DONE_ANYHOW
     text, said = place.source(tensor), place.quoted(call)
     kept, alone = target_of(place, tensor), call is place.node.value
     is_leaf = not is_parameter and is_learned(place.module, tensor)  # which a result of an operation is no longer
@@ -109,7 +106,7 @@ def dropped(place: Node, call: ast.Call):
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
-        severity="info" if needless else "warning",
+        severity="warning" if only_moves(place, call) and not needless else "info",
     )
 
 

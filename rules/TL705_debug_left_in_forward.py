@@ -4,7 +4,7 @@ A forward runs for every batch. `print(x.mean())` waits for the GPU each time an
 the layer that it measures, and at `breakpoint()` a job on a cluster waits for a key until its time is over.
 `torch.compile` cannot look through any of them.
 
-```python bad
+```python remark
 class Net(nn.Module):
     def forward(self, x):
         x = torch.relu(x)
@@ -28,8 +28,9 @@ class Net(nn.Module):
             return y * x
 ```
 
-A stop that waits for a value that should not be, or for an error, is a remark. So is all of it in a class that nobody
-builds (`torchlint/source/answers/unbuilt_classes.py`).
+Only a stop that comes in every forward is more than a remark: half of the prints in public code stood in classes that
+nobody makes any more, or are what a notebook is for. So is a stop that waits for a value that should not be, or for an
+error, and one in a class that nobody builds (`torchlint/source/answers/unbuilt_classes.py`).
 
 ```python remark
 class Net(nn.Module):
@@ -93,7 +94,6 @@ def forward(x):
 """
 
 import ast
-import re
 from pathlib import PurePath
 
 from torchlint import ModuleClass, on_module
@@ -106,7 +106,6 @@ STOPS = ("builtins.breakpoint", "pdb.set_trace", "ipdb.set_trace", "pudb.set_tra
 PROFILES = ("torch.profiler.profile", "torch.autograd.profiler.profile", "torch.autograd.profiler.emit_nvtx")
 SHOWS = ("builtins.print",)
 WRITES = ("open", "write", "save", "savefig", "log", "log_metrics", "add_scalar", "add_scalars", "dump", "to_csv")
-DEMONSTRATES = re.compile(r"\bin(side)? (the )?(model|forward)\b", re.IGNORECASE)  # beside what is printed outside
 MEANT = ("debug", "verbose", "profil", "trace", "print", "log")  # what a test, a class or a parameter may be called
 
 
@@ -136,8 +135,6 @@ def check(cls: ModuleClass):
         else:
             continue
         alone = isinstance(statement, ast.Expr) and statement.value is call.node
-        is_looked_at = cls.module.path.endswith(".ipynb") or DEMONSTRATES.search(call.source(call.node))
-        looks = call.is_call(*SHOWS) and is_looked_at  # which is what a notebook is for
         yield cls.finding(
             f"`{call.short}` in a forward {what}",
             help="remove it, or put it behind a flag",
@@ -145,7 +142,7 @@ def check(cls: ModuleClass):
             if alone and not call.tests
             else None,
             at=call.node,
-            severity="info" if looks or waits and call.is_call(*STOPS) or is_unbuilt(cls) else "warning",
+            severity="warning" if call.is_call(*STOPS) and not waits and not is_unbuilt(cls) else "info",
         )
 
 

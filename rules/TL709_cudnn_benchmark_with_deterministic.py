@@ -5,10 +5,12 @@ makes it measure which of those is the fastest, here and now. Another run may me
 other numbers.
 
 ```python bad
+torch.manual_seed(0)
 torch.backends.cudnn.deterministic = True
 torch.backends.cudnn.benchmark = True  # TL709
 ```
 ```python fixed
+torch.manual_seed(0)
 torch.backends.cudnn.deterministic = True
 torch.backends.cudnn.benchmark = False
 ```
@@ -19,6 +21,13 @@ def seed_all(seed):
     torch.manual_seed(seed)
     cudnn.benchmark = True  # TL709
     cudnn.deterministic = True
+```
+
+Where nothing is seeded, runs differ anyhow, and it is a remark.
+
+```python remark
+torch.backends.cudnn.deterministic = True
+torch.backends.cudnn.benchmark = True  # TL709
 ```
 
 One of the two, or each in a case of its own, is a choice; what is set last holds.
@@ -65,6 +74,7 @@ def check(place: Node):
             help="set `benchmark = False` where runs must be the same",
             fix=place.fix("do not measure", place.replace(place.node.value, "False"), applicability="unsafe"),
             notes=[place.note(other, "deterministic here")],
+            severity="warning" if place.project_says("seed(", "seed_everything", "seed_all") else "info",
         )
 
 

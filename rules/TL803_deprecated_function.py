@@ -142,6 +142,7 @@ def check(file: Node):
             help="nothing in this file needs the import" if use.unused else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
+            severity="info" if use.unused else "warning",
         )
 
 

@@ -135,7 +135,7 @@ class Options(Struct, rename="kebab", forbid_unknown_fields=True, omit_defaults=
         dict[str, Severity] | UnsetType,
         Meta(
             description="How much the findings of rules matter: error, warning or info.",
-            examples=['{"TL9" = "error", "TL708" = "info"}'],
+            examples=['{"TL9" = "error", "TL709" = "info"}'],
         ),
     ] = UNSET
     fail_on: Annotated[
