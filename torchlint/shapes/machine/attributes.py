@@ -107,7 +107,11 @@ class Attributes:
         if kind is Unknown:
             return self._of_unknown(owner, name)
         if kind is standins.Library:
-            return Unknown(f"{name} is set by the program") if name in self.patched else self.of_library(owner, name)
+            if name in self.patched:
+                return Unknown(f"{name} is set by the program")
+            if not self.asked:
+                self.ask_torch(owner, name, f"module '{owner.name}' has no attribute '{name}'", AttributeError)
+            return self.of_library(owner, name)
         if kind is standins.ImportedFile:
             return self.import_name(owner, name, False)
         if kind in METHODS and name in METHODS[kind]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +15,7 @@ from torch import nn
 from torchlint.shapes.core.budget import len_of
 from torchlint.shapes.core.doubts import Doubt
 from torchlint.shapes.core.held_parts import weights_of
+from torchlint.shapes.core.standins import Library
 from torchlint.shapes.core.values import Unknown, words_of
 from torchlint.shapes.language import functions, program
 from torchlint.shapes.language.cut_short import CONTAINERS, is_open
@@ -23,6 +26,16 @@ from torchlint.shapes.machine import contracts
 MODULES = 64  # in one container that is lent
 LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
+_PLAIN = (int, float, bool, str, list, tuple, dict, set, types.NoneType)
+# What cannot be called, and what Python calls it.
+_NOT_CALLED: dict[type, str] = {
+    **{kind: kind.__name__ for kind in _PLAIN},
+    torch.Size: "torch.Size",
+    torch.dtype: "torch.dtype",
+    torch.device: "torch.device",
+}
+# The modules whose names are all torch's own: no other library adds to them.
+_COMPLETE = ("torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data")
 
 
 def _stores(definition: ast.ClassDef, name: str) -> bool:
@@ -272,6 +285,28 @@ class Certainty:
             says = f"there is no {key!r} among the keys {keys}" if keys else f"there is no {key!r} in an empty dict"
             return self.blame(error, says, sure=False)
         return self.blame(error, f"there is no item {key} among {len(owner)}", sure=False)
+
+    def ask_torch(self, module: Library, name: str, says: str, kind: type[Exception]) -> None:
+        """A name that one of torch's large modules has not, nor any of its own parts is called by."""
+        if module.name in _COMPLETE and name[:1] != "_" and not hasattr(sys.modules[module.name], name):
+            self.protest(kind(says))
+
+    def ask_callable(self, value: Any) -> Unknown | None:
+        """Something is called: a number, a tensor, a module of Python, an object of a class that has no `__call__`."""
+        kind = type(value)
+        if self.is_open(kind):
+            return Unknown("__call__ may come from a class we do not know")
+        if kind is Library:
+            is_module = "." not in value.name or isinstance(sys.modules.get(value.name), types.ModuleType)
+            called = "module" if is_module else None
+        elif kind in _NOT_CALLED or isinstance(value, torch.Tensor) and kind in (torch.Tensor, nn.Parameter):
+            called = _NOT_CALLED.get(kind, kind.__name__)
+        else:
+            is_own = kind in self.codes and id(value) not in self.lent and self._is_known(kind)
+            called = kind.__name__ if is_own else None
+        if called is not None:
+            self.protest(TypeError(f"'{called}' object is not callable"))
+        return None
 
     def ask_layer(self, layers: nn.ModuleDict, key: Any) -> None:
         """`layers[key]`: a key that no layer can have been given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -82,6 +83,8 @@ class Imports:
                 self.never = True  # Python ends there
             return named(f"{module.name}.{name} is not found")
         if type(module) is standins.Library:
+            if not guarded and f"{module.name}.{name}" not in sys.modules:
+                self.ask_torch(module, name, f"cannot import name '{name}' from '{module.name}'", ImportError)
             return self.of_library(module, name)
         return named(f"{name}: {module.reason}" if type(module) is Unknown else name)
 

@@ -223,8 +223,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             return kind.__call__(function, *args, **kwargs)
         if "*" in kwargs:
             return self._left_out(function, "its arguments are unknown", args)
-        if not callable(function) and self.is_open(kind):
-            return Unknown("__call__ may come from a class we do not know")
+        if not callable(function) and (called := self.ask_callable(function)) is not None:
+            return called
         if self.changes.loops:
             self.changes.call(function)
         guard = guards.find(function)
