@@ -16,8 +16,8 @@ import pytest
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Trees, programs and thousands of tests are large: looking through them for cycles every 700 objects costs a fifth of
-# the time, when they are collected, too.
-gc.set_threshold(100_000, 20, 20)
+# the time, when they are collected, too; every 100,000 it is still a twelfth.
+gc.set_threshold(500_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="session")
