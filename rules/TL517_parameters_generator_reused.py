@@ -99,8 +99,8 @@ def made_by_a_function(place: Node):
     """`params = trainable(net)`, which yields them, or returns a generator"""
     value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) == 1 and isinstance(value, ast.Call) and value.args:
-        given = [use for use in place.uses(target) if _exhausts(place, use)]
-        if given and _gives_generators(place.at(value)):
+        # Where nothing is used up twice, nobody needs to know what the call gives.
+        if any(_second_uses(place, target)) and _gives_generators(place.at(value)):
             yield from _used_up(place, value, target)
 
 
@@ -131,7 +131,7 @@ def _goes_through(function, source) -> bool:
 
 
 def _used_up(place, value, target):
-    first, later = next(_second_uses(place, [use for use in place.uses(target) if _exhausts(place, use)]), (None, None))
+    first, later = next(_second_uses(place, target), (None, None))
     if later is not None:
         text = place.source(target)
         yield place.finding(
@@ -145,8 +145,9 @@ def _used_up(place, value, target):
         )
 
 
-def _second_uses(place, uses):
+def _second_uses(place, target):
     """Pairs of a use and one that comes after it, or of a use with itself in the next round of a loop."""
+    uses = [use for use in place.uses(target) if _exhausts(place, use)]
     for i, later in enumerate(uses):
         for first in uses[:i]:
             if not _is_rebound(place, first) and (
