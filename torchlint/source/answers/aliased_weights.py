@@ -12,6 +12,7 @@ from torchlint.source.flow.classes import method_class
 from torchlint.source.flow.flow import callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
+from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import reaching
 from torchlint.source.flow.signatures import bound_argument, is_static
@@ -47,10 +48,11 @@ def kept_states(module: Module, assignment: ast.Assign | ast.AnnAssign | ast.Cal
         return
     for holder, value in _assigned(assignment):
         # The cheap questions first.
-        if isinstance(value, (ast.Call, ast.Dict, ast.DictComp)) and (
-            _is_kept(module, assignment, holder) or _is_kept(module, assignment, _kept_on(module, holder))
-        ):
-            state, holder = _state(module, value), _kept_on(module, holder)
+        if not isinstance(value, (ast.Call, ast.Dict, ast.DictComp)):
+            continue
+        on = _kept_on(module, holder)
+        if _is_kept(module, assignment, holder) or on is not holder and _is_kept(module, assignment, on):
+            state, holder = _state(module, value), on
             if (
                 state is not None
                 and not _takes_its_place(holder, state)
@@ -190,10 +192,18 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
 
 def _kept_on(module: Module, holder: ast.expr) -> ast.expr:
     """`self.snapshot` of `self.snapshot = state`, if that is all that becomes of what has a local name."""
-    found = uses(module, holder) if isinstance(holder, ast.Name) else []
+    is_put = isinstance(holder, ast.Name) and holder.id in _put_into_attributes(module)
+    found = uses(module, holder) if is_put else []
     put = found[0].up if len(found) == 1 else None
     is_put = isinstance(put, ast.Assign) and put.value is found[0] and isinstance(put.targets[0], ast.Attribute)
     return put.targets[0] if is_put and len(put.targets) == 1 else holder
+
+
+@remembered
+def _put_into_attributes(module: Module) -> frozenset[str]:
+    """The names of a file that are put into an attribute somewhere: of others nobody needs to ask where they go."""
+    stored = [node.up.value for node in module.index.stores if isinstance(node.up, ast.Assign)]
+    return frozenset(value.id for value in stored if isinstance(value, ast.Name))
 
 
 def _is_restored(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
