@@ -124,7 +124,7 @@ def given_to_lightning(function: Node):
 
 def in_order(place, loaders, note):
     """The loaders that plainly give in one order what may be mixed."""
-    if ORDERED.search(place.module.index.text.lower()):
+    if not loaders or ORDERED.search(place.module.index.text.lower()):
         return
     for loader in loaders:
         if is_in_order(loader) and not is_held_out(loader) and not is_whole(loader) and not loader.module.is_test:
