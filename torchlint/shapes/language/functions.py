@@ -347,9 +347,9 @@ def compile_class(node: ast.ClassDef, scope: CompiledScope) -> Callable[[Frame],
             code = ClassCode(node, scope)
         inside = Frame({}, frame, frame.globals, frame.machine, code)
         code.body(inside)
-        made = frame.machine.make_class(
-            code, [b(frame) for b in bases], inside.vars, {n: v(frame) for n, v in keywords}
-        )
+        known = [b(frame) for b in bases]
+        frame.machine.place = code.place
+        made = frame.machine.make_class(code, known, inside.vars, {n: v(frame) for n, v in keywords})
         inside.cls = made
         return made
 

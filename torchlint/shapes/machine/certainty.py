@@ -308,6 +308,13 @@ class Certainty:
             self.protest(TypeError(f"'{called}' object is not callable"))
         return None
 
+    def ask_base(self, base: Any) -> None:
+        """`class Net(Base)` where a decorator that returns nothing has made None of it; `class Net(nn)`."""
+        if base is None:
+            self.protest(TypeError("NoneType takes no arguments"), "a class is derived from None")
+        elif type(base) is Library and base.name in _COMPLETE:
+            self.protest(TypeError("module() takes at most 2 arguments (3 given)"), "a class is derived from a module")
+
     def ask_layer(self, layers: nn.ModuleDict, key: Any) -> None:
         """`layers[key]`: a key that no layer can have been given."""
         if type(key) is str and key not in layers._modules and not (self.changes.built or self.incomplete):
