@@ -175,7 +175,7 @@ class Closure:
         for position, name in enumerate(names):
             if name not in bound:
                 if position >= first_default:
-                    bound[name] = self._default(self.defaults[position - first_default], unknown)
+                    bound[name] = self._default(self.defaults[position - first_default], name, unknown)
                 elif unknown is not None:
                     bound[name] = unknown
                 else:
@@ -183,7 +183,7 @@ class Closure:
         for name in code.only_named:
             if name not in bound:
                 if name in self.named_defaults:
-                    bound[name] = self._default(self.named_defaults[name], unknown)
+                    bound[name] = self._default(self.named_defaults[name], name, unknown)
                 elif unknown is not None:
                     bound[name] = unknown
                 else:
@@ -196,10 +196,12 @@ class Closure:
             )
         return bound
 
-    def _default(self, value: Any, unknown: Unknown | None) -> Any:
+    def _default(self, value: Any, name: str, unknown: Unknown | None) -> Any:
         """A default where another value may be given under a name that nobody knows: it is likely, not certain."""
         if unknown is not None:
-            self.frame.machine.presume()
+            arguments = self.code.node.args
+            given = next(a for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if a.arg == name)
+            self.frame.machine.presume(given)
         return value
 
     def _recurs(self, args: tuple) -> bool:

@@ -82,7 +82,12 @@ def of_free_sizes(machine, kind: type, args: list, kwargs: dict[str, Any], unkno
     made = []
     for one in both:
         positional = [one.pop(name) for name in (*names, *range(len(names), len(args))) if name in one]
-        made.append(machine.foreign(kind, tuple(positional), one))
+        try:
+            made.append(machine.foreign(kind, tuple(positional), one))
+        except ValueError as error:
+            if any(type(given.get(name)) is Unknown and name in str(error) for name in names):
+                return None  # of as many groups: the example does not fit, the number may
+            raise
     machine.incomplete = True
     return FreeLayer(unknown.reason, *made)
 

@@ -61,8 +61,10 @@ class Certainty:
         """A condition was answered that nobody knows, a statement was left out, or the later rounds of a loop."""
         self.doubts.setdefault((id(node), why), node)
 
-    def presume(self) -> None:
-        """The statement that runs now takes something unknown for something."""
+    def presume(self, given: ast.arg | None = None) -> None:
+        """The statement that runs now takes something unknown for something, as the value of an argument it may be."""
+        if given is not None:
+            self.doubts.setdefault(id(given), given)
         self.doubts.setdefault(self.place and (self.place[0], self.place[1].line, self.place[1].column), self.place)
 
     def miss(self, name: str, program: program.Program) -> None:
@@ -363,6 +365,9 @@ class Certainty:
 
 def _reached(influence: Influence, key: Any, doubted: Any) -> tuple[frozenset[str], ast.stmt | None]:
     """What one thing that is in doubt may change itself, and the branch that was chosen there."""
+    if isinstance(doubted, ast.arg):
+        text = influence.holds(doubted)
+        return frozenset({EVERYTHING if text is None else text.variables.word(doubted)}), None
     if isinstance(doubted, ast.AST):
         if key[1] is Doubt.CUT and influence.is_straight(doubted):
             return frozenset(), None

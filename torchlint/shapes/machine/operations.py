@@ -315,6 +315,8 @@ class Operations(Texts):
             return self.foreign(operator.getitem, (owner, index), {})
         if isinstance(owner, Array):
             return self.foreign(operator.getitem, (owner, key), {})
+        if isinstance(owner, enum.EnumMeta) and len(members := dict(owner.__members__)):
+            owner, kind = members, dict  # `Kind["SMALL"]`
         if isinstance(owner, type):
             return owner  # `list[int]`, `Generic[T]`
         method = getattr(kind, "__getitem__", None)
