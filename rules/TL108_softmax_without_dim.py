@@ -112,7 +112,7 @@ import ast
 
 from torchlint import Call, on_call
 from torchlint.source.answers.attention_axes import contracted_elsewhere
-from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero
+from torchlint.source.answers.batches import ends_over_samples, goes_over_samples, is_zero, was_turned
 
 read_on = ("TL101", "torch.nn.Softmax", "torch.nn.functional.softmax")
 in_tests = False
@@ -129,7 +129,7 @@ def function(call: Call):
         if origins and all(o.is_call("torch.nn.Linear()") for o in origins):
             fix = call.fix("softmax over the last dimension", call.with_keyword("dim", "-1"), applicability="unsafe")
         scores = call.argument("input", 0)
-        yield finding(call, fix, scores is not None and call.rank(scores) == 3)
+        yield finding(call, fix, scores is not None and call.rank(scores) == 3 and not was_turned(call.module, scores))
 
 
 @on_call("torch.nn.Softmax", "torch.nn.LogSoftmax", "torch.nn.Softmin", without="dim")

@@ -92,8 +92,14 @@ def _order(before: Layout, after: Layout) -> list[int] | None:
 def _is_torn(before: Layout, j: int, after: Layout, i: int) -> bool:
     """Do other numbers come before an axis than did, for certain? What comes behind tells the same."""
     sides = [(before[:j], after[:i]), (before[j + 1 :], after[i + 1 :])]
-    answers = [_differ(_flat(old), _flat(new)) for old, new in sides]
+    answers = [None if _may_be_one(old, new) else _differ(_flat(old), _flat(new)) for old, new in sides]
     return False not in answers and True in answers
+
+
+def _may_be_one(old: Layout, new: Layout) -> bool:
+    """`x.view(1, n, -1)` of `b, n, d = x.shape`: who writes the 1 knows that there is one in the batch."""
+    gone, come = [[axis for axis in one if axis not in other] for one, other in ((old, new), (new, old))]
+    return len(gone) == 1 and come == [[]]
 
 
 def _differ(old: list[Factor], new: list[Factor]) -> Answer:

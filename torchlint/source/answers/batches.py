@@ -13,7 +13,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import EACH, Value
 from torchlint.source.text.index import enclosing_function, last_word, statement_of
-from torchlint.source.text.spelling import argument
+from torchlint.source.text.spelling import argument, unparsed
 
 _MAKERS = named("of_sizes")
 # What leaves the samples where they are: layers work on each of them.
@@ -24,6 +24,13 @@ MAX_DEPTH = 10
 
 def is_zero(dim: ast.expr | None) -> bool:
     return isinstance(dim, ast.Constant) and dim.value == 0 and dim.value is not False
+
+
+def was_turned(module: Module, scores: ast.expr) -> bool:
+    """`scores = scores.transpose(0, 2)`: its first axis is another one than the batch, and may be meant."""
+    turns = module.index.calls_of("transpose", "permute", inside=enclosing_function(scores) or module.tree)
+    kept = [turn.up for turn in turns if isinstance(turn.up, ast.Assign)]
+    return scores in turns or any(unparsed(one.targets[0]) == unparsed(scores) for one in kept)
 
 
 def goes_over_samples(softmax: Value, scores: ast.expr) -> bool:
