@@ -99,8 +99,9 @@ def made_by_a_function(place: Node):
     """`params = trainable(net)`, which yields them, or returns a generator"""
     value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) == 1 and isinstance(value, ast.Call) and value.args:
-        # Where nothing is used up twice, nobody needs to know what the call gives.
-        if any(_second_uses(place, target)) and _gives_generators(place.at(value)):
+        # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
+        is_local = isinstance(target, ast.Name) and len(place.uses(target)) < 20
+        if (not is_local or any(_second_uses(place, target))) and _gives_generators(place.at(value)):
             yield from _used_up(place, value, target)
 
 
