@@ -26,16 +26,10 @@ from torchlint.shapes.machine import contracts
 MODULES = 64  # in one container that is lent
 LENT = 1000  # things that are remembered to have been in hands nobody knows
 _OWN_KEYS = (str, int, float, bool)
-_PLAIN = (int, float, bool, str, list, tuple, dict, set, types.NoneType)
-# What cannot be called, and what Python calls it.
-_NOT_CALLED: dict[type, str] = {
-    **{kind: kind.__name__ for kind in _PLAIN},
-    torch.Size: "torch.Size",
-    torch.dtype: "torch.dtype",
-    torch.device: "torch.device",
-}
+_PLAIN = (int, float, bool, str, list, tuple, dict, set, types.NoneType)  # which cannot be called
+_OF_TORCH = (torch.Size, torch.dtype, torch.device)
 # The modules whose names are all torch's own: no other library adds to them.
-_COMPLETE = ("torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data")
+_COMPLETE = {m.__name__: m for m in (nn, nn.functional, torch.optim, torch.optim.lr_scheduler, torch.utils.data)}
 
 
 def _stores(definition: ast.ClassDef, name: str) -> bool:
@@ -290,7 +284,7 @@ class Certainty:
 
     def ask_torch(self, module: Library, name: str, says: str, kind: type[Exception]) -> None:
         """A name that one of torch's large modules has not, nor any of its own parts is called by."""
-        if module.name in _COMPLETE and name[:1] != "_" and not hasattr(sys.modules[module.name], name):
+        if module.name in _COMPLETE and name[:1] != "_" and not hasattr(_COMPLETE[module.name], name):
             self.protest(kind(says))
 
     def ask_callable(self, value: Any) -> Unknown | None:
@@ -301,8 +295,10 @@ class Certainty:
         if kind is Library:
             is_module = "." not in value.name or isinstance(sys.modules.get(value.name), types.ModuleType)
             called = "module" if is_module else None
-        elif kind in _NOT_CALLED or isinstance(value, torch.Tensor) and kind in (torch.Tensor, nn.Parameter):
-            called = _NOT_CALLED.get(kind, kind.__name__)
+        elif kind in _OF_TORCH:
+            called = f"torch.{kind.__name__}"
+        elif kind in (*_PLAIN, torch.Tensor, nn.Parameter):
+            called = kind.__name__
         else:
             is_own = kind in self.codes and id(value) not in self.lent and self._is_known(kind)
             called = kind.__name__ if is_own else None
