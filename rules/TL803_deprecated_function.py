@@ -3,7 +3,8 @@
 `Variable` (tensors are variables since 0.4), `torch.cuda.amp`, `size_average=`, initialisers without an underscore,
 `torch.cholesky` and `torch.norm`, functorch, torchvision's `pretrained=`: each has a successor. The fixes keep what the
 code does; where the successor takes other arguments they are put in order. The version meant is `target-torch` of the
-configuration, else the installed torch.
+configuration, else the installed torch. Of `Variable` and `torch.norm` no torch warns, only their pages say so: those are
+remarks, as is an import that nothing uses.
 
 ```python bad
 from torch.autograd import Variable
@@ -130,6 +131,7 @@ COUNTING = {
     for name in "StepLR MultiStepLR LambdaLR MultiplicativeLR ExponentialLR ConstantLR LinearLR PolynomialLR CyclicLR"
     " CosineAnnealingLR OneCycleLR".split()
 }
+QUIET = ("torch.autograd.Variable", "torch.norm")  # only the documentation says so: no torch warns of them
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -142,7 +144,7 @@ def check(file: Node):
             help="nothing in this file needs the import" if use.unused else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
-            severity="info" if use.unused else "warning",
+            severity="info" if use.unused or use.name in QUIET else "warning",
         )
 
 

@@ -101,7 +101,8 @@ def test_fixes_use_the_words_of_the_file(before: str, after: str) -> None:
 
 
 def test_an_import_that_nothing_needs_is_told_so() -> None:
-    job = Job.of("/nowhere/a.py", Settings(dry_run=False), Project("/nowhere"))
+    asked = Settings(dry_run=False, selections=(Selection(select=("TL803",)),))
+    job = Job.of("/nowhere/a.py", asked, Project("/nowhere"))
     text = "import torch\nfrom torch.autograd import Variable\nprint(torch.zeros(2))\n"
     (finding,) = lint(text, job).findings
     assert finding.code == "TL803" and "detach" not in finding.help and "needs the import" in finding.help
