@@ -100,20 +100,19 @@ def made_by_a_function(place: Node):
     value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) == 1 and isinstance(value, ast.Call) and value.args:
         # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
-        is_local = isinstance(target, ast.Name) and len(place.uses(target)) < 20
-        if (not is_local or any(_second_uses(place, target))) and _gives_generators(place.at(value)):
+        few = isinstance(target, ast.Name) and len(place.uses(target)) < 20 and list(_second_uses(place, target))
+        if few != [] and _gives_generators(place.at(value)):
             yield from _used_up(place, value, target)
 
 
 def _gives_generators(call) -> bool:
     """Does what is called certainly give a generator of parameters each time?"""
-    return bool(call.functions) and all(
-        not getattr(function.node, "decorator_list", ["a lambda"]) and _returns_generator(function)
-        for function in call.functions
-    )
+    return bool(call.functions) and all(map(_returns_generator, call.functions))
 
 
 def _returns_generator(function) -> bool:
+    if getattr(function.node, "decorator_list", ["a lambda"]):
+        return False
     own = [n for n in function.inside(ast.Return, ast.Yield, ast.YieldFrom) if function.at(n).function is function.node]
     if any(not isinstance(n, ast.Return) for n in own):
         loops = [function.at(n).loops[:1] or [n] for n in own]

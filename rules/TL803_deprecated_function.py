@@ -131,7 +131,6 @@ COUNTING = {
     for name in "StepLR MultiStepLR LambdaLR MultiplicativeLR ExponentialLR ConstantLR LinearLR PolynomialLR CyclicLR"
     " CosineAnnealingLR OneCycleLR".split()
 }
-QUIET = ("torch.autograd.Variable", "torch.norm")  # only the documentation says so: no torch warns of them
 ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -144,8 +143,13 @@ def check(file: Node):
             help="nothing in this file needs the import" if use.unused else f"use `{use.help}`",
             fix=file.migration(use),
             at=use.place,
-            severity="info" if use.unused or use.name in QUIET else "warning",
+            severity="info" if use.unused or is_quiet(use.name) else "warning",
         )
+
+
+def is_quiet(name: str) -> bool:
+    """Does only its page say so? No torch warns of these."""
+    return name == "torch.norm" or name == "torch.autograd.Variable"
 
 
 @on_node("Module", needs=".T")
