@@ -158,7 +158,8 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         args = (failure.function.__self__, *args)
     if machine.incomplete and "already exists" in str(error) and _is_about_a_name(error):
         return None  # what could not be registered is kept as a plain attribute
-    own = not (failure.certain or _is_about_a_name(error) or any(isinstance(a, torch.Tensor) for a in args))
+    plain = failure.sure and type(error) is TypeError and not machine.asked and None not in args and is_plain(args)
+    own = not (failure.certain or plain or _is_about_a_name(error) or any(isinstance(a, torch.Tensor) for a in args))
     if getattr(function, "__module__", "") == "_operator" and own:
         return None  # Python's own refusal: torch had no part in it
     layer, given, named = innermost_layer(error)
