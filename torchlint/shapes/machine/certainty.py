@@ -284,7 +284,8 @@ class Certainty:
 
     def ask_torch(self, module: Library, name: str, says: str, kind: type[Exception]) -> None:
         """A name that one of torch's large modules has not, nor any of its own parts is called by."""
-        if module.name in _COMPLETE and name[:1] != "_" and not hasattr(_COMPLETE[module.name], name):
+        known = name[:1] == "_" or name in self.patched or module.name not in _COMPLETE
+        if not known and not hasattr(_COMPLETE[module.name], name):
             self.protest(kind(says))
 
     def ask_callable(self, value: Any) -> Unknown | None:
