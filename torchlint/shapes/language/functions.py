@@ -50,7 +50,7 @@ class Code:
         self.parent = scope
         self.running = 0  # calls of it that have not returned
         self.cut = False  # whether one within these was not made, as nobody knows where they would end
-        self._names = {*self.positional, *self.only_named}
+        self._names = {a.arg: a for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
         self._run: Callable[[Frame], Any] | None = None
         self._generator = False
 
@@ -199,9 +199,7 @@ class Closure:
     def _default(self, value: Any, name: str, unknown: Unknown | None) -> Any:
         """A default where another value may be given under a name that nobody knows: it is likely, not certain."""
         if unknown is not None:
-            arguments = self.code.node.args
-            given = next(a for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if a.arg == name)
-            self.frame.machine.presume(given)
+            self.frame.machine.presume(self.code._names[name])
         return value
 
     def _recurs(self, args: tuple) -> bool:

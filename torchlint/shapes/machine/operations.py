@@ -315,10 +315,11 @@ class Operations(Texts):
             return self.foreign(operator.getitem, (owner, index), {})
         if isinstance(owner, Array):
             return self.foreign(operator.getitem, (owner, key), {})
-        if isinstance(owner, enum.EnumMeta) and len(members := dict(owner.__members__)):
-            owner, kind = members, dict  # `Kind["SMALL"]`
         if isinstance(owner, type):
-            return owner  # `list[int]`, `Generic[T]`
+            if not isinstance(owner, enum.EnumMeta) or not owner.__members__:
+                return owner  # `list[int]`, `Generic[T]`
+            self.budget.spend(len(owner.__members__) >> 4)
+            owner, kind = dict(owner.__members__), dict  # `Kind["SMALL"]`
         method = getattr(kind, "__getitem__", None)
         if functions.closure_of(method) is not None:
             return method(owner, key)

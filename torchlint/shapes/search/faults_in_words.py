@@ -158,7 +158,8 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
         args = (failure.function.__self__, *args)
     if machine.incomplete and "already exists" in str(error) and _is_about_a_name(error):
         return None  # what could not be registered is kept as a plain attribute
-    plain = failure.sure and type(error) is TypeError and not machine.asked and None not in args and is_plain(args)
+    plain = failure.sure and type(error) is TypeError and not machine.asked and is_plain(args)
+    plain = plain and not any(a is None for a in args)  # what an option is that nobody gives
     own = not (failure.certain or plain or _is_about_a_name(error) or any(isinstance(a, torch.Tensor) for a in args))
     if getattr(function, "__module__", "") == "_operator" and own:
         return None  # Python's own refusal: torch had no part in it
