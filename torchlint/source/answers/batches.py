@@ -29,8 +29,15 @@ def is_zero(dim: ast.expr | None) -> bool:
 def was_turned(module: Module, scores: ast.expr) -> bool:
     """`scores = scores.transpose(0, 2)`: its first axis is another one than the batch, and may be meant."""
     turns = module.index.calls_of("transpose", "permute", inside=enclosing_function(scores) or module.tree)
+    turns = [turn for turn in turns if not _leaves_first(turn)]
     kept = [turn.up for turn in turns if isinstance(turn.up, ast.Assign)]
     return scores in turns or any(unparsed(one.targets[0]) == unparsed(scores) for one in kept)
+
+
+def _leaves_first(turn: ast.Call) -> bool:
+    """`x.transpose(1, 2)`, `x.permute(0, 2, 1)`"""
+    axes = [a.value if isinstance(a, ast.Constant) else None for a in turn.args]
+    return axes[:1] == [0] if last_word(turn.func) == "permute" else set(axes[-2:]) == {1, 2}
 
 
 def goes_over_samples(softmax: Value, scores: ast.expr) -> bool:
