@@ -92,8 +92,6 @@ def dropped(place: Node, call: ast.Call):
     if is_that_already(place, call) or has_fields(place.module, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
-    needless = may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__"
-    needless = needless or isinstance(tensor, ast.Name) and not is_read_later(place.module, tensor)
     text, said = place.source(tensor), place.quoted(call)
     kept, alone = target_of(place, tensor), call is place.node.value
     is_leaf = not is_parameter and is_learned(place.module, tensor)  # which a result of an operation is no longer
@@ -106,8 +104,15 @@ def dropped(place: Node, call: ast.Call):
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
-        severity="warning" if only_moves(place, call) and not needless else "info",
+        severity="warning" if only_moves(place, call) and is_missed(place, tensor, is_parameter) else "info",
     )
+
+
+def is_missed(place, tensor, is_parameter: bool) -> bool:
+    """May something fail because the tensor was not moved?"""
+    if may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__":
+        return False
+    return not isinstance(tensor, ast.Name) or is_read_later(place.module, tensor)
 
 
 def is_that_already(place, call) -> bool:

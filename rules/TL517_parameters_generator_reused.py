@@ -100,8 +100,8 @@ def made_by_a_function(place: Node):
     value, target = place.node.value, place.node.targets[0]
     if len(place.node.targets) == 1 and isinstance(value, ast.Call) and value.args:
         # Where nothing is used up twice, nobody needs to know what the call gives; of many uses that is the dearer one.
-        few = isinstance(target, ast.Name) and len(place.uses(target)) < 20 and list(_second_uses(place, target))
-        if few != [] and _gives_generators(place.at(value)):
+        is_many = not isinstance(target, ast.Name) or len(place.uses(target)) > 20
+        if (is_many or any(_second_uses(place, target))) and _gives_generators(place.at(value)):
             yield from _used_up(place, value, target)
 
 

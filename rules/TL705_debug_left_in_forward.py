@@ -29,8 +29,8 @@ class Net(nn.Module):
 ```
 
 Only a stop that comes in every forward is more than a remark: half of the prints in public code stood in classes that
-nobody makes any more, or are what a notebook is for. So is a stop that waits for a value that should not be, or for an
-error, and one in a class that nobody builds (`torchlint/source/answers/unbuilt_classes.py`).
+nobody makes any more, or are what a notebook is for. A stop that waits for a value that should not be, or for an error,
+is a remark too, as is one in a class that nobody builds (`torchlint/source/answers/unbuilt_classes.py`).
 
 ```python remark
 class Net(nn.Module):

@@ -192,8 +192,8 @@ def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
 
 def _kept_on(module: Module, holder: ast.expr) -> ast.expr:
     """`self.snapshot` of `self.snapshot = state`, if that is all that becomes of what has a local name."""
-    is_put = isinstance(holder, ast.Name) and holder.id in _put_into_attributes(module)
-    found = uses(module, holder) if is_put else []
+    may_go = isinstance(holder, ast.Name) and holder.id in _put_into_attributes(module)
+    found = uses(module, holder) if may_go else []
     put = found[0].up if len(found) == 1 else None
     is_put = isinstance(put, ast.Assign) and put.value is found[0] and isinstance(put.targets[0], ast.Attribute)
     return put.targets[0] if is_put and len(put.targets) == 1 else holder
