@@ -91,8 +91,9 @@ def _attribute(node: ast.Attribute, scope: CompiledScope) -> Evaluate:
     owner, name, place = expression(node.value, scope), node.attr, scope.place(node)
 
     def get(frame):
+        value = owner(frame)
         frame.machine.place = place
-        return frame.machine.get(owner(frame), name)
+        return frame.machine.get(value, name)
 
     return get
 

@@ -35,7 +35,12 @@ def _len(machine, value):
         return method(value)
     if machine.may_miss(value):
         return wild.unknown(MORE, wild.WHOLE)
-    return machine.foreign(len, (value,), {}) if isinstance(value, (torch.Tensor, Array)) else len(value)
+    if isinstance(value, (torch.Tensor, Array)):
+        return machine.foreign(len, (value,), {})
+    try:
+        return len(value)
+    except TypeError as error:
+        raise machine.deny(error, value)
 
 
 def _isinstance(machine, value, kinds):
@@ -193,6 +198,7 @@ def _next(machine, items, *default):
     if functions.closure_of(method) is not None:
         return method(items)
     if method is None:
+        machine.ask_iterator(items)
         items = iter(machine.iterate(items))
     try:
         return next(items, *default)

@@ -53,8 +53,9 @@ class Loader(StandIn):
         persistent_workers=False,
         **kwargs,
     ):
+        is_stream = isinstance(dataset, IterableDataset)
         text = _what_excludes_each_other(
-            is_stream=isinstance(dataset, IterableDataset),
+            is_stream=is_stream,
             shuffles=shuffle is True,
             has_sampler=_is_a_sampler(sampler),
             has_batch_sampler=_is_a_sampler(batch_sampler),
@@ -66,6 +67,8 @@ class Loader(StandIn):
                 text = text or "prefetch_factor option could only be specified in multiprocessing"
             if persistent_workers is True:
                 text = text or "persistent_workers option needs num_workers > 0"
+        if not is_stream and shuffle is True and sampler is None and batch_sampler is None:
+            machines[-1].ask_length(dataset)
         if text:
             machines[-1].refuse(ValueError(text), torch.utils.data.DataLoader, ())
         self.dataset = dataset

@@ -97,12 +97,19 @@ def _integer(machine, kind, value=0, base=None):
         return _single(machine, value, int)
     if type(value) is str and (len(value) > 400 or base is not None):
         return int(value, base) if base and len(value) < 400 else Unknown("a long number")
-    return int(value)
+    return _number_of(machine, int, value)
 
 
 def _float(machine, kind, value=0.0):
     machine.budget.touch(value)
-    return _single(machine, value, float) if isinstance(value, (torch.Tensor, Array)) else float(value)
+    return _single(machine, value, float) if machine.is_tensor(value) else _number_of(machine, float, value)
+
+
+def _number_of(machine, kind, value):
+    try:
+        return kind(value)
+    except (TypeError, ValueError) as error:
+        raise machine.deny(error, value)
 
 
 def _single(machine, value, kind):
@@ -145,6 +152,7 @@ def _sequence(machine, kind, items=()):
 
 
 def _range(machine, kind, *bounds):
+    machine.ask_ends(bounds)
     bounds = tuple(_single(machine, bound, int) if machine.is_tensor(bound) else bound for bound in bounds)
     if any(type(bound) is Unknown for bound in bounds):
         return wild.unknown("a range of unknown length", wild.RANGE)
@@ -255,6 +263,7 @@ CONSTRUCT: dict[type, Callable] = {
 def _str_format(machine, method, /, *args, **kwargs):
     """`"{:.2f} {name}".format(…)`; fields that read attributes or items are not followed."""
     template = method.__self__
+    machine.ask_fields(template, args, kwargs)
     for _, name, width, _ in string.Formatter().parse(template):
         if "." in (name or "") or "[" in (name or ""):
             return Unknown("a text with parts that are not looked at")

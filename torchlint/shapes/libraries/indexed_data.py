@@ -9,6 +9,7 @@ import torch
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, UnknownUsed, machines
+from torchlint.shapes.tensors.arrays import Array
 
 
 class Dataset(StandIn):
@@ -32,7 +33,13 @@ class Tensors(Dataset):
         self.tensors = tensors
         sizes = {t.shape[0] for t in tensors if isinstance(t, torch.Tensor) and t.dim()}
         if len(sizes) > 1:
-            raise AssertionError("Size mismatch between tensors")
+            error = AssertionError("Size mismatch between tensors")
+            raise machines[-1].blame(error, f"{error}: {', '.join(map(str, sorted(sizes)))} rows")
+        if any(isinstance(t, Array) for t in tensors):
+            machines[-1].insist(
+                TypeError("'int' object is not callable"),
+                says="an array is no tensor: TensorDataset asks for `size(0)`",
+            )
 
     def __getitem__(self, index):
         return tuple(machines[-1].item(t, 0) for t in self.tensors)

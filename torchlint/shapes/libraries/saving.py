@@ -20,6 +20,8 @@ REFUSES = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 6)  # objects
 
 def save(machine, value=None, where=None, *args, **kwargs) -> None:
     """`torch.save`"""
+    if where is None and not kwargs and not args:
+        machine.insist(TypeError("save() missing 1 required positional argument: 'f'"))
     if len(machine.saved) < KEPT:
         machine.saved[_key(where)] = where, _copy(value, DEPTH)
 

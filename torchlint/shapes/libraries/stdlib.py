@@ -97,6 +97,8 @@ _PAIRS = (math.frexp, math.modf, math.isnan, math.isinf, math.isfinite)  # these
 def _math(function):
     def compute(machine, *args, **kwargs):
         for value in (*args, *kwargs.values()):
+            if machine.is_tensor(value):
+                machine.ask_one_number(value, function)
             if type(value) is Unknown or machine.is_tensor(value):
                 number = wild.is_number(value) and function not in _PAIRS
                 kind = wild.WHOLE if function in (math.floor, math.ceil, math.trunc) else wild.REAL

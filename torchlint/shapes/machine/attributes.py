@@ -80,7 +80,6 @@ BY_NAME = {f"__{name}__": builtins.NAMES[name].function for name in ("getattr", 
 SUBCLASSED = "what subclasses run"  # where a class keeps its `__init_subclass__`: Python would call it too early
 READS = "what reads attributes"  # where a class keeps its `__getattribute__`: it is asked for what is not there
 _OF_ITSELF = frozenset("__name__ __qualname__ __doc__ __module__".split())  # texts that change nothing else
-OF_LOSSES = frozenset("backward detach item mean sum shape size".split())  # what None is asked for by mistake
 
 
 def is_several(value: Any) -> bool:
@@ -128,18 +127,7 @@ class Attributes:
             return self._of_type(owner, name)
         for base, names in METHODS.items():
             if isinstance(owner, base):
-                if name in names:
-                    return getattr(owner, name)
-                if isinstance(owner, tuple) and name in getattr(kind, "_fields", ()):
-                    return getattr(owner, name)
-                if base in (dict, tuple) and kind.__module__.startswith(("torch", "collections")) and name[0] != "_":
-                    return getattr(owner, name)
-                if kind in (int, float) and (found := of_number(owner, name)) is not None:
-                    return found
-                error = AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
-                if self.scripting and (is_several(owner) and hasattr(torch.Tensor, name) or _is_meant(kind, name)):
-                    self.remember(error, getattr, (owner, name), {}, certain=not self.asked)
-                raise error
+                return getattr(owner, name) if name in names else self._of_plain(owner, base, name)
         if isinstance(owner, (Array, standins.StandIn)) or kind is super:
             return getattr(owner, name)
         if kind is types.FunctionType or kind is types.MethodType or kind is Special:
@@ -147,8 +135,10 @@ class Attributes:
         if isinstance(owner, enum.Enum):
             return getattr(owner, name)
         if kind.__module__.startswith("torch") and not name.startswith("_") and name not in HIDDEN:
-            return own_part(owner, name)
-        if owner is None and name in OF_LOSSES:
+            return self._of_torch(owner, name)
+        if kind is types.GeneratorType and name == "next":
+            self.deny_next()
+        if owner is None:
             error = self.of_nothing(name)
             if id(error) in self.failures:
                 raise error
@@ -184,6 +174,34 @@ class Attributes:
         report_use(owner, "attribute", name)
         return Unknown(owner.reason, None if hasattr(torch.Tensor, name) else f"{owner.hole}.{name}")
 
+    def _of_plain(self, owner: Any, base: type, name: str) -> Any:
+        """An attribute that is no method we know of a number, a text or a container."""
+        kind = type(owner)
+        if isinstance(owner, tuple) and name in getattr(kind, "_fields", ()):
+            return getattr(owner, name)
+        if base in (dict, tuple) and kind.__module__.startswith(("torch", "collections")) and name[0] != "_":
+            return self._of_torch(owner, name)
+        if kind in (int, float) and (found := of_number(owner, name)) is not None:
+            return found
+        if hasattr(kind, name):
+            return Unknown(f"{kind.__name__}.{name} is not looked at")
+        if kind in (int, float):  # it may stand for one of a library
+            raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
+        error = self.deny_attribute(owner, name)
+        is_meant = is_several(owner) and hasattr(torch.Tensor, name) or _is_meant(kind, name)
+        if id(error) not in self.failures and self.scripting and is_meant:
+            self.remember(error, getattr, (owner, name), {}, certain=not self.asked)
+        raise error
+
+    def _of_torch(self, owner: Any, name: str) -> Any:
+        """An attribute of what torch has made: an optimizer, a pair of values and places."""
+        try:
+            return own_part(owner, name)
+        except AttributeError as error:
+            if name in self.patched:
+                return Unknown(f"{name} was added to a class of torch")
+            raise self.deny_part(error, owner)
+
     def _of_tensor(self, owner: torch.Tensor, name: str) -> Any:
         if name == "device":
             return self.device_of(owner)
@@ -201,6 +219,8 @@ class Attributes:
         except AttributeError as error:
             if name in self.patched:
                 return Unknown(f"{name} was added to a class of torch")
+            if self.is_sure():
+                raise self.deny_attribute(owner, name)
             return self.foreign(_raise, (error,), {})
 
     def _of_module(self, owner: nn.Module, name: str) -> Any:

@@ -22,6 +22,7 @@ from torchlint.shapes.language.cut_short import CONTAINERS, is_open
 from torchlint.shapes.language.influence import Influence
 from torchlint.shapes.language.touching import EVERYTHING, text_of
 from torchlint.shapes.machine import contracts
+from torchlint.shapes.machine.plain_refusals import PlainRefusals
 
 MODULES = 64  # in one container that is lent
 LENT = 1000  # things that are remembered to have been in hands nobody knows
@@ -40,7 +41,7 @@ def _stores(definition: ast.ClassDef, name: str) -> bool:
     )
 
 
-class Certainty:
+class Certainty(PlainRefusals):
     """The part of the machine that remembers errors no replay can confirm, for it is not torch that raises them."""
 
     def is_sure(self) -> bool:

@@ -311,6 +311,8 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             ours = error is self.last_error or isinstance(
                 error, functions.ArgumentError
             )  # of the program, which torch called back
+            if type(error) is TypeError:
+                self.deny_call(function, error)
             if id(error) not in self.failures and id(error) not in self.raised and not ours:
                 self.remember(error, function, args, kwargs)
             raise
@@ -409,6 +411,7 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
             return Unknown("its arguments are unknown")
         if guards.is_unfinished(module) and functions.closure_of(type(module).forward) is None:
             return Unknown("a layer of unknown sizes")
+        self.ask_tensors(module, args)
         self.budget.spend(TORCH_STEPS)
         if module.__dict__.get("_modules"):
             self.walk(module, called=True)
@@ -576,25 +579,3 @@ class Machine(Operations, Attributes, Classes, Imports, Certainty, AsWritten, Wo
 def _takes_unknown(function: Callable) -> bool:
     owner = getattr(function, "__self__", None)
     return isinstance(owner, StandIn) and function.__name__ in owner.takes_unknown
-
-
-def is_plain(values: Any, limit: int = 2000) -> bool:
-    """Whether arguments hold nothing but numbers, texts, tensors and containers of them: an error they cause is torch's
-    own.
-    """
-    stack = list(values)
-    while stack:
-        limit -= 1
-        value = stack.pop()
-        if isinstance(value, (list, tuple)):
-            stack.extend(value)
-        elif isinstance(value, dict):
-            stack.extend(value.values())
-        elif not isinstance(value, PLAIN):
-            return False
-        if limit < 0:
-            return False
-    return True
-
-
-PLAIN = (int, float, complex, str, type(None), torch.Tensor, torch.dtype, torch.device, slice, type(...))

@@ -115,6 +115,8 @@ class Operations(Texts):
 
     def _operate_unknown(self, apply: Callable, a: Any, b: Any) -> Any:
         unknown, other = (a, b) if type(a) is Unknown else (b, a)
+        if type(other) is str and apply.__name__ in ("add", "iadd"):
+            self.ask_sum_of_text(a, b)
         if (made := self._with_any_number(self.operate, apply, a, b)) is not None:
             return made
         if self.wild and (
@@ -340,7 +342,7 @@ class Operations(Texts):
         if kind is nn.ModuleDict:
             self.ask_layer(owner, key)
         if method is None:
-            raise TypeError(f"'{kind.__name__}' object is not subscriptable")
+            raise self.deny_item(owner)
         if isinstance(owner, Dataset) and type(key) is Unknown and key.known == WHOLE:
             key = 0  # all samples look alike
         if type(key) is int and len_of(owner):
@@ -402,7 +404,10 @@ class Operations(Texts):
             self.budget.touch(key)
             if self.changes.loops:
                 self.changes.put(owner, key)
-            owner[key] = value
+            try:
+                owner[key] = value
+            except TypeError as error:
+                raise self.deny(error, owner)
 
     def put_somewhere(self, owner: Any, value: Any) -> None:
         """`owner[key] = value` where nobody knows the key: what is there may be overwritten, and a dict may grow."""
@@ -485,7 +490,10 @@ class Operations(Texts):
             return self._by_index(items)
         if functions.closure_of(getattr(kind, "__next__", None)) is not None:
             return self._by_next(items)
-        return self.counted(iter(items))
+        try:
+            return self.counted(iter(items))
+        except TypeError as error:
+            raise self.deny(error, items)
 
     def counted(self, items: Iterator, price: int = 1) -> Iterator:
         """The same items, each paid for when somebody takes it, be it native code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torchlint.shapes.language import functions
 from torchlint.shapes.language.expressions import PLAIN
 from torchlint.shapes.tensors.arrays import Array
 
+_LONG = 1000
 _WIDE = re.compile(r"%[^a-zA-Z%]*(\d{4}|\*)")  # `%99999d`, `%*d`
 
 
@@ -32,8 +34,7 @@ class Texts:
         elif type(value) not in PLAIN:
             if spec and not conversion and _has_no_format(value):
                 self.place = place or self.place
-                kind = type(value).__name__ if type(value) is not Array else "numpy.ndarray"
-                self.refuse(TypeError(f"unsupported format string passed to {kind}.__format__"), format, (value, spec))
+                self.refuse_format(value, spec)
             return self.text(value)
         elif isinstance(value, int) and value.bit_length() > Budget.BITS:
             raise Exhausted("it prints a number that is too large")
@@ -46,11 +47,43 @@ class Texts:
         if _WIDE.search(template if isinstance(template, str) else template.decode("latin-1")):
             return Unknown("a text of unknown width")
         parts = values if type(values) is tuple else (values,)
+        if type(template) is str and (type(values) is tuple or type(values) in PLAIN):
+            self.ask_percents(template, parts)
         if any(type(p) not in (str, int, float, bool) for p in parts):
             return Unknown("a text with unknown parts")
         widest = max(map(int, _numbers(template)), default=0) if len(template) < 10_000 else 999
         self.budget.length(len(template) + widest * len(parts) + sum(len(p) if type(p) is str else 64 for p in parts))
         return template % values
+
+    def ask_percents(self, template: str, values: tuple) -> None:
+        """Whether a text has a field for each value, whatever those are of which only that is known."""
+        if len(template) < _LONG and len(values) < _LONG:
+            filled = tuple(v if type(v) in (str, int, float, bool) else 1 for v in values)
+            try:
+                template % filled
+            except (TypeError, ValueError, OverflowError) as error:
+                self.insist(error, says=f"{error}: `{template[:40]}`")
+
+    def ask_fields(self, template: str, values: tuple, named: dict[str, Any]) -> None:
+        """Whether `template.format(…)` finds a value for each field, and one that can be written so."""
+        taken = 0
+        for _, name, spec, conversion in string.Formatter().parse(template) if len(template) < _LONG else ():
+            if name is None or not name.isidentifier() and not name.isdecimal() and name:
+                continue
+            place = name if name.isidentifier() else int(name or taken)
+            taken += not name
+            if place not in named if type(place) is str else place >= len(values):
+                words = f"there is no value for `{{{place}}}` of `{template[:40]}`"
+                self.insist(KeyError(place) if type(place) is str else IndexError(words), says=words)
+                return
+            value = named[place] if type(place) is str else values[place]
+            if spec and "{" not in spec and not conversion and _has_no_format(value):
+                self.refuse_format(value, spec)
+
+    def refuse_format(self, value: Any, spec: str) -> None:
+        """`f"{x:.2f}"` of several numbers"""
+        kind = type(value).__name__ if type(value) is not Array else "numpy.ndarray"
+        self.refuse(TypeError(f"unsupported format string passed to {kind}.__format__"), format, (value, spec))
 
     def text(self, value: Any) -> Any:
         """`str(value)`, without calling into anything unknown."""

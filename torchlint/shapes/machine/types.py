@@ -208,7 +208,12 @@ class Classes:
                 args, kwargs = [], {}
             elif not issubclass(kind, tuple) and unknown_in((*args, *kwargs.values())) is not None:
                 return Unknown("it is made of unknowns")
-        made = kind(*args, **kwargs)
+        try:
+            made = kind(*args, **kwargs)
+        except TypeError as error:
+            if not own_init:
+                self.deny_arguments(kind, error)
+            raise
         if isinstance(made, nn.Module):
             self.made_at[id(made)] = (made, place)
             self.note_if_loose(made)

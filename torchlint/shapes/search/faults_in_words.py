@@ -18,7 +18,8 @@ from torchlint.shapes.language import program
 from torchlint.shapes.language.private_names import as_written
 from torchlint.shapes.language.program import Place
 from torchlint.shapes.machine.failures import FailedOperation
-from torchlint.shapes.machine.machine import Machine, is_plain
+from torchlint.shapes.machine.machine import Machine
+from torchlint.shapes.machine.plain_refusals import is_plain
 from torchlint.shapes.record.entries import tensors_in
 from torchlint.shapes.record.parties import giver, is_of_layer, owners, sibling, taker
 from torchlint.shapes.search import evidence, origins, reasons, remedies, whereabouts, wording
