@@ -80,7 +80,9 @@ def test_what_a_statement_that_failed_would_have_set_is_not_known(tmp_path, text
 
 def test_what_it_has_set_is_known(tmp_path):
     text = "if plain:\n    x = torch.ones(2, 3)\n    ''.no_such_method()\nnn.Linear(5, 4)(x)"
-    assert run(tmp_path, CONFIG + text) == ["Linear takes 5 features but gets 3 in `x` (2, 3)"]
+    assert [m for m in run(tmp_path, CONFIG + text) if "no_such" not in m] == [
+        "Linear takes 5 features but gets 3 in `x` (2, 3)"
+    ]
 
 
 THINGS = """

@@ -1,6 +1,4 @@
-"""Expressions become closures: `expression(node, scope)` is compiled once and then called with a frame for its
-value.
-"""
+"""Expressions become closures: `expression(node, scope)` is compiled once, then called with a frame for its value."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import string
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,8 +17,15 @@ from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Special, Unknown, unknown_in
 from torchlint.shapes.language import cut_short, functions
 from torchlint.shapes.language.cut_short import REST, is_open
-from torchlint.shapes.language.expressions import PLAIN
-from torchlint.shapes.libraries import containers, distributions, iterators, open_optimizers, sparse, world
+from torchlint.shapes.libraries import (
+    containers,
+    distributions,
+    iterators,
+    open_optimizers,
+    sparse,
+    text_methods,
+    world,
+)
 from torchlint.shapes.libraries.compilers import COMPILED
 from torchlint.shapes.tensors import device_tags, dispatch, ranges, wild
 from torchlint.shapes.tensors.arrays import Array
@@ -260,49 +266,6 @@ CONSTRUCT: dict[type, Callable] = {
 # Methods
 
 
-def _str_format(machine, method, /, *args, **kwargs):
-    """`"{:.2f} {name}".format(…)`; fields that read attributes or items are not followed."""
-    template = method.__self__
-    machine.ask_fields(template, args, kwargs)
-    for _, name, width, _ in string.Formatter().parse(template):
-        if "." in (name or "") or "[" in (name or ""):
-            return Unknown("a text with parts that are not looked at")
-        if "{" in (width or "") or any(len(n) > 3 for n in _digits(width or "")):
-            return Unknown("a text of great or unknown width")
-    for value in (*args, *kwargs.values()):
-        if type(value) not in PLAIN and type(value) is not str:
-            return Unknown("a text with unknown parts")
-        machine.budget.length(len(value) if type(value) is str else 1)
-    width = 1000 if _digits(template) else 0
-    machine.budget.length(
-        len(template) + (width + sum(len(machine.text(v)) for v in (*args, *kwargs.values()))) * template.count("{")
-    )
-    return template.format(*args, **kwargs)
-
-
-def _digits(text: str) -> list[str]:
-    return "".join(c if c.isdigit() else " " for c in text).split()
-
-
-def _str_join(machine, method, items):
-    parts = list(machine.iterate(items))
-    if any(type(p) is not str for p in parts):
-        return Unknown("a text with unknown parts")
-    machine.budget.length(sum(map(len, parts)) + len(method.__self__) * len(parts))
-    return method(parts)
-
-
-def _str_grow(machine, method, width, *rest):
-    machine.budget.length(width if isinstance(width, int) else 0)
-    return method(width, *rest)
-
-
-def _str_replace(machine, method, old, new, *count):
-    text = method.__self__
-    machine.budget.length(len(text) + (text.count(old) if old else len(text) + 1) * len(new))
-    return method(old, new, *count)
-
-
 def _module_transparent(machine, method, /, *args, **kwargs):
     return method.__self__
 
@@ -530,11 +493,11 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     (
         str,
         {
-            "format": _str_format,
-            "join": _str_join,
-            **dict.fromkeys(("ljust", "rjust", "center", "zfill"), _str_grow),
+            "format": text_methods.format,
+            "join": text_methods.join,
+            **dict.fromkeys(("ljust", "rjust", "center", "zfill"), text_methods.grow),
             **containers.OF_TEXTS,
-            "replace": _str_replace,
+            "replace": text_methods.replace,
             "expandtabs": _not_looked_at,
         },
     ),
@@ -552,7 +515,9 @@ METHODS: list[tuple[Any, dict[str, Callable]]] = [
     ),
 ]
 # Guards that cannot do anything with an unknown among their arguments.
-STRICT = frozenset({_str_grow, _str_replace, _integer, _float, _slice, _super, iterators.reversed_of, _deque})
+STRICT = frozenset(
+    {text_methods.grow, text_methods.replace, _integer, _float, _slice, _super, iterators.reversed_of, _deque}
+)
 MAKING_NUMBERS = {_integer: wild.WHOLE, _float: wild.REAL}
 # Guards of functions that make a number or a text of what they are given, and change nothing.
 IN_PART = frozenset({_integer, _float, _tensor_of_sizes})

@@ -36,10 +36,8 @@ class Tensors(Dataset):
             error = AssertionError("Size mismatch between tensors")
             raise machines[-1].blame(error, f"{error}: {', '.join(map(str, sorted(sizes)))} rows")
         if any(isinstance(t, Array) for t in tensors):
-            machines[-1].insist(
-                TypeError("'int' object is not callable"),
-                says="an array is no tensor: TensorDataset asks for `size(0)`",
-            )
+            says = "an array of NumPy is no tensor: TensorDataset asks each for `size(0)`"
+            machines[-1].insist(TypeError("'int' object is not callable"), says=says)
 
     def __getitem__(self, index):
         return tuple(machines[-1].item(t, 0) for t in self.tensors)

@@ -1,0 +1,155 @@
+"""What Python's own values refuse: a list that is asked for its mean, a float that is no end of a range.
+
+Each is said only if the values are what they seem (`certainty.py` knows whether a run has come there without a guess).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from torchlint.shapes.core.standins import StandIn
+from torchlint.shapes.core.values import Unknown
+from torchlint.shapes.language import functions
+from torchlint.shapes.libraries.data import Loader
+from torchlint.shapes.libraries.indexed_data import Dataset
+from torchlint.shapes.tensors import wild
+from torchlint.shapes.tensors.arrays import Array
+
+_CONTAINERS = (list, tuple, dict, set, range, torch.Size)
+_PLAIN = frozenset({int, float, bool, str, *_CONTAINERS, torch.Tensor, nn.Parameter})
+_OF_A_CALL = re.compile(r"missing \d+ required|takes .*positional arguments? but|unexpected keyword|multiple values")
+
+
+class PlainRefusals:
+    """The part of the machine that remembers what Python refuses of values that are its own."""
+
+    def deny(self, error: Exception, *values: Any, says: str = "") -> Exception:
+        """The error, remembered if it is Python's own and of values that are what they seem."""
+        if not self.trying and all(type(value) in _PLAIN or self._is_the_programs(value) for value in values):
+            self.blame(error, says)
+        return error
+
+    def insist(self, error: Exception, *values: Any, says: str = "") -> None:
+        """Raise an error of values that are what they seem; where that is in doubt the run goes on."""
+        self.deny(error, *values, says=says)
+        if id(error) in self.failures:
+            raise error
+
+    def _is_the_programs(self, value: Any) -> bool:
+        """Is it a function of the program, an object of a class that is known as a whole, or a loader?"""
+        kind = type(value)
+        if kind is Loader or functions.closure_of(value) is not None:
+            return True
+        return kind in self.codes and id(value) not in self.lent and self._is_known(kind)
+
+    def deny_attribute(self, owner: Any, name: str) -> AttributeError:
+        """`rows.mean()` of a list, `x.append(y)` of a tensor, `options.rate` of a dict"""
+        kind = type(owner).__name__
+        says = f"'{kind}' object has no attribute '{name}'"
+        return self.deny(AttributeError(says, name=name, obj=owner), owner)
+
+    def deny_part(self, error: AttributeError, owner: Any) -> AttributeError:
+        """`optimizer.zero_gard()`, `x.max(1).float()`"""
+        kind = type(owner)
+        is_torchs = kind.__module__ == "torch.return_types" or isinstance(owner, (Optimizer, LRScheduler))
+        return self.blame(error) if is_torchs and not self.trying and kind not in self.codes else error
+
+    def deny_next(self) -> None:
+        """`iter(loader).next()`, as Python 2 had it"""
+        self.insist(AttributeError("an iterator has no attribute 'next': `next(…)` takes its next item"))
+
+    def deny_item(self, owner: Any) -> TypeError:
+        """`loader[0]`"""
+        kind = "DataLoader" if type(owner) is Loader else type(owner).__name__
+        return self.deny(TypeError(f"'{kind}' object is not subscriptable"), owner)
+
+    def ask_iterator(self, items: Any) -> None:
+        """`next(loader)`: of what is no iterator but can give one."""
+        if type(items) in _CONTAINERS or type(items) in (Loader, str, torch.Tensor):
+            kind = "DataLoader" if type(items) is Loader else type(items).__name__
+            says = f"'{kind}' object is not an iterator: `next(iter(…))` takes its first item"
+            self.insist(TypeError(f"'{kind}' object is not an iterator"), items, says=says)
+
+    def ask_length(self, dataset: Any) -> None:
+        """A dataset without `__len__`, whose samples shall come in any order"""
+        kind = type(dataset)
+        is_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
+        if kind in self.codes and is_known and functions.closure_of(getattr(kind, "__len__", None)) is None:
+            self.insist(TypeError(f"object of type '{kind.__name__}' has no len()"))
+
+    def ask_sum_of_text(self, a: Any, b: Any) -> None:
+        """`"loss " + loss.item()`"""
+        number, text = (a, b) if type(b) is str else (b, a)
+        if type(text) is str and type(number) is Unknown and number.known == wild.FLOAT:
+            words = 'can only concatenate str (not "float") to str'
+            if text is b:
+                words = "unsupported operand type(s) for +: 'float' and 'str'"
+            self.insist(TypeError(words))
+
+    def ask_ends(self, bounds: tuple) -> None:
+        """`range(n / 2)`, `range(x.shape)`"""
+        for bound in bounds:
+            kind = type(bound)
+            is_float = kind is float or kind is Unknown and bound.known == wild.FLOAT
+            if is_float or kind is str or kind in _CONTAINERS:
+                name = "float" if is_float else f"torch.{kind.__name__}" if kind is torch.Size else kind.__name__
+                self.insist(TypeError(f"'{name}' object cannot be interpreted as an integer"))
+
+    def ask_one_number(self, value: Any, function: Callable) -> None:
+        """`math.sqrt(x)` of several numbers"""
+        several = isinstance(value, (torch.Tensor, Array)) and value.ndim > 0 and 0 not in value.shape
+        if several and any(size > 1 for size in value.shape):
+            kind = "a tensor" if isinstance(value, torch.Tensor) else "an array"
+            says = f"`math.{function.__name__}` takes one number, not {kind} of shape {tuple(value.shape)}"
+            self.insist(ValueError("only one element tensors can be converted to Python scalars"), says=says)
+
+    def deny_call(self, function: Callable, error: TypeError) -> None:
+        """`StepLR(optimizer)`: a function of torch, called without an argument that it needs, or with too many."""
+        is_torchs = str(getattr(function, "__module__", "")).startswith("torch.")
+        if is_torchs and error.__traceback__.tb_next is None and _OF_A_CALL.search(str(error)):
+            self.blame(error)
+
+    def deny_arguments(self, kind: type, error: TypeError) -> None:
+        """`Net(3)`, of a class without a constructor"""
+        trace = error.__traceback__.tb_next
+        is_modules = trace is not None and trace.tb_frame.f_code is nn.Module.__init__.__code__
+        if self._is_known(kind) and (trace is None or is_modules and trace.tb_next is None):
+            self.blame(error)
+
+    def ask_tensors(self, layer: nn.Module, args: list) -> None:
+        """`layer(array)`"""
+        if args and type(args[0]) is Array and type(layer).__module__.startswith("torch.nn.modules."):
+            if type(layer) not in (nn.Identity, nn.Sequential, nn.ModuleList, nn.ModuleDict):
+                says = (
+                    f"{type(layer).__name__} takes a tensor, not an array of NumPy: `torch.from_numpy` makes one of it"
+                )
+                self.insist(TypeError("argument 'input' (position 1) must be Tensor, not numpy.ndarray"), says=says)
+
+
+def is_plain(values: Any, limit: int = 2000) -> bool:
+    """Whether arguments hold nothing but numbers, texts, tensors and containers of them: an error they cause is torch's
+    own.
+    """
+    stack = list(values)
+    while stack:
+        limit -= 1
+        value = stack.pop()
+        if isinstance(value, (list, tuple)):
+            stack.extend(value)
+        elif isinstance(value, dict):
+            stack.extend(value.values())
+        elif not isinstance(value, PLAIN):
+            return False
+        if limit < 0:
+            return False
+    return True
+
+
+PLAIN = (int, float, complex, str, type(None), torch.Tensor, torch.dtype, torch.device, slice, type(...))
