@@ -41,7 +41,7 @@ CORRECTED = " corrected"
 SILENT_ERRORS = {"TL905", "TL906"}  # torch raises nothing: it broadcasts, or trains what nothing comes of
 ALIKE = {"TL901", "TL907"}  # torch's messages do not always say whether a size or something else is wrong
 RULES = load_rules()
-ALSO_REMARKS = Settings(selections=(Selection(None, (), ("TL205", "TL9")),))
+ALSO_REMARKS = Settings(selections=(Selection(None, (), ("TL205", "TL9")),))  # and all that is on by default
 
 
 def programs(folder: str) -> list[str]:
@@ -69,12 +69,12 @@ def place(program, tmp_path):
     return FIXTURES / program
 
 
-def judged(place: Path) -> list[tuple[str, set[tuple[str, int]]]]:
+def judged(place: Path, settings: Settings) -> list[tuple[str, set[tuple[str, int]]]]:
     """The code of each finding with the lines it names; a program in a folder is a project of its own."""
     project = Project(place.parent if place.is_file() else place)
     found = []
     for source in files(place):
-        outcome = lint(source.read_text(), Job.of(str(source), ALSO_REMARKS, project, RULES, strict=True))
+        outcome = lint(source.read_text(), Job.of(str(source), settings, project, RULES, strict=True))
         for finding in outcome.findings:
             found.append((finding.code, {(f.path, f.span.line) for f in (finding, *finding.notes)}))
     return found
@@ -82,18 +82,20 @@ def judged(place: Path) -> list[tuple[str, set[tuple[str, int]]]]:
 
 def verdict(program: str, place: Path) -> str:
     """Empty, or what is wrong with torchlint's judgement of a program."""
-    found, wanted = judged(place), marked(place)
+    wanted, cured = marked(place), set()
     codes = set().union(*wanted.values()) - {"cause"} if wanted else set()
     accepted = codes | (ALIKE if codes & ALIKE else set())
     accepted |= set().union(*(RULES[code].also_said_by for code in accepted if code in RULES))
+    if not wanted and program.startswith("seeds/"):
+        cured = set().union(*marked(FIXTURES / program.removesuffix(CORRECTED)).values()) - {"cause"}
+    of_interest = Settings(selections=(Selection(("TL9", *sorted(accepted | cured))),))
+    found = judged(place, ALSO_REMARKS if program.startswith("models/") else of_interest)
     if wanted and not any(code in accepted and lines & set(wanted) for code, lines in found):
         return f"not found: wanted {sorted(codes)} at {sorted(line for _, line in wanted)}, got {found}"
     strange = [(code, lines) for code, lines in found if code.startswith("TL9") and not lines & set(wanted)]
     if program.startswith("models/"):
         strange = [(code, lines) for code, lines in found if not code.startswith("TL8")]  # old versions may be old
-    if not wanted and program.startswith("seeds/"):
-        cured = set().union(*marked(FIXTURES / program.removesuffix(CORRECTED)).values())
-        strange += [(code, lines) for code, lines in found if code in cured]
+    strange += [(code, lines) for code, lines in found if code in cured]
     return f"said without reason: {strange}" if strange else ""
 
 
