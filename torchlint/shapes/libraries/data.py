@@ -187,6 +187,8 @@ class Loader(StandIn):
         return decided and samples > size > 1 and samples % size > 0
 
     def __len__(self):
+        if self.batch_sampler is not None and machines[-1].is_own(self.batch_sampler):
+            machines[-1].ask_length(self.batch_sampler)
         samples = samples_of(self.dataset)
         if (
             self.sampler is not None

@@ -280,7 +280,7 @@ def _legacy(dtype: torch.dtype, home: str | None = None):
             if type(sizes) is Unknown or unknown_in(sizes) is not None:
                 return Unknown("a tensor of unknown size")
             return machine.foreign(torch.empty, (sizes,), {"dtype": dtype, **place})
-        if len(args) == 1 and type(args[0]) is Unknown:
+        if len(args) == 1 and type(args[0]) is Unknown and not wild.is_number(args[0]):
             return _of_unknown(machine, args[0], dtype, place.get("device"))
         if unknown_in(args) is not None and not isinstance(args[0], (list, tuple)):
             return sized(machine, args, dtype, **place)

@@ -77,9 +77,9 @@ class PlainRefusals:
             says = f"'{kind}' object is not an iterator: `next(iter(…))` takes its first item"
             self.insist(TypeError(f"'{kind}' object is not an iterator"), items, says=says)
 
-    def ask_length(self, dataset: Any) -> None:
-        """A dataset without `__len__`, whose samples shall come in any order"""
-        kind = type(dataset)
+    def ask_length(self, source: Any) -> None:
+        """A dataset without `__len__`, whose samples shall come in any order; a sampler that is asked for its length"""
+        kind = type(source)
         is_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
         if kind in self.codes and is_known and functions.closure_of(getattr(kind, "__len__", None)) is None:
             self.insist(TypeError(f"object of type '{kind.__name__}' has no len()"))
