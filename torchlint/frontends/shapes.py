@@ -274,6 +274,7 @@ def _module_classes(text: str, name: str) -> list[str]:
 def _of_import(name: str, given: dict) -> list:
     """A model that is imported, in a process of its own."""
     import subprocess
+    from importlib.machinery import PathFinder
 
     import msgspec
 
@@ -283,7 +284,11 @@ def _of_import(name: str, given: dict) -> list:
     module, colon, attribute = name.partition(":")
     if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
         raise Failure(f"--import {name}: write it as package.module:Net")
-    request = {"module": module, "name": attribute, "inputs": given, "path": [os.getcwd(), *safe_path.left_out]}
+    folders = [os.getcwd(), *safe_path.left_out]
+    package = module.partition(".")[0]
+    if PathFinder.find_spec(package, folders) is None and find_spec(package) is None:
+        raise Failure(f"--import {name}: ModuleNotFoundError: No module named '{package}'")  # torch is not imported yet
+    request = {"module": module, "name": attribute, "inputs": given, "path": folders}
     command = safe_path.command("torchlint.shapes.search.imported")
     child = subprocess.run(command, input=msgspec.json.encode(request), capture_output=True)
     answer = child.stdout.rpartition(b"\x00")[2]
