@@ -20,7 +20,8 @@ from torchlint.shapes.tensors.wild import RANGE
 Evaluate = Callable[[Frame], Any]
 
 MISSING = object()
-PLAIN = frozenset({int, float, bool, type(None)})
+NUMBERS = frozenset({int, float, bool})
+PLAIN = NUMBERS | {type(None)}
 
 
 def expression(node: ast.expr, scope: CompiledScope) -> Evaluate:
@@ -127,7 +128,7 @@ def _binary(node: ast.BinOp, scope: CompiledScope) -> Evaluate:
 
     def compute(frame):
         a, b = left(frame), right(frame)
-        if not growing and type(a) in PLAIN and type(b) in PLAIN:
+        if not growing and type(a) in NUMBERS and type(b) in NUMBERS:
             return apply(a, b)
         frame.machine.place = place
         return frame.machine.operate(apply, a, b)
@@ -149,7 +150,7 @@ def _unary(node: ast.UnaryOp, scope: CompiledScope) -> Evaluate:
 
     def compute(frame):
         value = operand(frame)
-        if type(value) in PLAIN:
+        if type(value) in NUMBERS:
             return apply(value)
         frame.machine.place = place
         return frame.machine.operate_alone(apply, value)
@@ -191,7 +192,7 @@ def _compare(node: ast.Compare, scope: CompiledScope) -> Evaluate:
 
         def compare_two(frame):
             a, b = left(frame), right(frame)
-            if type(a) in PLAIN and type(b) in PLAIN:
+            if type(a) in NUMBERS and type(b) in NUMBERS:
                 return apply(a, b)
             frame.machine.place = place
             return frame.machine.compare(apply, a, b)

@@ -16,7 +16,7 @@ from torchlint.shapes.language import written
 from torchlint.shapes.language.changed_in_loops import bound_in, filled_in
 from torchlint.shapes.language.counted_tests import compiled, counted_names, counts, is_left_early
 from torchlint.shapes.language.cut_short import CHANGING, Name, Rounds
-from torchlint.shapes.language.expressions import PLAIN, expression
+from torchlint.shapes.language.expressions import NUMBERS, expression
 from torchlint.shapes.language.handlers import expects, has_an_answer, shows, throws_away
 from torchlint.shapes.language.later_rounds import LaterRounds, number_of_rounds, trains_in_some_rounds
 from torchlint.shapes.language.leanings import ends_loop, keeps_the_best, leaves_out, raises
@@ -170,7 +170,7 @@ def _augmented(node: ast.AugAssign, scope: CompiledScope) -> Run:
 
     def assign(frame):
         a, b = current(frame), value(frame)
-        if type(a) in PLAIN and type(b) in PLAIN and apply not in GROWING:
+        if type(a) in NUMBERS and type(b) in NUMBERS and apply not in GROWING:
             changes = frame.machine.changes
             before = len(changes.fields)
             target(frame, apply(a, b))

@@ -32,7 +32,9 @@ def _len(machine, value):
         return wild.unknown(value.reason, wild.WHOLE)
     method = getattr(kind, "__len__", None)
     if functions.closure_of(method) is not None:
-        return method(value)
+        length = method(value)
+        machine.ask_ends((length,))
+        return length
     if machine.may_miss(value):
         return wild.unknown(MORE, wild.WHOLE)
     if isinstance(value, (torch.Tensor, Array)):
@@ -40,7 +42,7 @@ def _len(machine, value):
     try:
         return len(value)
     except TypeError as error:
-        raise machine.deny(error, value)
+        raise machine.of_nothing(error) if value is None else machine.deny(error, value)
 
 
 def _isinstance(machine, value, kinds):

@@ -92,6 +92,7 @@ class Loader(StandIn):
         machine = machines[-1]
         if type(self.dataset) is Unknown:
             return Unknown(f"a batch of {self.dataset.reason}")
+        machine.ask_samples(self.dataset)
         if isinstance(self.dataset, IterableDataset) or not hasattr(type(self.dataset), "__getitem__"):
             first = list(itertools.islice(machine.iterate(self.dataset), LOOKED_UP)) or [Unknown("a sample")]
         else:
@@ -221,6 +222,7 @@ def collate(sample: Any, size: Any) -> Any:
         return type(sample)(*[collate(value, size) for value in sample])
     if isinstance(sample, (list, tuple)):
         return [collate(value, size) for value in sample]
+    machines[-1].ask_part(sample)
     return Unknown("a batch of things that are no tensors")
 
 

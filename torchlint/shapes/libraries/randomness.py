@@ -81,6 +81,8 @@ def _sample(machine, items, k):
     if machine.wild and wild.is_number(k) and isinstance(items, (list, tuple, range)) and items:
         machine.changes.cut = True
         return [any_of(items[:_LOOKED_AT]), REST]
+    if type(k) is int and type(items) in (list, tuple, range) and k > len(items) and machine.is_whole(items):
+        machine.insist(ValueError("Sample larger than population or is negative"), items)
     if type(k) is not int or not 0 <= k < 100_000 or type(items) is Unknown:
         return Unknown("a random sample")
     found = [item for item in machine.iterate(items) if item is not REST]

@@ -229,7 +229,7 @@ def make_tensor(
         else:
             made = machine.foreign(torch.tensor, (data,), {**({"dtype": dtype} if dtype else {}), **place})
     if requires_grad is True and type(made) is not Unknown:
-        made.requires_grad_()
+        machine.foreign(torch.Tensor.requires_grad_, (made,), {})
     return made
 
 

@@ -128,6 +128,8 @@ class Attributes:
         for base, names in METHODS.items():
             if isinstance(owner, base):
                 return getattr(owner, name) if name in names else self._of_plain(owner, base, name)
+        if kind is Array and hasattr(torch.Tensor, name) and not hasattr(Array, name):
+            self.ask_array(name)
         if isinstance(owner, (Array, standins.StandIn)) or kind is super:
             return getattr(owner, name)
         if kind is types.FunctionType or kind is types.MethodType or kind is Special:
@@ -139,7 +141,7 @@ class Attributes:
         if kind is types.GeneratorType and name == "next":
             self.deny_next()
         if owner is None:
-            error = self.of_nothing(name)
+            error = self.of_nothing(AttributeError(f"'NoneType' object has no attribute '{name}'"))
             if id(error) in self.failures:
                 raise error
         if isinstance(owner, BaseException) and name in ("args", "code", "errno", "strerror", "value"):

@@ -63,7 +63,9 @@ class Certainty(PlainRefusals):
         self.doubts.setdefault(self.place and (self.place[0], self.place[1].line, self.place[1].column), self.place)
 
     def miss(self, name: str, program: program.Program) -> None:
-        """A script reads a name that has no value: where nothing in its file gives it one, Python ends there."""
+        """A script reads a name that has no value: where nothing in its file gives it one, Python ends there. Others
+        say that of names; here it may stand for what is elsewhere.
+        """
         if self.scripting and program.path == self.script and name in program.read_anyhow:
             self.never = self.never or not program.may_define(name)
 
@@ -230,6 +232,8 @@ class Certainty(PlainRefusals):
 
     def is_one(self, error: TypeError, value: Any) -> Exception:
         """`a, b = value`, and it has no parts."""
+        if value is None:
+            return self.of_nothing(TypeError("cannot unpack non-iterable NoneType object"))
         if type(value) in (int, float) or isinstance(value, nn.Module) and self._is_known(type(value)):
             return self.blame(error, f"cannot unpack non-iterable {type(value).__name__} object")
         return error
@@ -315,10 +319,16 @@ class Certainty(PlainRefusals):
         elif type(base) is Library and base.name in _COMPLETE:
             self.protest(TypeError("module() takes at most 2 arguments (3 given)"), "a class is derived from a module")
 
-    def ask_layer(self, layers: nn.ModuleDict, key: Any) -> None:
-        """`layers[key]`: a key that no layer can have been given."""
-        if type(key) is str and key not in layers._modules and not (self.changes.built or self.incomplete):
-            raise self.missing(KeyError(key), layers._modules, key)
+    def ask_layer(self, layers: nn.ModuleDict | nn.ModuleList | nn.Sequential, key: Any) -> None:
+        """`layers[key]`: a key that no layer can have been given, a place behind the last."""
+        if self.changes.built or self.incomplete:
+            return
+        number = len(layers._modules)
+        if type(layers) is nn.ModuleDict:
+            if type(key) is str and key not in layers._modules:
+                raise self.missing(KeyError(key), layers._modules, key)
+        elif type(key) is int and not -number <= key < number and id(layers) not in self.lent:
+            raise self.blame(IndexError(f"index {key} is out of range"), f"there is no layer {key} among {number}")
 
     def is_filled_by_others(self, container: Any) -> bool:
         """Is it a table of an imported file, or asked there, and the package around that file may enter something in
@@ -334,23 +344,6 @@ class Certainty(PlainRefusals):
                 or any(held is container for held in module.globals.values())
             )
         )
-
-    def of_nothing(self, name: str) -> AttributeError:
-        """An attribute of None, that a function of the program returned because it returns nothing."""
-        error = AttributeError(f"'NoneType' object has no attribute '{name}'")
-        node = program.node_at(self.place) if self.place is not None else None
-        source = program.source_of(self.place[0]) if self.place is not None else None
-        if not isinstance(node, ast.Attribute) or source is None:
-            return error
-        made: Any = node.value
-        if isinstance(made, ast.Name):
-            above = [call for call in source.calls_of_names.get(made.id, ()) if call.lineno < node.lineno]
-            made = above[-1] if above else None
-        code = self.nothing.get(source.place(made)) if isinstance(made, ast.Call) else None
-        if code is None:
-            return error
-        says = f"`{ast.unparse(node.value)}` is None, for `{code.name}` returns nothing"
-        return self.blame(error, says, about=("it is defined here", code.place))
 
     def own_check(self, frame: Any, error: Exception) -> None:
         """The program itself says that its values do not fit: `raise` or `assert`, on what is all its own."""

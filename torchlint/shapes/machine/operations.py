@@ -44,6 +44,7 @@ def _number_or_more(item: Unknown, items: Iterable[Any]) -> Unknown:
     return item
 
 
+_LAYERS = (nn.ModuleDict, nn.ModuleList, nn.Sequential)
 _NO_PLACES = frozenset({list, dict, str, float})  # in a list
 
 
@@ -191,6 +192,8 @@ class Operations(Texts):
             return apply(a, b)
         except UnknownUsed as used:
             return Unknown(str(used))
+        except TypeError as error:
+            raise self.of_nothing(error) if a is None or b is None else error
 
     def same(self, a: Any, b: Any) -> Any:
         """`a is b`; an unknown is taken to be something."""
@@ -339,7 +342,7 @@ class Operations(Texts):
                 if self.may_miss(owner):
                     return Unknown(MORE)
                 raise self.missing(error, owner, key)
-        if kind is nn.ModuleDict:
+        if kind in _LAYERS:
             self.ask_layer(owner, key)
         if method is None:
             raise self.deny_item(owner)
@@ -493,7 +496,7 @@ class Operations(Texts):
         try:
             return self.counted(iter(items))
         except TypeError as error:
-            raise self.deny(error, items)
+            raise self.of_nothing(error) if items is None else self.deny(error, items)
 
     def counted(self, items: Iterator, price: int = 1) -> Iterator:
         """The same items, each paid for when somebody takes it, be it native code."""

@@ -5,7 +5,9 @@ Each is said only if the values are what they seem (`certainty.py` knows whether
 
 from __future__ import annotations
 
+import ast
 import re
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +18,8 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from torchlint.shapes.core.standins import StandIn
 from torchlint.shapes.core.values import Unknown
-from torchlint.shapes.language import functions
+from torchlint.shapes.language import functions, program
+from torchlint.shapes.language.touching import text_of
 from torchlint.shapes.libraries.data import Loader
 from torchlint.shapes.libraries.indexed_data import Dataset
 from torchlint.shapes.tensors import wild
@@ -25,6 +28,16 @@ from torchlint.shapes.tensors.arrays import Array
 _CONTAINERS = (list, tuple, dict, set, range, torch.Size)
 _PLAIN = frozenset({int, float, bool, str, *_CONTAINERS, torch.Tensor, nn.Parameter})
 _OF_A_CALL = re.compile(r"missing \d+ required|takes .*positional arguments? but|unexpected keyword|multiple values")
+
+
+# What an array of NumPy has; a tensor has more.
+_OF_ARRAYS = frozenset(
+    "T all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes"
+    " cumprod cumsum data device diagonal dot dtype dump dumps fill flags flat flatten getfield imag item itemsize mT"
+    " max mean min nbytes ndim newbyteorder nonzero partition prod ptp put ravel real repeat reshape resize round"
+    " searchsorted setfield setflags shape size sort squeeze std strides sum swapaxes take to_device tobytes tofile"
+    " tolist tostring trace transpose var view itemset".split()
+)
 
 
 class PlainRefusals:
@@ -45,6 +58,9 @@ class PlainRefusals:
     def _is_the_programs(self, value: Any) -> bool:
         """Is it a function of the program, an object of a class that is known as a whole, or a loader?"""
         kind = type(value)
+        if kind in (types.MethodType, types.BuiltinMethodType):
+            owner = value.__self__
+            return isinstance(owner, nn.Module) and self._is_known(type(owner)) or type(owner) in _PLAIN
         if kind is Loader or functions.closure_of(value) is not None:
             return True
         return kind in self.codes and id(value) not in self.lent and self._is_known(kind)
@@ -65,10 +81,36 @@ class PlainRefusals:
         """`iter(loader).next()`, as Python 2 had it"""
         self.insist(AttributeError("an iterator has no attribute 'next': `next(…)` takes its next item"))
 
+    def ask_array(self, name: str) -> None:
+        """`array.unsqueeze(0)`, of what only tensors have"""
+        if name not in _OF_ARRAYS:
+            self.insist(AttributeError(f"'numpy.ndarray' object has no attribute '{name}'"))
+
     def deny_item(self, owner: Any) -> TypeError:
-        """`loader[0]`"""
+        """`loader[0]`, `x.size[0]`"""
+        if owner is None:
+            return self.of_nothing(TypeError("'NoneType' object is not subscriptable"))
         kind = "DataLoader" if type(owner) is Loader else type(owner).__name__
         return self.deny(TypeError(f"'{kind}' object is not subscriptable"), owner)
+
+    def of_nothing(self, error: Exception) -> Exception:
+        """An error about None, remembered if a function of the program gave it because it returns nothing."""
+        node = program.node_at(self.place) if self.place is not None else None
+        source = program.source_of(self.place[0]) if self.place is not None else None
+        if node is None or source is None or id(error) in self.failures:
+            return error
+        if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Store):  # `a, b = make()`
+            node = text_of(source.tree).statements_at(node.lineno, node.col_offset)[-1]
+        for part in _operands(node):
+            made: Any = part
+            if isinstance(part, ast.Name):
+                above = [call for call in source.calls_of_names.get(part.id, ()) if call.lineno < node.lineno]
+                made = above[-1] if above else None
+            code = self.nothing.get(source.place(made)) if isinstance(made, ast.Call) else None
+            if code is not None:
+                says = f"`{ast.unparse(part)}` is None, for `{code.name}` returns nothing"
+                return self.blame(error, says, about=("it is defined here", code.place))
+        return error
 
     def ask_iterator(self, items: Any) -> None:
         """`next(loader)`: of what is no iterator but can give one."""
@@ -83,6 +125,20 @@ class PlainRefusals:
         is_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
         if kind in self.codes and is_known and functions.closure_of(getattr(kind, "__len__", None)) is None:
             self.insist(TypeError(f"object of type '{kind.__name__}' has no len()"))
+
+    def ask_samples(self, dataset: Any) -> None:
+        """A dataset without `__getitem__`"""
+        kind = type(dataset)
+        is_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
+        if kind in self.codes and is_known and not hasattr(kind, "__getitem__") and not hasattr(kind, "__iter__"):
+            self.insist(NotImplementedError("Subclasses of Dataset should implement __getitem__."))
+
+    def ask_part(self, part: Any) -> None:
+        """A part of a sample that no batch can be made of: None, an object of the program"""
+        kind = type(part)
+        if part is None or kind in self.codes and self._is_the_programs(part) and kind.__mro__[-2:-1] == (kind,):
+            words = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found"
+            self.insist(TypeError(f"{words} {kind.__name__}"))
 
     def ask_sum_of_text(self, a: Any, b: Any) -> None:
         """`"loss " + loss.item()`"""
@@ -131,6 +187,26 @@ class PlainRefusals:
                     f"{type(layer).__name__} takes a tensor, not an array of NumPy: `torch.from_numpy` makes one of it"
                 )
                 self.insist(TypeError("argument 'input' (position 1) must be Tensor, not numpy.ndarray"), says=says)
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    """The expressions whose values an operation takes."""
+    match node:
+        case ast.Attribute() | ast.Subscript() | ast.Assign():
+            return [node.value]
+        case ast.Call():
+            return [node, *node.args, *(keyword.value for keyword in node.keywords)]
+        case ast.BinOp():
+            return [node.left, node.right]
+        case ast.UnaryOp():
+            return [node.operand]
+        case ast.Compare():
+            return [node.left, *node.comparators]
+        case ast.AugAssign():
+            return [node.target, node.value]
+        case ast.For():
+            return [node.iter]
+    return [node] if isinstance(node, ast.expr) else []
 
 
 def is_plain(values: Any, limit: int = 2000) -> bool:

@@ -82,6 +82,9 @@ OURS = (
 )
 
 
+_NO_DEVICE = "device type at start of device string"  # of a name like "gpu", in words that name all others
+
+
 def kind_of(error: Exception, text: str) -> str:
     """Which rule an error belongs to."""
     if isinstance(error, DeviceError) or "can't convert cuda" in text or "type for generator" in text:
@@ -191,7 +194,7 @@ def fault_of(machine: Machine, failure: FailedOperation) -> Fault | None:
     text = text and _META_TYPE.sub(
         r"torch.\1Tensor", text.replace("torch.meta.", "torch.").replace("(sparse_coo)", "()")
     )
-    if text is None or any(words in text for words in OURS):
+    if text is None or any(words in text for words in OURS) and _NO_DEVICE not in text:
         return None
     path, span = failure.place
     kind = kind_of(error, text)
@@ -330,6 +333,8 @@ def is_certain(function: Any, error: Exception) -> bool:
         return "cannot assign" in text
     if function in (nn.Sequential, nn.ModuleList, nn.ModuleDict):
         return "is not a Module subclass" in text and "Unknown" not in text
+    if isinstance(function, type) and issubclass(function, torch.optim.lr_scheduler.LRScheduler):
+        return "is not an Optimizer" in text
     if isinstance(function, type) and issubclass(function, torch.optim.Optimizer):
         return "optimizer can only optimize Tensors" in text or "object is not iterable" in text
     return False
