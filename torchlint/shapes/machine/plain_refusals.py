@@ -195,7 +195,9 @@ def _operands(node: ast.AST) -> list[ast.expr]:
         case ast.Attribute() | ast.Subscript() | ast.Assign():
             return [node.value]
         case ast.Call():
-            return [node, *node.args, *(keyword.value for keyword in node.keywords)]
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            rows = [part for one in given if isinstance(one, (ast.List, ast.Tuple)) for part in one.elts]
+            return [node, *given, *rows]
         case ast.BinOp():
             return [node.left, node.right]
         case ast.UnaryOp():
