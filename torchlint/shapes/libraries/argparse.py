@@ -184,8 +184,10 @@ def _typed(text: str, kind: Any) -> Any:
             return kind(text)
         except ValueError:
             return text
-    if closure_of(kind) is None:
+    if kind in (None, str):
         return text
+    if closure_of(kind) is None:
+        return Unknown("an argument of another type")  # `type=Path`
     try:
         return machines[-1].call(kind, [text], {})
     except Exception:  # whoever starts the program gives something else

@@ -159,6 +159,7 @@ def pair_of(refused: FailsInWorld) -> tuple[int, int] | None:
         pair = of_layer(failure.function, failure.args) or of_call(None, (), {}, text)
     else:
         owner = getattr(failure.function, "__self__", None)
+        owner = owner.tensor if isinstance(owner, Array) else owner
         args = (owner, *failure.args) if isinstance(owner, torch.Tensor) else failure.args
         pair = of_call(failure.function, args, failure.kwargs, text)
     return pair if pair is not None and type(pair[0]) is int and type(pair[1]) is int else None

@@ -119,18 +119,21 @@ class PlainRefusals:
             says = f"'{kind}' object is not an iterator: `next(iter(…))` takes its first item"
             self.insist(TypeError(f"'{kind}' object is not an iterator"), items, says=says)
 
+    def _is_whole_dataset(self, kind: type) -> bool:
+        """Is it a class of the program that has nothing from others than from torch's `Dataset`?"""
+        bases_are_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
+        return kind in self.codes and bases_are_known and not self.is_open(kind)
+
     def ask_length(self, source: Any) -> None:
         """A dataset without `__len__`, whose samples shall come in any order; a sampler that is asked for its length"""
         kind = type(source)
-        is_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
-        if kind in self.codes and is_known and functions.closure_of(getattr(kind, "__len__", None)) is None:
+        if self._is_whole_dataset(kind) and functions.closure_of(getattr(kind, "__len__", None)) is None:
             self.insist(TypeError(f"object of type '{kind.__name__}' has no len()"))
 
     def ask_samples(self, dataset: Any) -> None:
         """A dataset without `__getitem__`"""
         kind = type(dataset)
-        is_known = all(base in self.codes or base in (Dataset, StandIn, object) for base in kind.__mro__)
-        if kind in self.codes and is_known and not hasattr(kind, "__getitem__") and not hasattr(kind, "__iter__"):
+        if self._is_whole_dataset(kind) and not hasattr(kind, "__getitem__") and not hasattr(kind, "__iter__"):
             self.insist(NotImplementedError("Subclasses of Dataset should implement __getitem__."))
 
     def ask_part(self, part: Any) -> None:
