@@ -52,7 +52,8 @@ def stays(first: Solution, arguments: Assumption, attempt: Try) -> bool:
                         break
             if not met and not tried:
                 return False  # there was no time to see
-            if type(value) is int and _runs(attempt({**arguments, name: value + 1}), first, place):
+            next_one = _one_more(value)
+            if next_one is not None and _runs(attempt({**arguments, name: next_one}), first, place):
                 return False  # what is guessed is even
             if type(value) is int and attempt({**arguments, name: 1}, reach_the_end_without_ones) is not None:
                 return False  # what is guessed is more than one
@@ -74,6 +75,13 @@ def comes_of_several(first: Solution, arguments: Assumption, attempt: Try) -> bo
         if any(one is None or one.place != place or pair_of(one) != pair for one in results):
             moving.append(value)
     return len(moving) > 1 or any(type(value) is not int for value in moving)
+
+
+def _one_more(value: Any) -> Any:
+    """An odd number for an even one, for each of several; None for what is not made of whole numbers."""
+    if type(value) in (list, tuple) and value and all(type(v) is int for v in value):
+        return type(value)(v + 1 for v in value)
+    return value + 1 if type(value) is int else None
 
 
 def _runs(result: RunResult | None, first: Solution, place: Any) -> bool:
