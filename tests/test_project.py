@@ -125,3 +125,13 @@ def test_an_unsaved_text_wins_over_what_was_read_of_it_before(tmp_path):
     assert project.contains(path, "softmax") and project.view("a.py").read(path) == "softmax"
     project.overlay = {path: "relu"}
     assert not project.contains(path, "softmax") and project.view("a.py").read(path) == "relu"
+
+
+def test_who_imports_a_file_of_that_name_beside_it_means_that_one(tree):
+    text = "from model import Net\nNet()\n"
+    folder = tree({f"{name}/{file}.py": text for name in ("first", "second") for file in ("model", "train")})
+    (folder / "first" / "other.py").write_text("from second.model import Net\n")
+    (folder / "above.py").write_text(text)
+    view = Project(folder).view(str(folder / "second/model.py"))
+    users = view.users(str(folder / "second/model.py"), "Net")
+    assert [os.path.relpath(path, folder) for path in users] == ["above.py", "first/other.py", "second/train.py"]

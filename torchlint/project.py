@@ -240,6 +240,11 @@ class Project:
         pattern = re.compile(rb"\b" + re.escape(plain) + rb"\b")
         return (path for path in paths if plain in (data := self.bytes(path) or b"") and pattern.search(data))
 
+    def imports_plainly(self, path: str, module: str) -> bool:
+        """Whether a file says `import module` or `from module import …`, of no package."""
+        pattern = rb"^[ \t]*(?:from[ \t]+\.?|import[ \t]+)" + re.escape(module.encode()) + rb"\b(?![.])"
+        return re.search(pattern, self.bytes(path) or b"", re.MULTILINE) is not None
+
     def mentioning(self, word: str) -> list[str]:
         """The first files of the project in which a word stands, found once: one more than anybody is told, who is
         one himself.
@@ -398,7 +403,15 @@ class View:
         folder, file = os.path.split(path)
         own = os.path.basename(folder) if file == "__init__.py" else file.removesuffix(".py")
         importing = sorted({*self.project.importing(own), *self.project.importing(name)})
-        return self._told(name, self.project.saying(name, importing), path)
+        said = self.project.saying(name, importing)
+        return self._told(name, (user for user in said if not self._means_another(user, own, path)), path)
+
+    def _means_another(self, user: str, own: str, path: str) -> bool:
+        """Does a file import what lies beside it, and is only called as the file at `path`: a `model` of its own?"""
+        beside = os.path.join(os.path.dirname(user), f"{own}.py")
+        if beside == path or not self.project.imports_plainly(user, own):
+            return False
+        return self.resolve(own, 0, user) == beside
 
     def _told(self, word: str, paths: Iterable[str], but: str) -> list[str]:
         found = list(islice((path for path in paths if path != but), _MOST_MENTIONS))
