@@ -31,6 +31,23 @@ def is_handled(module: Module, logarithm: ast.Call, argument: ast.expr) -> bool:
         or _is_only_ranked(logarithm, later)
         or _is_chosen(logarithm, unparsed(argument))
         or _is_kept_away(module, logarithm, argument)
+        or _is_differentiated_by(module, argument)
+    )
+
+
+def _is_differentiated_by(module: Module, argument: ast.expr) -> bool:
+    """`torch.autograd.grad(loss, p)`, `p.retain_grad()`: by the probabilities, which the logarithm of scores would not
+    be computed from.
+    """
+    function, name = enclosing_function(argument), getattr(argument, "id", None)
+    return name is not None and any(
+        isinstance(node.up, ast.Attribute)
+        and node.up.attr == "retain_grad"
+        or isinstance(node.up, ast.Call)
+        and node is not node.up.args[0]
+        and unparsed(node.up.func).endswith("autograd.grad")
+        for node in module.index.names(name)
+        if enclosing_function(node) is function and (not isinstance(node.up, ast.Call) or node in node.up.args)
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from torchlint.facts.deprecated import DEPRECATED
@@ -27,7 +27,7 @@ _CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError", "NameError", 
 _CAUGHT_CALLS = ("Exception", "RuntimeError", "BaseException", "")
 _VERSION = r"(?<!con)(?<!in)version"
 _LOOKS = (
-    r"find_spec|signature\("
+    r"find_spec|signature\(|argspec\(|__kwdefaults__|__defaults__|co_varnames"
     r"|(?:has|get)attr\(\s*(?:torch|nn|f|functional|optim|amp|tensor|init|models|transforms|functorch)\b"
 )
 _ASKS = re.compile(f"{_VERSION}|{_LOOKS}")
@@ -280,7 +280,7 @@ class _Search:
     def is_guarded(self, node: ast.AST) -> bool:
         """Is it written for versions that have the name and for others?"""
         function = enclosing_function(node)
-        if function is not None and self._reads_version(function):
+        if function is not None and self._reads_version(function) or self._is_for_one_version:
             return True
         for above in ancestors(node):
             if isinstance(above, ast.Try) and self._catches(above):
@@ -290,6 +290,17 @@ class _Search:
                 if _ASKS.search(test) or _FLAGS.search(test) or any(map(self._says_version, ast.walk(above.test))):
                     return True
         return False
+
+    @cached_property
+    def _is_for_one_version(self) -> bool:
+        """`assert torch.__version__.split(".")[1] == "4"`, before anything else is done"""
+        return any(
+            isinstance(s, ast.Assert)
+            and isinstance(s.test, ast.Compare)
+            and isinstance(s.test.ops[0], (ast.Eq, ast.Lt, ast.LtE))
+            and "torch.__version__" in self.module.segment(s.test)
+            for s in self.module.tree.body
+        )
 
     def _says_version(self, part: ast.AST) -> bool:
         """`MAJOR` after `MAJOR, MINOR = map(int, torch.__version__.split(".")[:2])`"""
