@@ -265,10 +265,10 @@ def may_run_without_grad(module: Module, node: ast.AST, asked: frozenset[ast.AST
     function = enclosing_function(node)
     if isinstance(function, ast.FunctionDef) and function.name == "forward":
         return _is_of_users_without_grad(module, function)
-    if not isinstance(function, ast.FunctionDef) or function.name == "__init__" or function in asked or len(asked) == 3:
+    if not isinstance(function, ast.FunctionDef) or function.name == "__init__" or function in asked or len(asked) == 4:
         return False
     without = False
-    for user in _that_switch_off(module, function.name):
+    for user in _that_run(module, function):
         for call in user.index.callers(function.name):
             if within(call, function):
                 continue
@@ -319,14 +319,19 @@ def _is_of_users_without_grad(module: Module, function: ast.FunctionDef) -> bool
     return bool(switching) and not any(project.contains(path, "backward") for path in users)
 
 
-def _that_switch_off(module: Module, name: str) -> Iterator[Module]:
-    """A file, and those of its project that mention a name and switch gradients off."""
+def _that_run(module: Module, function: ast.FunctionDef) -> Iterator[Module]:
+    """A file, those of its project that import a function of it, and those that mention its name and switch gradients
+    off.
+    """
     yield module
-    view = module.world.view
+    view, name = module.world.view, function.name
+    imported = list(module.users(name)) if isinstance(function.up, ast.Module) else []
+    yield from imported
     for path in view.mentions(name):
         if (
             any(view.project.contains(path, word) for word in _SWITCHES)
             and (other := module.world.module(path)) is not None
+            and other not in imported
         ):
             yield other
 
