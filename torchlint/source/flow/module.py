@@ -16,6 +16,7 @@ from torchlint.source.flow.memory import remembered
 from torchlint.source.text.behind import Behind, behind, imported
 from torchlint.source.text.index import FUNCTIONS, LOOPS, Index, last_word, within
 from torchlint.source.text.indexes import let_go, shared_index
+from torchlint.source.text.spelling import constant_truth
 
 MAX_FILES = 40  # that are parsed to judge one; a bound on time and memory
 MANY_BEHIND = 500  # files; the start of a library passes on what all others have
@@ -123,16 +124,22 @@ class Module:
 
     @cached_property
     def skipped(self) -> tuple[tuple[int, int], ...]:
-        """The lines of tests that are marked as skipped, or as failing: what goes wrong there is known."""
-        words = ("skip", "xfail", "expectedFailure")
-        if not any(map(self.index.says, words)):
-            return ()
-        return tuple(
-            (node.lineno, node.end_lineno)
-            for node in (*self.index.functions, *self.index.classes)
-            for mark in node.decorator_list
-            if last_word(mark.func if isinstance(mark, ast.Call) else mark) in words
-        )
+        """The lines of tests that are marked as skipped, or as failing: what goes wrong there is known. And those that
+        are switched off: `if False:`, the `else` of `if x or True:`.
+        """
+        words, found = ("skip", "xfail", "expectedFailure"), []
+        if any(map(self.index.says, words)):
+            found = [
+                (node.lineno, node.end_lineno)
+                for node in (*self.index.functions, *self.index.classes)
+                for mark in node.decorator_list
+                if last_word(mark.func if isinstance(mark, ast.Call) else mark) in words
+            ]
+        for node in self.index.nodes(ast.If):
+            truth = constant_truth(node.test)
+            off = node.orelse if truth else node.body if truth is False else []
+            found += [(off[0].lineno, off[-1].end_lineno)] if off else []
+        return tuple(found)
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands, in code points."""

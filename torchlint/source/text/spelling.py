@@ -109,3 +109,16 @@ def unparsed(node: ast.AST) -> str:
         except RecursionError:
             node.source = f"expression {id(node)}"
     return node.source
+
+
+def constant_truth(test: ast.expr) -> bool | None:
+    """Which way a test goes that is decided by the constants in it, as `False`, `0`, `x or True`."""
+    if isinstance(test, ast.Constant):
+        return bool(test.value)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        truth = constant_truth(test.operand)
+        return None if truth is None else not truth
+    if isinstance(test, ast.BoolOp):
+        truths, decisive = [constant_truth(part) for part in test.values], isinstance(test.op, ast.Or)
+        return decisive if decisive in truths else None if None in truths else not decisive
+    return None
