@@ -101,12 +101,23 @@ def _taken(read: ast.Attribute) -> ast.expr:
 
 
 def _is_made_on_the_cpu(store: MemberAssignment) -> bool:
-    if store.method.name != "__init__":
+    if store.method.name != "__init__" or any(
+        map(_goes_to_a_named_device, store.module.index.inside(store.value, ast.Call))
+    ):
         return False
     if isinstance(store.value, _SEVERAL):
         parts = store.value.values if isinstance(store.value, ast.Dict) else store.value.elts
         return bool(parts) and all(part is not None and _is_tensor_on_the_cpu(store, part) for part in parts)
     return not isinstance(store.value, _NO_TENSORS) and _is_tensor_on_the_cpu(store, store.value)
+
+
+def _goes_to_a_named_device(call: ast.Call) -> bool:
+    """`torch.ones(3).to(device)`, of a `device` for all, whichever it is today: the module goes there, too."""
+    given = call.args[:1] if isinstance(call.func, ast.Attribute) and call.func.attr == "to" else []
+    given += [keyword.value for keyword in call.keywords if keyword.arg == "device"]
+    return any(
+        isinstance(device, (ast.Name, ast.Attribute)) and "device" in last_word(device).lower() for device in given
+    )
 
 
 def _is_tensor_on_the_cpu(store: MemberAssignment, node: ast.expr) -> bool:
