@@ -484,3 +484,13 @@ def test_a_message_names_no_line_of_the_whole_notebook():
     (found,) = lint(document(first, "out = net(x)"), Job.of("n.ipynb", Settings())).findings
     assert (found.cell, "line" in found.message) == (2, False)
     assert [(note.cell, note.span.line) for note in found.notes if "made here, on the CPU" in note.message] == [(1, 3)]
+
+
+def test_a_none_that_an_exercise_wants_filled_in_is_not_said_to_be_called(tmp_path):
+    cells = ("import torch\nmodel = None  # TODO", "model(torch.zeros(3))")
+
+    def said(name, text):
+        return [finding.code for finding in lint(text, Job.of(str(tmp_path / name), Settings())).findings]
+
+    assert said("sheet.ipynb", document(*cells)) == []
+    assert said("script.py", "\n".join(cells)) == ["TL907"]

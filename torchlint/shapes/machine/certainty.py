@@ -304,7 +304,8 @@ class Certainty(PlainRefusals):
         elif kind in _OF_TORCH:
             called = f"torch.{kind.__name__}"
         elif kind in (*_PLAIN, torch.Tensor, nn.Parameter):
-            called = kind.__name__
+            is_blank = value is None and self.place is not None and self.place[0].endswith(".ipynb")  # to be filled in
+            called = kind.__name__ if not is_blank else None
         else:
             is_own = kind in self.codes and id(value) not in self.lent and self._is_known(kind)
             called = kind.__name__ if is_own else None
