@@ -25,7 +25,7 @@ attention = nn.MultiheadAttention(256, 8)
 from torchlint import on_error
 
 read_on = ("TL901", "nn")
-also_said_by = ("TL110", "TL208", "TL210", "TL601", "TL602", "TL701")
+also_said_by = ("TL110", "TL208", "TL210", "TL601", "TL602", "TL701", "TL802")
 
 
 @on_error("operation")

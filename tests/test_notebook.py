@@ -487,7 +487,7 @@ def test_a_message_names_no_line_of_the_whole_notebook():
 
 
 def test_a_none_that_an_exercise_wants_filled_in_is_not_said_to_be_called(tmp_path):
-    cells = ("import torch\nmodel = None  # TODO", "model(torch.zeros(3))")
+    cells = ("import torch\n''' Todo: a network '''\nmodel = None", "model(torch.zeros(3))")
 
     def said(name, text):
         return [finding.code for finding in lint(text, Job.of(str(tmp_path / name), Settings())).findings]
