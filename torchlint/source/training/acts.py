@@ -20,6 +20,7 @@ from torchlint.source.training.naming import is_named, sounds_like
 from torchlint.source.training.optimizers import holding, holds, holds_a_part_of, holds_nothing_but
 from torchlint.source.training.roles import seems
 from torchlint.source.training.sameness import are_distinct, identity
+from torchlint.source.training.scalers import may_scale
 
 BACKWARD, STEP, CLEAR, SUPPLY, SCHEDULE, CLIP, UNSCALE, EVAL, TRAIN, OPAQUE = (
     "backward step clear supply schedule clip unscale eval train opaque".split()
@@ -190,14 +191,15 @@ class Act:
 
     @property
     def is_scaled(self) -> bool:
-        """Is it the backward of a loss that a GradScaler has scaled?"""
+        """Is it the backward of a loss that a GradScaler, which is on, has scaled?"""
         made = origins(self.on) if self.on is not None else []
         calls = [
             o
             for o in made
             if isinstance(o.node, ast.Call) and isinstance(o.node.func, ast.Attribute) and o.node.func.attr == "scale"
         ]
-        return bool(calls) and all(seems(o.at(o.node.func.value, ()), SCALER) for o in calls)
+        scalers = [o.at(o.node.func.value, ()) for o in calls]
+        return bool(scalers) and all(seems(scaler, SCALER) and may_scale(scaler) for scaler in scalers)
 
     @property
     def names_torch(self) -> bool:
