@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from torchlint.source.flow.callers import callers_of
 from torchlint.source.flow.classes import method_class
-from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.flow import SAME_OBJECT, callees, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.kinds import MODULE, OPTIMIZER, SCHEDULER
 from torchlint.source.flow.memory import remembered
@@ -30,6 +30,7 @@ _TO_COME_BACK_TO = re.compile(
 _GROWING = re.compile(r"snapshot|histor|checkpoint|best|backup|swa")
 _TRAINS = re.compile(r"train|fit|learn|optimi")
 _STEPS = ("backward", "manual_backward", "step")
+_MOVED = SAME_OBJECT - {"copy.deepcopy"}  # what gives the same object
 _DEPTH = 3  # containers and shallow copies around a state
 
 
@@ -174,7 +175,26 @@ def _is_state_of_weights(origin: Value) -> bool:
     owner = origin.at(func.value, ())
     if external_name(owner) is not None:
         return False
-    return not seems(owner, OPTIMIZER) and not seems(owner, SCHEDULER)
+    return not seems(owner, OPTIMIZER) and not seems(owner, SCHEDULER) and not _is_a_fresh_copy(owner)
+
+
+def _is_a_fresh_copy(model: Value) -> bool:
+    """`copy.deepcopy(model).cpu()`: a model copied in the same round, here or by a helper, and not trained later."""
+    made, around = origins(model, _MOVED), set(loops_around(model.node))
+    return (
+        bool(made)
+        and all(isinstance(o.node, ast.Call) and external_name(o.at(o.node.func, ())) == "copy.deepcopy" for o in made)
+        and all(set(loops_around(place)) == around for place in map(_seen_from_here, made))
+        and all(enclosing_function(place) is enclosing_function(model.node) for place in map(_seen_from_here, made))
+        and (isinstance(model.node, ast.Call) or not _is_changed_later(model, model))
+    )
+
+
+def _seen_from_here(made: Value) -> ast.AST:
+    """The call by which something is made, in the function that asks."""
+    while made.frame is not None and made.frame.call is not None:
+        made = made.frame.call
+    return made.node
 
 
 def _is_kept(module: Module, assignment: ast.stmt, holder: ast.expr) -> bool:
