@@ -49,11 +49,14 @@ def zero_module(module: nn.Linear):
     nn.init.zeros_(module.weight)
     return module
 ```
+
+Of functions that are used for single layers: `torchlint/source/answers/applied_to.py`.
 """
 
 import ast
 
 from torchlint import Call, named, named_of, on_call, words
+from torchlint.source.answers.applied_to import is_for_single_layers
 
 read_on = ("TL607", "nn.init", "torch.nn.Linear")
 severity = "info"  # some networks are meant to start so: as the identity, or as nothing
@@ -96,7 +99,9 @@ def is_every_layer(call: Call, weight: ast.expr) -> bool:
     if not isinstance(asked, ast.Name) or asked.id != weight.value.id or is_drawn_again(call, weight) or stops(call):
         return False
     names = [call.name(kind) or "" for kind in kinds]
-    return all(name in LAYERS for name in names) and not enlarges(call, names) and not is_only_one(call, kinds)
+    if not all(name in LAYERS for name in names) or enlarges(call, names) or is_only_one(call, kinds):
+        return False
+    return not is_for_single_layers(call.module, call.node, LAYERS)
 
 
 def enlarges(call: Call, names: list) -> bool:
