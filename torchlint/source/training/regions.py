@@ -27,7 +27,7 @@ from torchlint.source.text.index import (
     test_around,
     within,
 )
-from torchlint.source.text.spelling import dumped, unparsed
+from torchlint.source.text.spelling import dumped, receiver, unparsed
 
 _NAMED_SO = re.compile(
     r"no_?grad|inference_mode|inference_decorator"
@@ -73,7 +73,7 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
         if isinstance(parent, (ast.With, ast.AsyncWith)) and isinstance(child, ast.stmt):
             if any(
                 is_no_grad(Value(module, item.context_expr)) or _is_named_so(item.context_expr) for item in parent.items
-            ):
+            ) or _is_entered_before(module, parent, node):
                 return True
             if any(_is_enable_grad(module, item.context_expr) for item in parent.items):
                 return False
@@ -95,6 +95,20 @@ def _under_no_grad(module: Module, node: ast.AST, depth: int) -> bool:
             return True
         child = parent
     return False
+
+
+def _is_entered_before(module: Module, block: ast.With | ast.AsyncWith, node: ast.AST) -> bool:
+    """`with ExitStack() as stack:`, and in it above a place `stack.enter_context(torch.no_grad())`"""
+    if not module.index.says("enter_context"):
+        return False
+    stacks = {item.optional_vars.id for item in block.items if isinstance(item.optional_vars, ast.Name)}
+    return any(
+        isinstance(receiver(call), ast.Name)
+        and receiver(call).id in stacks
+        and call.pos < node.pos
+        and any(is_no_grad(Value(module, given)) or _is_named_so(given) for given in call.args)
+        for call in module.index.calls_of("enter_context", inside=block)
+    )
 
 
 def _is_lightning_evaluation(module: Module, function: ast.AST) -> bool:
