@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterator
 from torchlint.facts import FACTS, named, words
 from torchlint.source.answers.dropped_graphs import is_dropped
 from torchlint.source.answers.keepers import VIEWS, backward_between, is_basic, last_backward
+from torchlint.source.flow.calling import Callee
 from torchlint.source.flow.classes import class_info
 from torchlint.source.flow.flow import callees, origins
+from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.memory import remembered
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.reaching import exclusive, reaching
 from torchlint.source.flow.signatures import bound_argument
 from torchlint.source.flow.values import EACH, Value, frame_of
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word, statement_of, within
+from torchlint.source.text.spelling import root_of
 from torchlint.source.training.asked_for import is_off_by_default
 from torchlint.source.training.filled import put_in, read_of
 from torchlint.source.training.grads import is_leaf, requires_grad
@@ -33,8 +36,12 @@ SEVERAL_VIEWS = named("locked")
 _SEQUENCES = frozenset(("torch.nn.LSTM()", "torch.nn.RNN()"))  # their first result is kept
 
 
-def changes(module: Module, wanted: Callable[[ast.AST], bool]) -> Iterator[tuple[ast.AST, ast.expr]]:
-    """Every wanted place that changes a tensor in place, if it is one, with the expression of that tensor."""
+def changes(
+    module: Module, wanted: Callable[[ast.AST], bool], by_imports: bool = True
+) -> Iterator[tuple[ast.AST, ast.expr]]:
+    """Every wanted place that changes a tensor in place, if it is one, with the expression of that tensor; also those
+    that call functions from other files, whatever these are called.
+    """
     for node in filter(wanted, list(module.index.nodes(ast.AugAssign))):
         target = written_to(node.target)
         if target is not None:
@@ -47,6 +54,7 @@ def changes(module: Module, wanted: Callable[[ast.AST], bool]) -> Iterator[tuple
                 if (changed := written_to(target)) is not None:
                     yield node, changed
     flagged = _flagged_words(module)
+    changing = _changing_imports(module) if by_imports else frozenset()
     with_out, with_flag = ({keyword.up for keyword in module.index.keywords(name)} for name in ("out", "inplace"))
     for call in filter(wanted, list(module.index.calls)):
         word = last_word(call.func)
@@ -72,25 +80,51 @@ def changes(module: Module, wanted: Callable[[ast.AST], bool]) -> Iterator[tuple
         elif call.args and (word in flagged or (isinstance(call.func, ast.Call) and flagged) or call in with_flag):
             if _has_flag(module, call):
                 yield call, call.args[0]
+        elif word in changing:
+            yield from ((call, given) for given in _changed_elsewhere(Value(module, call)))
 
 
 def _changed_elsewhere(call: Value) -> Iterator[ast.expr]:
-    """The arguments that a function of another file changes in place: `hide_(scores, mask)`, whose name says so."""
+    """The arguments that a function of another file changes in place: `hide_(scores, mask)`, whose name says so, and
+    `hide(scores, mask)`.
+    """
+    for callee, parameter in _changing(call):
+        given = bound_argument(callee.function, parameter, call, False)
+        if given is not None and isinstance(given.node, (ast.Name, ast.Attribute)):
+            yield given.node
+
+
+def _changing(call: Value) -> Iterator[tuple[Callee, ast.arg]]:
+    """The functions of other files that it calls, each with a parameter that it changes."""
     for callee in callees(call):
         if callee.kind == "function" and callee.module is not call.module and callee.instance is None:
-            for parameter in _changed_parameters(callee.module, callee.function):
-                given = bound_argument(callee.function, parameter, call, False)
-                if given is not None and isinstance(given.node, (ast.Name, ast.Attribute)):
-                    yield given.node
+            yield from ((callee, parameter) for parameter in _changed_parameters(callee.module, callee.function))
+
+
+@remembered
+def _changing_imports(module: Module) -> frozenset[str]:
+    """The names of functions from other files that change what they are given."""
+    first: dict[str, ast.Call] = {}
+    for call in module.index.calls:
+        if (root := root_of(call.func)) is not None and isinstance(call.func, (ast.Name, ast.Attribute)):
+            scope = root.at.lookup(root.id)
+            if scope is not None and any(isinstance(binding, ast.alias) for binding in scope.bindings[root.id]):
+                first.setdefault(last_word(call.func), call)
+    return frozenset(
+        word
+        for word, call in first.items()
+        if not (external_name(Value(module, call.func)) or "").startswith("torch.")
+        and any(True for _ in _changing(Value(module, call)))
+    )
 
 
 @remembered(meanwhile=())
 def _changed_parameters(module: Module, function: ast.AST) -> list[ast.arg]:
     """The parameters that a function changes in place whatever it is given, and not under `no_grad`."""
     found = []
-    left = min((node.pos for node in module.index.inside(function, ast.Return)), default=None)
-    for change, tensor in changes(module, lambda node: enclosing_function(node) is function):
-        if left is not None and left < change.pos:
+    leaving = sorted(module.index.inside(function, ast.Return), key=lambda node: node.pos)[:1]
+    for change, tensor in changes(module, lambda node: enclosing_function(node) is function, False):
+        if any(left.pos < change.pos and not within(change, left) for left in leaving):
             continue  # `if x.requires_grad: return x.clamp(min=0)` before it
         scope = tensor.at.lookup(tensor.id) if isinstance(tensor, ast.Name) else None
         bound = reaching(tensor, scope) if scope is not None and scope.node is function else []
