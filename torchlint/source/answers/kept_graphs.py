@@ -26,7 +26,7 @@ from torchlint.source.text.index import (
     last_word,
     within,
 )
-from torchlint.source.text.spelling import unparsed
+from torchlint.source.text.spelling import receiver, unparsed
 from torchlint.source.training.acts import BACKWARD, STEP, Act, acts
 from torchlint.source.training.events import may_call
 from torchlint.source.training.grads import is_leaf, is_set_later
@@ -365,14 +365,16 @@ def _counter(name: ast.Name, node: ast.AST) -> ast.AST | None:
 
 def _by_method(module: Module, call: ast.Call, methods: int) -> Iterator[Collecting]:
     """A method of the project that adds its argument to what its object holds, such as `update` of an average."""
-    if not call.args or not isinstance(call.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
+    if not (call.args or call.keywords) or not isinstance(call.func.value, (ast.Name, ast.Attribute, ast.Subscript)):
         return
     for callee in callees(Value(module, call)):
         if (
             callee.kind != "function"
             or callee.owner is None
             or callee.owner.is_module
+            or not callee.function.args.args
             or len(call.args) + 1 > len(callee.function.args.args)
+            and callee.function.args.vararg is None
         ):
             continue
         me = callee.function.args.args[0].arg
@@ -391,11 +393,44 @@ def _arguments_in(added: ast.expr, function: ast.FunctionDef, call: ast.Call) ->
     """The arguments of a call that an expression of the called method adds up as they are."""
     if isinstance(added, ast.BinOp):
         return _arguments_in(added.left, function, call) + _arguments_in(added.right, function, call)
-    names = [a.arg for a in function.args.args[1:]]
-    if isinstance(added, ast.Name) and added.id in names and names.index(added.id) < len(call.args):
-        if all(isinstance(b, ast.arg) for b in function.scope.bindings[added.id]):
-            return [call.args[names.index(added.id)]]
-    return []
+    bindings = function.scope.bindings.get(added.id, ()) if isinstance(added, ast.Name) else ()
+    if bindings and all(isinstance(b, ast.arg) for b in bindings):
+        return _given_to(function, bindings[0], call)
+    return _elements_of_given(bindings[0], function, call) if len(bindings) == 1 else []
+
+
+def _elements_of_given(target: ast.AST, function: ast.FunctionDef, call: ast.Call) -> list[ast.expr]:
+    """What a call gives to `**values`, of `for name, value in values.items()`, or to `*values`; or in a display."""
+    is_second = isinstance(target.up, ast.Tuple) and len(target.up.elts) == 2 and target.up.elts[1] is target
+    loop = target.up.up if is_second else target.up
+    over = loop.iter if isinstance(loop, ast.For) and target is not loop.iter else None
+    word = last_word(over.func) if isinstance(over, ast.Call) and not over.args else ""
+    if word != ("items" if is_second else "values" if word else ""):
+        return []
+    over = receiver(over) if word else over
+    bindings = function.scope.bindings.get(over.id, ()) if isinstance(over, ast.Name) else ()
+    if len(bindings) != 1 or not isinstance(bindings[0], ast.arg):
+        return []
+    given = _given_to(function, bindings[0], call)
+    if bindings[0] in (function.args.kwarg, function.args.vararg):
+        return given if bool(word) is (bindings[0] is function.args.kwarg) else []
+    [table] = given or [None]
+    return table.values if isinstance(table, ast.Dict) and word else []
+
+
+def _given_to(function: ast.FunctionDef, parameter: ast.arg, call: ast.Call) -> list[ast.expr]:
+    """The arguments that a method's parameter stands for in a call without stars; of `**values` several."""
+    arguments = function.args
+    own = [*arguments.posonlyargs, *arguments.args][1:]
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return []
+    if parameter is arguments.vararg:
+        return call.args[len(own) :]
+    if parameter is arguments.kwarg:
+        names = {a.arg for a in (*own, *arguments.kwonlyargs)}
+        return [k.value for k in call.keywords if k.arg not in names]
+    given = [a for p, a in zip(own, call.args) if p is parameter]
+    return given or [k.value for k in call.keywords if k.arg == parameter.arg]
 
 
 def _parts(value: Value, used: set[tuple]) -> Iterator[ast.expr]:
