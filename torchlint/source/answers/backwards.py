@@ -36,6 +36,7 @@ from torchlint.source.training.graphs import calls_a_model, carries, graph, is_c
 from torchlint.source.training.regions import loops_around, runs_without_grad, switch_around, tests_around
 
 MAX_BACKWARDS = 20  # through one expression, the first ones
+_CUTS_OF_TERMS = ("item", "float", "detach", "tolist", "data")
 _REGROUPS = frozenset("sum zip enumerate list tuple map".split())
 _OF_CONTAINERS = frozenset("items values keys get pop popitem setdefault copy".split())
 _GIVES_DATA = re.compile(r"load|data|batch|set$|iter|next|samples?$|pairs|prepare|split")  # what such words hand out
@@ -311,12 +312,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
         return
     for term in _terms(loss, set()):
         for cut in _with_graph_inside(term):
-            if isinstance(cut[0].node, ast.Call) and last_word(cut[0].node.func) in (
-                "item",
-                "float",
-                "detach",
-                "tolist",
-            ):
+            if last_word(getattr(cut[0].node, "func", cut[0].node)) in _CUTS_OF_TERMS:
                 yield Cut(cut[0], cut[1], True)
                 return
     if _may_have_graph(loss):
@@ -334,7 +330,7 @@ def cut_paths(module: Module, call: ast.Call) -> Iterator[Cut]:
 
 
 def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
-    """The cut terms of a sum, where another term is left: `ce + reg.item()`."""
+    """The cuts of a sum's terms, where another term is left: `ce + reg.item()`, `ce + mse(reg.data, y)`."""
     for origin in origins(loss):
         node = origin.node
         if (origin.key, depth) in seen:
@@ -352,11 +348,13 @@ def _terms(loss: Value, seen: set[tuple], depth: int = 6) -> Iterator[Value]:
 
 
 def _certainly_cut(term: Value) -> list[Value]:
-    """Where a term is cut; nowhere if the program chooses between what is cut and what is not: `loss if mirrored else
-    loss.detach()`.
+    """Where a term is cut, or all that it is computed from; nowhere if the program chooses between what is cut and what
+    is not: `loss if mirrored else loss.detach()`.
     """
     found = origins(term)
     cuts = [one for one in found if one.node is not None and is_cut(one)]
+    if not cuts and len(found) == 1 and isinstance(found[0].node, (ast.Call, ast.BinOp)) and not _may_have_graph(term):
+        return graph(term).cuts
     return [] if any(_has_graph(one) for one in found if one not in cuts) else cuts
 
 
