@@ -59,13 +59,14 @@ import ast
 
 from torchlint import Node, named, on_node, words
 from torchlint.source.answers.certain_tensors import has_fields, is_a_batch, is_used_as_tensor
-from torchlint.source.answers.unmoved import is_float32_anyhow, is_learned, is_read_later, may_stay
+from torchlint.source.answers.unmoved import is_learned, is_read_later, is_that_already, may_stay, only_moves, writes
 
 read_on = ("TL301", "TL303", "torch.Tensor.to")
 in_tests = False
 
 # The methods whose only work is what they return.
 PURE = words(named("same_numbers", but="in_place", home=".") | named("clips", home=".") | named("pointwise", home="."))
+COMPUTING = named("clips") | named("pointwise", but="in_place")  # `torch.clamp`, `F.relu`
 
 
 @on_node("Expr")
@@ -75,7 +76,23 @@ def check(place: Node):
     if all(isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) for call in calls):  # no lost `return`
         for call in calls:
             if call.func.attr in PURE:
-                yield from dropped(place, call)
+                yield from computed(place, call) if place.name(call.func) in COMPUTING else dropped(place, call)
+
+
+def computed(place: Node, call: ast.Call):
+    """`torch.clamp(delta, -1, 1)`, where `delta` is read as if that had changed it."""
+    tensor = call.args[0] if call.args else None
+    if writes(call) or not isinstance(tensor, ast.Name) or isinstance(place.node.up, (ast.Try, ast.With)):
+        return
+    if shows(place) or not is_read_later(place.module, tensor):
+        return  # only its time is taken
+    said, text = place.quoted(call), place.source(tensor)
+    yield place.finding(
+        f"what `{said}` returns is dropped: `{text}` stays as it is",
+        help=f"write `{text} = {said}`, or remove the call if nothing needs it",
+        at=call,
+        severity="info",
+    )
 
 
 def dropped(place: Node, call: ast.Call):
@@ -89,7 +106,7 @@ def dropped(place: Node, call: ast.Call):
     is_used = is_used and "object" not in place.kinds(tensor)  # of a class that may move and clamp what it holds
     if not is_told and not is_used and (not place.is_tensor(tensor) or is_a_batch(place.module, tensor)):
         return
-    if is_that_already(place, call) or has_fields(place.module, tensor):
+    if is_that_already(place.module, call) or has_fields(place.module, tensor):
         return
     is_parameter = "parameter" in place.kinds(tensor)  # its name takes no other tensor
     text, said = place.source(tensor), place.quoted(call)
@@ -104,7 +121,7 @@ def dropped(place: Node, call: ast.Call):
         fix=place.fix("keep it", fix, applicability="unsafe") if fix else None,
         notes=[place.note(use, "and is used like that") for use in next_use(place, tensor)],
         at=call,
-        severity="warning" if only_moves(place, call) and is_missed(place, tensor, is_parameter) else "info",
+        severity="warning" if only_moves(call) and is_missed(place, tensor, is_parameter) else "info",
     )
 
 
@@ -113,25 +130,6 @@ def is_missed(place, tensor, is_parameter: bool) -> bool:
     if may_stay(place.module, tensor) or is_parameter and place.function.name == "__init__":
         return False
     return not isinstance(tensor, ast.Name) or is_read_later(place.module, tensor)
-
-
-def is_that_already(place, call) -> bool:
-    """`bias.to(query.dtype)` of what was made with `dtype=query.dtype` changes nothing, kept or not."""
-    made = [origin.node for origin in place.origins(call.func.value)]
-    sure = not any(isinstance(n, ast.arg) for n in made) and "parameter" not in place.kinds(call.func.value)
-    if sure and only_moves(place, call) and place.is_moved(call.func.value):
-        return True  # `target.to(device)` of what was computed there
-    if is_float32_anyhow(place.module, call):
-        return True
-    wanted = [place.source(argument) for argument in (*call.args, *(k.value for k in call.keywords))]
-    given = [[place.source(k.value) for k in getattr(node, "keywords", ())] for node in made]
-    return bool(made and wanted) and all(want in said for said in given for want in wanted)
-
-
-def only_moves(place, call) -> bool:
-    """`x.cuda()`, `x.to(device)`, and no cast"""
-    word, said = call.func.attr, " ".join(place.source(argument).lower() for argument in call.args)
-    return word in ("cuda", "type_as") or word in ("to", "type") and ("dev" in said or "cuda" in said)
 
 
 def target_of(place, tensor) -> str:

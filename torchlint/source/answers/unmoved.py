@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from torchlint.facts import named_of
 from torchlint.source.answers.moving_takers import is_moved_by_takers
 from torchlint.source.flow.flow import callees, origins
-from torchlint.source.flow.kinds import MODULE, is_module
+from torchlint.source.flow.kinds import MODULE, PARAMETER, is_module, kinds
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
 from torchlint.source.text.index import enclosing_class, enclosing_function, last_word
 from torchlint.source.text.spelling import unparsed
-from torchlint.source.training.devices import HERE, device_of
+from torchlint.source.training.devices import HERE, MOVED, device_of
 from torchlint.source.training.grads import is_leaf, is_set_later
 from torchlint.source.training.regions import loops_around
 from torchlint.source.training.roles import seems
@@ -32,7 +32,34 @@ def is_learned(module: Module, tensor: ast.expr) -> bool:
     return any(is_leaf(made) or is_set_later(made) for made in origins(Value(module, tensor)))
 
 
-def is_float32_anyhow(module: Module, call: ast.Call) -> bool:
+def is_that_already(module: Module, call: ast.Call) -> bool:
+    """`bias.to(query.dtype)` of what was made with `dtype=query.dtype` changes nothing, kept or not."""
+    tensor = Value(module, call.func.value)
+    made = [origin.node for origin in origins(tensor)]
+    sure = not any(isinstance(n, ast.arg) for n in made) and PARAMETER not in kinds(tensor)
+    if sure and only_moves(call) and device_of(tensor) == MOVED:
+        return True  # `target.to(device)` of what was computed there
+    if _is_float32_anyhow(module, call):
+        return True
+    wanted = [unparsed(argument) for argument in (*call.args, *(k.value for k in call.keywords))]
+    given = [[unparsed(k.value) for k in getattr(node, "keywords", ())] for node in made]
+    return bool(made and wanted) and all(want in said for said in given for want in wanted)
+
+
+def writes(call: ast.Call) -> bool:
+    """`torch.exp(x, out=y)`, `F.relu(x, inplace=True)`, and what `**options` may say"""
+    flags = [*call.args[1:], *(k.value for k in call.keywords if k.arg == "inplace")]
+    given = any(k.arg in ("out", None) for k in call.keywords)
+    return given or any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+
+
+def only_moves(call: ast.Call) -> bool:
+    """`x.cuda()`, `x.to(device)`, and no cast"""
+    word, said = call.func.attr, " ".join(unparsed(argument).lower() for argument in call.args)
+    return word in ("cuda", "type_as") or word in ("to", "type") and ("dev" in said or "cuda" in said)
+
+
+def _is_float32_anyhow(module: Module, call: ast.Call) -> bool:
     """`loss.float()`, `loss.type(torch.FloatTensor)`: what a loss of torch makes is float32 before anybody asks."""
     asked = [last_word(given) for given in (*call.args, *(k.value for k in call.keywords))]
     if call.func.attr != "float" and not {"FloatTensor", "float", "float32"} & set(asked):
