@@ -43,20 +43,38 @@ from torchlint import Loop, on_round
 
 read_on = ("TL306", "notes/cuda#memory-management")
 in_tests = False
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 EMPTY = "torch.cuda.empty_cache"
 
 
 @on_round("loop", needs="empty_cache")
 def check(loop: Loop):
-    for call in loop.calls("empty_cache", inside=loop.node):
-        statement = call.node.up
-        if not call.is_call(EMPTY) or not isinstance(statement, ast.Expr) or statement.up is not loop.node:
+    events = loop.events if loop.calls("empty_cache") else []
+    emptying = [e for e in events if e.method == "empty_cache" and not e.loops and e.module is loop.module]
+    if any(isinstance(around, LOOPS) for e in events for around in e.loops):
+        return
+    for event in emptying if any(step.runs_always for step in loop.each("step")) else ():
+        call, statement = loop.at(event.node), event.node.up
+        if not call.is_call(EMPTY) or not all(truth and asks_machine(test.node) for test, truth in event.tests):
             continue
-        if loop.inner_iterations or not any(step.runs_always for step in loop.each("step")):
-            continue
+        here = isinstance(statement, ast.Expr) and statement.up is loop.node
         yield loop.finding(
             "each training step hands the memory back that the next one asks for again",
-            help="remove it",
-            fix=loop.fix("remove it", loop.delete(statement), applicability="unsafe"),
-            at=call.node,
+            help="remove it" if here else "leave it out of what each step does",
+            fix=loop.fix("remove it", loop.delete(statement), applicability="unsafe") if here else None,
+            notes=[loop.note(event.here, "called in each step")] if event.via else [],
+            at=event.node,
         )
+
+
+def asks_machine(test: ast.AST) -> bool:
+    """`torch.cuda.is_available()`, `device.type == "cuda"`, `use_gpu`: on a GPU it is always so."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return all(map(asks_machine, test.values))
+    if isinstance(test, ast.Call):
+        return getattr(test.func, "attr", "") == "is_available" and not test.args
+    if isinstance(test, ast.Compare):
+        other = getattr(test.comparators[0], "value", None)
+        return isinstance(test.ops[0], (ast.Eq, ast.NotEq, ast.Is)) and other in ("cuda", "cpu")
+    word = getattr(test, "attr", getattr(test, "id", "")).lower()
+    return "cuda" in word or "gpu" in word
