@@ -134,7 +134,7 @@ def check(round: Round):
             help=f"call `{optimizer}.zero_grad()` before it, once for each step",
             fix=_fix(round, update),
             notes=[round.note(step, f"`{optimizer}` steps with the sum")],
-            at=backward,
+            at=backward.event.via[-1] if is_of_one_call(round, update) else backward,
         )
 
 
@@ -146,10 +146,20 @@ def is_measured(round) -> bool:
     return any(round.word(call) in CLOCKS for call in round.inside(ast.Call, of=function))
 
 
+def is_of_one_call(round, update) -> bool:
+    """Is it a helper's backward, whose gradients are cleared where the helper is called for another optimizer?"""
+    same = [other for other in round.updates if other.backward.node is update.backward.node]
+    return any(other.is_cleared is not False for other in same) and bool(update.backward.event.via)
+
+
 def _fix(round, update):
     """Only for a single optimizer, where backward and step stand side by side and run always."""
     backward = update.backward
-    if len({other.optimizer for other in round.updates}) > 1 or not isinstance(backward.statement, ast.Expr):
+    if (
+        is_of_one_call(round, update)
+        or len({other.optimizer for other in round.updates}) > 1
+        or not isinstance(backward.statement, ast.Expr)
+    ):
         return None
     if not backward.stands_beside(update.step):
         return None

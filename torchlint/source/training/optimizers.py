@@ -11,7 +11,7 @@ from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Answer, Value
 from torchlint.source.text.index import last_word, within
 from torchlint.source.training.filled import put_in, read_of
-from torchlint.source.training.sameness import identity, is_same
+from torchlint.source.training.sameness import identity, is_same, of_two_calls
 
 _PASSES_ON = frozenset("list tuple set sorted iter filter chain from_iterable reversed parameters_to_train".split())
 _PARAMETERS = frozenset("parameters named_parameters trainable_parameters".split())
@@ -170,4 +170,4 @@ def contains(whole: Value, part: Value) -> bool:
         ):
             if identity(whole.at(inner, ())).keys() & {(id(part.node), part.path)}:
                 return True
-    return within(part.node, whole.node)
+    return within(part.node, whole.node) and not (part.node is whole.node and of_two_calls(whole, part))

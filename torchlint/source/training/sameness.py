@@ -63,10 +63,10 @@ def is_same(a: Value | None, b: Value) -> bool:
     if a is None:
         return False
     first, second = identity(a), identity(b)
-    return any(not _of_two_calls(first[key], second[key]) for key in first.keys() & second.keys())
+    return any(not of_two_calls(first[key], second[key]) for key in first.keys() & second.keys())
 
 
-def _of_two_calls(a: Value, b: Value) -> bool:
+def of_two_calls(a: Value, b: Value) -> bool:
     """`student, teacher = create(), create()`: one place makes them, and each call makes its own, however deep the
     place lies below the two calls.
     """
