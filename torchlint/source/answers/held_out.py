@@ -15,7 +15,7 @@ from torchlint.source.training.events import Event, iterated
 from torchlint.source.training.naming import word_of
 
 EVALUATES = re.compile(r"(^|_)(val(id(ate|ation)?)?|evaluat\w*|eval|infer(ence)?|predict(ion)?s?|test)(_|$|\d)")
-_HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$")
+_HELD_OUT = re.compile(r"^(val(id(ation)?)?|eval|test)_|_(val(id(ation)?)?|eval|test)$|(^|_)(held|hold)_?out(_|$)")
 # what is made of them
 _MEASURED = re.compile(r"^(val(id(ation)?)?|eval|test)(_(loss|err(or)?|acc(uracy)?|score|mse|mae))?$")
 
@@ -33,7 +33,8 @@ def are_held_out(event: Event, loops: list[ast.AST]) -> bool:
         for loop in loops
         if not isinstance(loop, ast.While)
     ]
-    return any(EVALUATES.search(word) for loop in over for word in _words(event.value.at(iterated(loop), ())))
+    words = (word for loop in over for word in _words(event.value.at(iterated(loop), ())))
+    return any(EVALUATES.search(word) or _HELD_OUT.search(word) for word in words)
 
 
 def _words(value: Value) -> Iterator[str]:
