@@ -84,7 +84,14 @@ def _unit(loop: Value, made: Value, given: ast.expr | None, name: str) -> str | 
     known = [origin.node for origin in origins(made.at(given, ())) if not origin.unknown]
     if known and all(map(_has_length, known)):
         return BATCHES
-    return EPOCHS if _is_counted_by(loop, made.at(given, ())) else None
+    return EPOCHS if _is_counted_by(loop, made.at(_before_warmup(given), ())) else None
+
+
+def _before_warmup(given: ast.expr) -> ast.expr:
+    """`epochs` of `epochs - warmup`: both count the same."""
+    while isinstance(given, ast.BinOp) and isinstance(given.op, ast.Sub):
+        given = given.left
+    return given
 
 
 def _decays_by_epoch(loop: Value, made: Value, name: str) -> bool:
