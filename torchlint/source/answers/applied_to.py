@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchlint.source.flow.flow import objects
+from torchlint.source.flow.flow import objects, origins
 from torchlint.source.flow.identity import external_name
 from torchlint.source.flow.module import Module
 from torchlint.source.flow.values import Value
@@ -27,7 +27,9 @@ def _given(home: Module, function: ast.FunctionDef) -> Iterator[Value | None]:
     """What each use of a function hands to it; None where it is used otherwise."""
     named = (*home.index.names(function.name), *home.index.attributes(function.name))
     for use in (n for n in named if isinstance(n.ctx, ast.Load) and not within(n, function)):
-        call = use.up
+        call, meant = use.up, [origin.node for origin in origins(Value(home, use))]
+        if function not in meant and all(isinstance(node, ast.FunctionDef) for node in meant):
+            continue  # another one of that name
         if not isinstance(call, ast.Call):
             yield None
         elif call.func is use:
